@@ -1,0 +1,5 @@
+"""`python -m nestag` is `nestag`."""
+
+from nestag.cli import main
+
+main()

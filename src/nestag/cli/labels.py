@@ -1,0 +1,125 @@
+"""encode, decode, vocabulary and show: sentences as labels, and the way back."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from itertools import islice
+from typing import Annotated
+
+import typer
+
+from nestag.cli.terminal import progress, tell
+from nestag.corpora import jsonl
+from nestag.corpora.files import PIPE
+from nestag.corpora.labelling import decode_file, encode_file, nesting, read_vocabulary, write_vocabulary
+from nestag.corpora.report import Report
+from nestag.encodings import available, encoding
+from nestag.encodings.base import Encoding
+from nestag.errors import InputError, UnknownNameError
+from nestag.vocabulary import Vocabulary
+
+
+class Crossing(StrEnum):
+    """What to do with entities that overlap without nesting."""
+
+    error = "error"
+    set_aside = "set-aside"
+
+
+class Keep(StrEnum):
+    """Which of several names given to one node it keeps."""
+
+    first = "first"
+    majority = "majority"
+
+
+def _encoding(name: str) -> Encoding:
+    try:
+        return encoding(name)
+    except UnknownNameError as error:
+        raise typer.BadParameter(str(error)) from None
+
+
+_EXISTING = ", ".join(sorted(available()))
+Sentences = Annotated[str, typer.Argument(metavar="IN", help="JSON Lines of sentences; .gz is unpacked, - is a pipe.")]
+Output = Annotated[str, typer.Option("-o", "--output", metavar="OUT", help="Where to write; .gz packs, - is a pipe.")]
+By = Annotated[Encoding, typer.Option("-e", "--encoding", metavar="E", parser=_encoding, help=f"One of {_EXISTING}.")]
+Policy = Annotated[Crossing, typer.Option(help="Crossing entities: stop at the first, or set the fewest aside.")]
+
+
+def encode(
+    source: Sentences,
+    output: Output = PIPE,
+    by: By = "rel",  # type: ignore[assignment]
+    crossing: Policy = Crossing.error,
+    vocabulary: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Order same-span types as it says, and count unseen labels.")
+    ] = None,
+) -> None:
+    """Write sentences as one label a word: token, n, c and u, tab-separated, a blank line after each sentence."""
+    known = read_vocabulary(vocabulary) if vocabulary else None
+    if known and known.encoding != by.name:
+        raise InputError(f"the vocabulary is for {known.encoding}; use --encoding {known.encoding}", str(vocabulary))
+    report = Report()
+    sentences = jsonl.read(source, report)
+    if crossing is Crossing.set_aside:
+        sentences = nesting(sentences, source, report)
+    tally = encode_file(progress(sentences, "encoding"), source, output, by, known)
+    tell(f"encoded {tally.sentences:,} sentences, {tally.tokens:,} tokens, {tally.entities:,} entities as {by.name}")
+    if known:
+        tell(f"{tally.unseen:,} label parts are not in the vocabulary")
+    for line in report.summary():
+        tell(line)
+
+
+def decode(
+    source: Annotated[str, typer.Argument(metavar="IN", help="A label file; .gz is unpacked, - is a pipe.")],
+    output: Output = PIPE,
+    by: By = "rel",  # type: ignore[assignment]
+    naming: Annotated[
+        Keep, typer.Option(help="Of several names for one node, keep the first or the majority's.")
+    ] = Keep.first,
+) -> None:
+    """Write labels as sentences with entities, repairing labels that describe no tree; the inverse of encode."""
+    tally = decode_file(source, output, by, naming.value)
+    tell(f"decoded {tally.sentences:,} sentences, {tally.tokens:,} tokens, {tally.entities:,} entities from {by.name}")
+    tell(f"repaired {tally.repaired:,} labels in {tally.repaired_sentences:,} sentences")
+
+
+def vocabulary(
+    source: Sentences,
+    output: Output = PIPE,
+    by: By = "rel",  # type: ignore[assignment]
+    crossing: Policy = Crossing.error,
+) -> None:
+    """Learn from a training corpus which labels there are, and how types over the same tokens are ordered."""
+    report = Report()
+    sentences = jsonl.read(source, report)
+    if crossing is Crossing.set_aside:
+        sentences = nesting(sentences, source, report)
+    learned = Vocabulary.learn(progress(sentences, "learning"), by)
+    write_vocabulary(learned, output)
+    tell(f"learned {len(learned.n):,} n, {len(learned.c):,} c and {len(learned.u):,} u for {by.name}")
+    for line in report.summary():
+        tell(line)
+
+
+def show(
+    source: Sentences,
+    by: Annotated[
+        Encoding | None,
+        typer.Option("-e", "--encoding", metavar="E", parser=_encoding, help="Show the labels of it too."),
+    ] = None,
+    limit: Annotated[int, typer.Option(min=0, help="How many sentences to show; 0 shows all.")] = 10,
+) -> None:
+    """Draw sentences in the terminal: nested entities below the words, the tree, and the labels."""
+    from rich.console import Console
+
+    from nestag.cli.draw import drawing
+
+    console = Console(highlight=False)
+    sentences = jsonl.read(source)
+    for sentence in islice(sentences, limit or None):
+        console.print(drawing(sentence, by, console.width))
+    if limit and next(sentences, None):
+        tell(f"stopped after {limit} sentences; --limit 0 shows all")

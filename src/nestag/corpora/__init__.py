@@ -1,0 +1,1 @@
+"""Corpora: one file a format, read and write side by side."""

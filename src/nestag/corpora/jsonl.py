@@ -1,0 +1,86 @@
+"""JSON Lines of tokens: one sentence a line.
+
+    {"tokens": ["the", "USA"], "entities": [{"start": 0, "end": 2, "type": "GPE"}], "id": "doc-1"}
+
+`id` may be missing; further fields are left alone.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TextIO
+
+from nestag.corpora.files import Line, read_lines
+from nestag.corpora.report import Report
+from nestag.data import Entity, Sentence
+from nestag.errors import DataError, InputError
+
+
+def read(path: str | Path, report: Report | None = None) -> Iterator[Sentence]:
+    """The sentences of a file; an InputError names the line that holds none."""
+    report = Report() if report is None else report
+    for line in read_lines(path):
+        if not line.text.strip():
+            continue
+        try:
+            record = json.loads(line.text)
+            sentence = sentence_from(record, line)
+            report.duplicates(map(_entity, record["entities"]), sentence, f"{path}:{line.number}")
+            yield sentence
+        except DataError as error:
+            raise InputError(str(error), str(path), line.number) from None
+        except (json.JSONDecodeError, RecursionError) as error:
+            raise InputError(f"not JSON ({error}); write one object a line", str(path), line.number) from None
+
+
+def write(sentences: Iterable[Sentence], stream: TextIO) -> None:
+    """One line for each sentence."""
+    for sentence in sentences:
+        stream.write(to_line(sentence))
+
+
+def sentence_from(record: object, line: Line) -> Sentence:
+    """A parsed line as a sentence."""
+    if not isinstance(record, dict):
+        raise DataError(f'the line holds {type(record).__name__}, not an object; write {{"tokens": [...]}}')
+    tokens = record.get("tokens")
+    if not isinstance(tokens, list):
+        raise DataError("no list 'tokens'; add \"tokens\": [...] with the words of the sentence")
+    entities = record.get("entities")
+    if not isinstance(entities, list):
+        raise DataError("no list 'entities'; add \"entities\": [...], empty if there are none")
+    name = record.get("id")
+    if name is not None and (not isinstance(name, str | int) or isinstance(name, bool)):
+        raise DataError(f"'id' is {name!r}; make it a string")
+    sentence = Sentence(tokens, map(_entity, entities), None if name is None else str(name))
+    if "\\u" in line.text:
+        _refuse_half_characters(sentence)
+    return sentence
+
+
+def to_line(sentence: Sentence) -> str:
+    """The inverse of `sentence_from`."""
+    record: dict[str, object] = {"tokens": sentence.tokens, "entities": [e._asdict() for e in sentence.entities]}
+    if sentence.id is not None:
+        record["id"] = sentence.id
+    return json.dumps(record, ensure_ascii=False) + "\\n"
+
+
+def _entity(record: object) -> Entity:
+    if not isinstance(record, dict):
+        raise DataError(f'entity {record!r} is not an object; write {{"start", "end", "type"}}')
+    missing = [name for name in Entity._fields if name not in record]
+    if missing:
+        raise DataError(f"entity {record!r} has no field {missing[0]!r}; add it")
+    return Entity(record["start"], record["end"], record["type"])
+
+
+def _refuse_half_characters(sentence: Sentence) -> None:
+    """JSON can escape half of a character (a lone surrogate), which no UTF-8 file can hold."""
+    for text in (*sentence.tokens, *(entity.type for entity in sentence.entities), sentence.id or ""):
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            raise DataError(f"{text!r} holds half of a character (a lone surrogate); write the whole one") from None

@@ -1,0 +1,110 @@
+"""Whole files: sentences -> labels and labels -> sentences, streaming, with a tally of what happened."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from nestag.corpora import jsonl, labels
+from nestag.corpora.files import read_lines, writing
+from nestag.corpora.labels import Labelled
+from nestag.corpora.report import Report, describe
+from nestag.crossing import set_aside_crossing
+from nestag.data import Sentence
+from nestag.encodings import decode, encode, repairs
+from nestag.encodings.base import Encoding, Naming
+from nestag.errors import CrossingError, InputError, LabelError
+from nestag.vocabulary import Vocabulary
+
+
+@dataclass
+class Tally:
+    """What a run over a file met."""
+
+    sentences: int = 0
+    tokens: int = 0
+    entities: int = 0
+    repaired: int = 0
+    """Labels that had to change to be legal."""
+    repaired_sentences: int = 0
+    unseen: int = 0
+    """Parts of labels that a vocabulary lacks."""
+
+    def see(self, sentence: Sentence) -> None:
+        """Count a sentence."""
+        self.sentences += 1
+        self.tokens += len(sentence)
+        self.entities += len(sentence.entities)
+
+
+def nesting(sentences: Iterable[Sentence], source: str, report: Report) -> Iterator[Sentence]:
+    """The sentences with the fewest of their crossing entities set aside, which the report lists."""
+    for number, sentence in enumerate(sentences, 1):
+        kept, aside = set_aside_crossing(sentence.annotated)
+        for entity in aside:
+            report.add("crossing entity set aside", _place(source, sentence, number), describe(entity))
+        yield Sentence(sentence.tokens, kept, sentence.id) if aside else sentence
+
+
+def encode_file(
+    sentences: Iterable[Sentence],
+    source: str,
+    output: str | Path,
+    encoding: Encoding,
+    vocabulary: Vocabulary | None = None,
+) -> Tally:
+    """Write sentences as a label file; crossing entities are an InputError that names the sentence."""
+    tally = Tally()
+    order = vocabulary.order if vocabulary else ()
+
+    def labelled() -> Iterator[Labelled]:
+        for sentence in sentences:
+            tally.see(sentence)
+            try:
+                found = encode(sentence, encoding, order)
+            except CrossingError as error:
+                place = _place(source, sentence, tally.sentences)
+                raise InputError(f"{error} (--crossing set-aside)", place) from None
+            tally.unseen += vocabulary.ids(found).unseen if vocabulary else 0
+            yield Labelled(sentence.tokens, found)
+
+    with writing(output) as stream:
+        labels.write(labelled(), encoding, stream)
+    return tally
+
+
+def decode_file(source: str | Path, output: str | Path, encoding: Encoding, naming: Naming = "first") -> Tally:
+    """Write a label file as sentences, repairing what is not legal."""
+    tally = Tally()
+
+    def sentences() -> Iterator[Sentence]:
+        for tokens, found in labels.read(source, encoding):
+            sentence = Sentence(tokens, decode(found, encoding, naming))
+            tally.see(sentence)
+            repaired = repairs(found, encoding, naming)
+            tally.repaired += repaired
+            tally.repaired_sentences += repaired > 0
+            yield sentence
+
+    with writing(output) as stream:
+        jsonl.write(sentences(), stream)
+    return tally
+
+
+def read_vocabulary(path: str | Path) -> Vocabulary:
+    """A saved vocabulary."""
+    try:
+        return Vocabulary.from_json("\n".join(line.text for line in read_lines(path)))
+    except LabelError as error:
+        raise InputError(str(error), str(path)) from None
+
+
+def write_vocabulary(vocabulary: Vocabulary, path: str | Path) -> None:
+    """The inverse of `read_vocabulary`."""
+    with writing(path) as stream:
+        stream.write(vocabulary.to_json())
+
+
+def _place(source: str, sentence: Sentence, number: int) -> str:
+    return f"{source}: sentence {number}" if sentence.id is None else f"{source}: sentence {number} ({sentence.id})"

@@ -1,0 +1,65 @@
+"""What reading or converting could not keep as it was: counted always, listed on request, never silent."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from nestag.data import Entity, Sentence
+
+MOST_LISTED = 1_000
+"""Findings of one kind that are kept to be listed; all are counted."""
+
+
+class Finding(NamedTuple):
+    """One thing that was not kept as it was."""
+
+    kind: str
+    place: str
+    what: str
+
+
+class Report:
+    """Findings by kind.
+
+    >>> report = Report()
+    >>> report.add("duplicate entity merged", "a.jsonl:3", "[0, 2) GPE")
+    >>> report.summary()
+    ['1 duplicate entity merged (a.jsonl:3: [0, 2) GPE)']
+    """
+
+    def __init__(self) -> None:
+        self.counts: Counter[str] = Counter()
+        self.findings: list[Finding] = []
+
+    def add(self, kind: str, place: str, what: str) -> None:
+        """Count a finding, and keep it to be listed."""
+        self.counts[kind] += 1
+        if self.counts[kind] <= MOST_LISTED:
+            self.findings.append(Finding(kind, place, what))
+
+    def duplicates(self, given: Iterable[Entity], sentence: Sentence, place: str) -> None:
+        """Count the entities that a sentence merged because they were given more than once."""
+        counts = Counter(given)
+        if counts.total() == len(sentence.entities):
+            return
+        for entity, count in counts.items():
+            for _ in range(count - 1):
+                self.add("duplicate entity merged", place, describe(entity))
+
+    def summary(self) -> list[str]:
+        """A line for each kind, with its first example."""
+        first = {finding.kind: finding for finding in reversed(self.findings)}
+        return [
+            f"{count:,} {kind} ({first[kind].place}: {first[kind].what})" for kind, count in sorted(self.counts.items())
+        ]
+
+
+def describe(entity: Entity) -> str:
+    """An entity in few characters.
+
+    >>> describe(Entity(0, 2, "GPE"))
+    '[0, 2) GPE'
+    """
+    return f"[{entity.start}, {entity.end}) {entity.type}"

@@ -1,0 +1,131 @@
+"""Crossing entities: set the fewest aside so that the rest nest.
+
+Spans are chords between their two ends, and two chords that meet are two spans that cross. The largest set of chords
+of which no two meet is found exactly, by dynamic programming over pairs of ends (Supowit 1987), one knot of crossing
+entities at a time; entities that cross nothing are never touched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from nestag.data import Entity, outermost_first
+from nestag.errors import CrossingError
+from nestag.tree import Span
+
+MOST_TANGLED = 1_000
+"""Spans in one knot beyond which the exact search, quadratic in them, is refused."""
+
+
+class Nesting(NamedTuple):
+    """Entities parted into those that nest and those set aside, both in canonical order."""
+
+    kept: tuple[Entity, ...]
+    set_aside: tuple[Entity, ...]
+
+
+def set_aside_crossing(entities: Iterable[Entity]) -> Nesting:
+    """Keep as many entities as nest; among equally many, those that cover the most tokens.
+
+    >>> set_aside_crossing([Entity(0, 3, "ORG"), Entity(2, 5, "LOC"), Entity(4, 6, "PER")]).set_aside
+    (Entity(start=2, end=5, type='LOC'),)
+    """
+    unique = sorted(set(entities), key=outermost_first)
+    weights: dict[Span, int] = {}
+    for start, end, _ in unique:
+        weights[start, end] = weights.get((start, end), 0) + 1
+    dropped: set[Span] = set()
+    for knot in _knots(list(weights)):
+        if len(knot) > MOST_TANGLED:
+            raise CrossingError(
+                f"{len(knot)} entities between tokens {knot[0][0]} and {max(end for _, end in knot)} cross in one knot;"
+                f" at most {MOST_TANGLED} can be untangled, so split the sentence or its annotation"
+            )
+        dropped.update(set(knot) - _largest_nesting(knot, weights))
+    kept = tuple(e for e in unique if (e.start, e.end) not in dropped)
+    return Nesting(kept, tuple(e for e in unique if (e.start, e.end) in dropped))
+
+
+def crossing_pairs(entities: Iterable[Entity]) -> Iterator[tuple[Entity, Entity]]:
+    """Every pair of entities that cross, the one that starts first named first.
+
+    >>> [(a.type, b.type) for a, b in crossing_pairs([Entity(2, 5, "LOC"), Entity(0, 3, "ORG")])]
+    [('ORG', 'LOC')]
+    """
+    active: list[Entity] = []
+    for entity in sorted(set(entities), key=outermost_first):
+        active = [other for other in active if other.end > entity.start]
+        yield from ((other, entity) for other in active if other.start < entity.start and other.end < entity.end)
+        active.append(entity)
+
+
+def _knots(spans: list[Span]) -> list[list[Span]]:
+    """The groups of two or more spans tied together by crossing; `spans` are in canonical order."""
+    group = list(range(len(spans)))
+
+    def leader(i: int) -> int:
+        while group[i] != i:
+            group[i] = i = group[group[i]]
+        return i
+
+    active: list[int] = []
+    for i, (start, end) in enumerate(spans):
+        active = [j for j in active if spans[j][1] > start]
+        for j in active:
+            if spans[j][0] < start and spans[j][1] < end:
+                group[leader(i)] = leader(j)
+        active.append(i)
+    members: dict[int, list[Span]] = {}
+    for i, span in enumerate(spans):
+        members.setdefault(leader(i), []).append(span)
+    return [knot for knot in members.values() if len(knot) > 1]
+
+
+def _largest_nesting(knot: list[Span], weights: dict[Span, int]) -> set[Span]:
+    """The spans of one knot to keep: the heaviest set in which no two cross.
+
+    `best[i][j]` is the value of the chords inside the ends i to j, and `partner[j]` the left end of the chord that
+    ends at j. A value counts entities first and tokens second.
+    """
+    partner, chord = _chords(knot)
+    size = len(partner)
+    unit = 1 + sum((end - start) * weights[start, end] for start, end in knot)
+    value = [weights[span] * (unit + span[1] - span[0]) for span in chord]
+    best = [[0] * (size + 1) for _ in range(size + 2)]
+    for i in range(size - 1, -1, -1):
+        row = best[i]
+        for j in range(i + 1, size):
+            k = partner[j]
+            skip = row[j - 1]
+            take = (row[k - 1] if k > i else 0) + value[j] + best[k + 1][j - 1] if i <= k < j else -1
+            row[j] = max(take, skip)
+    kept: set[Span] = set()
+    pending = [(0, size - 1)]
+    while pending:
+        i, j = pending.pop()
+        if j <= i:
+            continue
+        k = partner[j]
+        if best[i][j] == best[i][j - 1]:
+            pending.append((i, j - 1))
+        else:
+            kept.add(chord[j])
+            pending += [(i, k - 1), (k + 1, j - 1)]
+    return kept
+
+
+def _chords(knot: list[Span]) -> tuple[list[int], list[Span]]:
+    """For each end, in reading order, the left end of its chord and its span; touching spans do not meet."""
+    ends = sorted(
+        [(start, 1, -end, (start, end)) for start, end in knot]
+        + [(end, 0, -start, (start, end)) for start, end in knot]
+    )
+    left: dict[Span, int] = {}
+    partner, chord = [], []
+    for place, (_, opens, _, span) in enumerate(ends):
+        if opens:
+            left[span] = place
+        partner.append(left[span] if not opens else len(ends))
+        chord.append(span)
+    return partner, chord

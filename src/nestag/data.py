@@ -1,0 +1,103 @@
+"""Entities and sentences: the values that every reader makes and every evaluator takes.
+
+Positions count tokens and are half-open everywhere: `Entity(2, 6, "PER")` covers the tokens 2, 3, 4 and 5.
+Whether the entities of a sentence nest is not asked here; a tree asks that (tree.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from nestag.errors import DataError
+
+
+class Entity(NamedTuple):
+    """A typed span of tokens, `start` included and `end` not.
+
+    >>> Entity(4, 6, "GPE")
+    Entity(start=4, end=6, type='GPE')
+    """
+
+    start: int
+    end: int
+    type: str
+
+
+def outermost_first(entity: Entity) -> tuple[int, int, str]:
+    """Sort key of the canonical order: by start, the longer first, then by type.
+
+    >>> sorted([Entity(4, 6, "GPE"), Entity(2, 6, "PER")], key=outermost_first)[0].type
+    'PER'
+    """
+    return entity.start, -entity.end, entity.type
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Sentence:
+    """Tokens, the set of entities over them, and an identifier if there is one.
+
+    Equal entities merge and the given order does not matter: `entities` is always in canonical order. It is kept in
+    `annotated`, which takes no part in comparisons, for what has to be counted as others counted it.
+
+    >>> Sentence(["the", "USA"], [Entity(0, 2, "GPE"), Entity(0, 2, "GPE")]).entities
+    (Entity(start=0, end=2, type='GPE'),)
+    """
+
+    tokens: tuple[str, ...]
+    entities: tuple[Entity, ...]
+    id: str | None
+    annotated: tuple[Entity, ...] = field(compare=False, repr=False)
+
+    def __init__(self, tokens: Sequence[str], entities: Iterable[Entity] = (), id: str | None = None) -> None:
+        """Check and store; a DataError says which token or entity cannot be."""
+        object.__setattr__(self, "tokens", checked_tokens(tokens))
+        annotated = checked_entities(entities, len(tokens))
+        object.__setattr__(self, "annotated", annotated)
+        object.__setattr__(self, "entities", tuple(sorted(annotated, key=outermost_first)))
+        object.__setattr__(self, "id", id)
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+
+def checked_tokens(tokens: Sequence[str]) -> tuple[str, ...]:
+    """The tokens as a tuple, or a DataError naming the first that is not a non-empty string."""
+    if isinstance(tokens, str):
+        raise DataError(f"tokens is the string {tokens[:40]!r}; split it into a list of tokens")
+    for position, token in enumerate(tokens):
+        if not isinstance(token, str) or not token:
+            raise DataError(f"token {position} is {token!r}; every token must be a non-empty string")
+    return tuple(tokens)
+
+
+def checked_entities(entities: Iterable[Entity], length: int) -> tuple[Entity, ...]:
+    """The entities, each once, in the order given, or a DataError naming the first that cannot be.
+
+    >>> checked_entities([Entity(1, 3, "PER")], 2)
+    Traceback (most recent call last):
+    nestag.errors.DataError: entity [1, 3) PER ends outside the sentence of 2 tokens; ends go up to 2
+    """
+    return tuple(dict.fromkeys(checked_entity(entity, length) for entity in entities))
+
+
+def checked_entity(entity: Entity, length: int) -> Entity:
+    """The entity as an `Entity`, or a DataError that says what is wrong with it."""
+    try:
+        start, end, kind = entity
+    except (TypeError, ValueError):
+        raise DataError(f"entity {entity!r} is not (start, end, type); make it an Entity") from None
+    if type(start) is not int or type(end) is not int:
+        raise DataError(f"entity {entity!r} has a position that is not an integer; count tokens from 0")
+    if not isinstance(kind, str) or not kind:
+        raise DataError(f"entity {entity!r} has the type {kind!r}; a type is a non-empty string")
+    if start < 0:
+        raise DataError(f"entity [{start}, {end}) {kind} starts before the sentence; count tokens from 0")
+    if end <= start:
+        raise DataError(f"entity [{start}, {end}) {kind} ends before it starts; the end is exclusive, so end > start")
+    if end > length:
+        raise DataError(
+            f"entity [{start}, {end}) {kind} ends outside the sentence of {length} tokens; ends go up to {length}"
+        )
+    return entity if type(entity) is Entity else Entity(start, end, kind)

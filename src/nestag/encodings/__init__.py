@@ -1,0 +1,73 @@
+"""The encodings, found by name: `encode` and `decode` for one sentence.
+
+A module in this folder offers its encodings as `ENCODINGS`; nothing else has to know of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
+
+from nestag.data import Entity, Sentence
+from nestag.encodings.base import Absolute, Encoding, Label, Naming
+from nestag.errors import UnknownNameError
+from nestag.tree import Name, Tree
+
+__all__ = ["Absolute", "Encoding", "Label", "Name", "Naming", "available", "decode", "encode", "encoding", "repairs"]
+
+
+@cache
+def available() -> dict[str, Encoding]:
+    """Every encoding by name.
+
+    >>> sorted(available())
+    ['4tg', 'abs', 'dyn', 'rel']
+    """
+    modules = (import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__))
+    return {encoding.name: encoding for module in modules for encoding in getattr(module, "ENCODINGS", ())}
+
+
+def encoding(name: str | Encoding) -> Encoding:
+    """The encoding of that name; an encoding itself passes through.
+
+    >>> encoding("bio")
+    Traceback (most recent call last):
+    nestag.errors.UnknownNameError: no encoding is called 'bio'; there are 4tg, abs, dyn, rel
+    """
+    if isinstance(name, Encoding):
+        return name
+    try:
+        return available()[name]
+    except (KeyError, TypeError):
+        raise UnknownNameError(f"no encoding is called {name!r}; there are {', '.join(sorted(available()))}") from None
+
+
+def encode(sentence: Sentence, by: str | Encoding, order: Sequence[str] = ()) -> list[Label]:
+    """One label for each token; types over the same tokens stand in `order` (that of a vocabulary), else by name.
+
+    >>> encode(Sentence(["the", "USA"], [Entity(0, 2, "GPE")]), "rel")[0]
+    Label(n=2, c=Name(types=('GPE',), root=True, prime=False), u=())
+    """
+    return encoding(by).encode(Tree.from_entities(len(sentence), sentence.entities, order))
+
+
+def decode(labels: Sequence[Label], by: str | Encoding, naming: Naming = "first") -> tuple[Entity, ...]:
+    """The entities that the labels describe, in canonical order; any well-formed labels describe some.
+
+    >>> decode([Label(1, Name((), root=True), ("PER",)), Label(-9, Name(("ORG",)), ())], "rel")
+    (Entity(start=0, end=1, type='PER'),)
+    """
+    return encoding(by).decode(labels, naming).entities()
+
+
+def repairs(labels: Sequence[Label], by: str | Encoding, naming: Naming = "first") -> int:
+    """How many labels would be others had the entities they decode to been encoded; none if all are legal.
+
+    >>> repairs([Label(1, Name((), root=True), ()), Label(-9, Name((), root=True), ())], "rel")
+    1
+    """
+    chosen = encoding(by)
+    legal = chosen.encode(chosen.decode(labels, naming))
+    return sum(given != right for given, right in zip(labels, legal, strict=True))

@@ -1,0 +1,184 @@
+"""abs, rel and dyn: one table of depths, three ways to write it.
+
+The depth of a gap is the number of ancestors that the words on both sides of it share, and its name is that of the
+lowest of them. The last word shares the root with the end of the sentence.
+
+                S                  gap after   Lincoln  was  president   of   the   USA
+     ┌─────┬────┴──────┐           depth             1    1          2    2     3     1
+    PER   was         PER          abs n             1    1          2    2     3     1
+     │           ┌─────┼───┐       rel n             1    0          1    0     1    -2
+  Lincoln  president  of  GPE      dyn n             1    0          1    0     1    =1
+                         ┌─┴─┐     c                 S    S        PER  PER   GPE     S
+                        the USA    u               PER    -          -    -     -     -
+
+Decoding reads depths back: a node of level k is a longest run of gaps at least k deep, named by its gaps exactly k
+deep. A run without such a gap has no name and vanishes; the root has only names that carry its mark.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import chain
+
+from nestag.encodings.base import Absolute, Encoding, Label, N, Naming, at, check, number
+from nestag.errors import LabelError
+from nestag.tree import Name, Span, Tree
+
+
+class DepthEncoding(Encoding):
+    """What the three share: the table of depths. Each says how it writes a row of it."""
+
+    @abstractmethod
+    def from_depths(self, depths: list[int]) -> Iterable[N]:
+        """Each depth as this encoding writes it."""
+
+    @abstractmethod
+    def next_depth(self, depth: int, n: N) -> int:
+        """The depth that `n` means after a gap of `depth`, before it is brought into range."""
+
+    def to_depths(self, ns: Iterable[N]) -> list[int]:
+        """The inverse of `from_depths`; what lies above the root becomes the root's depth."""
+        depths: list[int] = []
+        depth = 0
+        for position, n in enumerate(ns):
+            try:
+                depth = max(1, self.next_depth(depth, n))
+            except LabelError as error:
+                raise at(position, error) from None
+            depths.append(depth)
+        return depths
+
+    def encode(self, tree: Tree) -> list[Label]:
+        """One label for each token of the tree."""
+        length = tree.end
+        depths = [tree.name.levels] * length
+        names = [tree.name] * length
+        unary: list[tuple[str, ...]] = [()] * length
+        pending: list[tuple[Tree, int]] = [(tree, 0)]
+        while pending:
+            node, above = pending.pop()
+            depth = above + node.name.levels
+            for child in node.children:
+                if isinstance(child, int):
+                    last = child
+                elif child.end - child.start == 1:
+                    last = child.start
+                    unary[last] = child.name.types
+                else:
+                    last = child.end - 1
+                    pending.append((child, depth))
+                if last < node.end - 1:  # the gap between this child and the next one
+                    depths[last] = depth
+                    names[last] = node.name
+        return list(map(Label, self.from_depths(depths), names, unary))
+
+    def decode(self, labels: Sequence[Label], naming: Naming = "first") -> Tree:
+        """The tree that the labels describe, repaired where they describe none."""
+        labels = [check(label, position) for position, label in enumerate(labels)]
+        depths = self.to_depths(label.n for label in labels)
+        chains = {(i, i + 1): label.u for i, label in enumerate(labels) if label.u}
+        for span, names in runs(depths[:-1], [label.c for label in labels]):
+            types = pick(names, naming).types
+            if types:
+                chains[span] = types
+        return Tree.from_chains(len(labels), chains)
+
+
+def runs(depths: list[int], names: Sequence[Name]) -> list[tuple[Span, list[Name]]]:
+    """Every node that the gaps between words describe, with the names they give it.
+
+    >>> runs([1, 2, 2], [Name((), root=True), Name(("PER",)), Name(("ORG",))])[0]
+    ((1, 4), [Name(types=('PER',), root=False, prime=False), Name(types=('ORG',), root=False, prime=False)])
+    """
+    root: list[Name] = []
+    opened: list[tuple[int, int, list[Name]]] = [(1, 0, root)]  # level, first token, names
+    closed: list[tuple[Span, list[Name]]] = []
+    for gap, depth in enumerate(depths):
+        start = gap
+        while opened[-1][0] > depth:
+            _, start, found = opened.pop()
+            closed.append(((start, gap + 1), found))
+        if opened[-1][0] < depth:
+            opened.append((depth, start, []))
+        opened[-1][2].append(names[gap])
+    end = len(depths) + 1
+    closed.extend(((start, end), found) for _, start, found in reversed(opened[1:]))
+    marked = [name for name in root if name.root]
+    return closed + ([((0, end), marked)] if marked else [])
+
+
+def pick(names: list[Name], naming: Naming) -> Name:
+    """The one name a node keeps; Counter puts the first of equals first."""
+    return names[0] if naming == "first" else Counter(names).most_common(1)[0][0]
+
+
+class AbsoluteDepth(DepthEncoding):
+    """abs: n is the depth itself."""
+
+    name = "abs"
+
+    def from_depths(self, depths: list[int]) -> Iterable[N]:
+        """Each depth as it is."""
+        return depths
+
+    def next_depth(self, depth: int, n: N) -> int:
+        """The depth that `n` means, wherever it stands."""
+        return number(n)
+
+    def write_n(self, n: N) -> str:
+        """A plain integer."""
+        return str(number(n))
+
+    def read_n(self, text: str) -> N:
+        """The inverse of `write_n`."""
+        return read_number(text)
+
+
+class RelativeDepth(AbsoluteDepth):
+    """rel: n is the change since the gap before; the sentence begins at depth 0."""
+
+    name = "rel"
+
+    def from_depths(self, depths: list[int]) -> Iterable[N]:
+        """The differences of the depths."""
+        return [depth - before for depth, before in zip(depths, chain((0,), depths), strict=False)]
+
+    def next_depth(self, depth: int, n: N) -> int:
+        """The depth that `n` means after a gap of `depth`."""
+        return depth + number(n)
+
+
+class DynamicDepth(RelativeDepth):
+    """dyn: relative, but absolute where the depth falls by two or more and ends at three or less."""
+
+    name = "dyn"
+
+    def from_depths(self, depths: list[int]) -> Iterable[N]:
+        """The differences, and the depth itself after a steep fall to near the root."""
+        changes = zip(depths, chain((0,), depths), strict=False)
+        return [Absolute(depth) if depth <= 3 and depth - before <= -2 else depth - before for depth, before in changes]
+
+    def next_depth(self, depth: int, n: N) -> int:
+        """The depth that `n` means after a gap of `depth`."""
+        return number(n.depth) if isinstance(n, Absolute) else depth + number(n)
+
+    def write_n(self, n: N) -> str:
+        """A plain integer if relative, `=k` if absolute."""
+        return f"={number(n.depth)}" if isinstance(n, Absolute) else str(number(n))
+
+    def read_n(self, text: str) -> N:
+        """The inverse of `write_n`."""
+        return Absolute(read_number(text[1:])) if text.startswith("=") else read_number(text)
+
+
+def read_number(text: str) -> int:
+    """An integer written in ASCII digits; anything else, `1_0` and `٣` included, is a LabelError."""
+    digits = text[1:] if text.startswith("-") else text
+    if not (digits.isascii() and digits.isdigit()) or len(digits) > 9:
+        raise LabelError(f"n is {text!r}; this encoding takes an integer")
+    return number(int(text))
+
+
+ENCODINGS = (AbsoluteDepth(), RelativeDepth(), DynamicDepth())

@@ -1,0 +1,114 @@
+r"""Labels as text: what stands in files, and nowhere else.
+
+    S        the root                     -      no unary chain
+    PER      an entity type               S+PER  the root and an entity over the whole sentence
+    PER'     a helper of binarization     A+B    two entities over the same tokens, A outside
+
+A type name may hold anything. What would be misread is escaped with a backslash: `+`, `'` and the backslash itself
+wherever they stand, `S` and `-` where they are a whole type name, and characters that end a column or a line.
+"""
+
+from __future__ import annotations
+
+import re
+
+from nestag.errors import LabelError
+from nestag.tree import Name
+
+_BREAKS = "\t\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
+_WRITTEN = {char: f"\\u{ord(char):04x}" for char in _BREAKS} | {"\t": r"\t", "\n": r"\n", "\r": r"\r", "\\": r"\\"}
+_FIELD = re.compile(rf"[\\{_BREAKS}]")
+_TYPE = re.compile(rf"[\\+'{_BREAKS}]")
+_ESCAPE = re.compile(r"\\(u[0-9a-f]{4}|.|$)", re.DOTALL)
+_READ = {"t": "\t", "n": "\n", "r": "\r"}
+_PART = re.compile(r"(?:[^\\+]|\\.)+", re.DOTALL)
+
+
+def write_field(text: str) -> str:
+    r"""Any text as one column of one line.
+
+    >>> write_field("a\tb")
+    'a\\tb'
+    """
+    return _FIELD.sub(lambda match: _WRITTEN[match[0]], text)
+
+
+def read_field(text: str, marks: str = "\\") -> str:
+    """The inverse of `write_field`; `marks` are the characters that a backslash may stand before."""
+    if "\\" not in text:
+        return text
+
+    def char(match: re.Match[str]) -> str:
+        escaped = match[1]
+        if len(escaped) == 5:
+            return chr(int(escaped[1:], 16))
+        if escaped in _READ:
+            return _READ[escaped]
+        if not escaped or escaped not in marks:
+            raise LabelError(f"{text!r} has the unknown escape \\{escaped}; write a backslash as \\\\")
+        return escaped
+
+    return _ESCAPE.sub(char, text)
+
+
+def write_chain(types: tuple[str, ...]) -> str:
+    r"""A unary chain, `-` if it is empty.
+
+    >>> print(write_chain(("PER",)), write_chain(()), write_chain(("S", "a+b")))
+    PER - \S+a\+b
+    """
+    return "+".join(map(_write_type, types)) if types else "-"
+
+
+def read_chain(text: str) -> tuple[str, ...]:
+    """The inverse of `write_chain`."""
+    if text == "-":
+        return ()
+    name = read_name(text)
+    if name.root or name.prime:
+        raise LabelError(f"u is {text!r}; it takes entity types alone (write \\S and \\' where a type has that name)")
+    return name.types
+
+
+def write_name(name: Name) -> str:
+    """A node's name.
+
+    >>> write_name(Name(("PER",), root=True)), write_name(Name(("PER",), prime=True))
+    ('S+PER', "PER'")
+    """
+    parts = ["S"] * name.root + [_write_type(kind) for kind in name.types]
+    return ("+".join(parts) if parts else "-") + "'" * name.prime
+
+
+def read_name(text: str) -> Name:
+    """The inverse of `write_name`."""
+    body = _without_prime(text)
+    prime = body != text
+    if body == "-":
+        return Name((), prime=prime)
+    parts = _PART.findall(body)
+    if "+".join(parts) != body or not parts:
+        raise LabelError(f"{text!r} is no chain of types; join them with single + signs")
+    root = parts[0] == "S"
+    return Name(tuple(_read_type(part, text) for part in parts[root:]), root, prime)
+
+
+def _without_prime(text: str) -> str:
+    """The text without the prime at its end, if one stands there unescaped."""
+    if not text.endswith("'"):
+        return text
+    before = text[:-1]
+    escapes = len(before) - len(before.rstrip("\\"))
+    return text if escapes % 2 else before
+
+
+def _write_type(kind: str) -> str:
+    if kind in ("S", "-"):
+        return "\\" + kind
+    return _TYPE.sub(lambda match: _WRITTEN.get(match[0], "\\" + match[0]), kind)
+
+
+def _read_type(part: str, text: str) -> str:
+    if part in ("S", "-") or re.search(r"(?<!\\)(?:\\\\)*'", part):
+        raise LabelError(f"{text!r} has {part!r} inside a chain; escape it with a backslash if a type has that name")
+    return read_field(part, "\\+'S-")

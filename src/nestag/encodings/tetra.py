@@ -1,0 +1,161 @@
+"""4tg: tetra-tagging (Kitaev and Klein 2020) of the right-binarized tree.
+
+A node of several children becomes its first child and a helper that holds the rest:
+
+          S                  word and gap   Lincoln  was  president   of   the   USA
+     ┌────┴────┐             n                   rR   rL         rL   rL    rL     l
+    PER        S'            c                    S   S'        PER  PER'  GPE   GPE
+     │     ┌───┴───┐         u                  PER    -          -    -     -     -
+  Lincoln was     PER
+                ┌──┴──┐      r, l  the word is a left, a right child
+          president  PER'    R, L  the lowest node over the gap is a left, a right child
+                    ┌─┴─┐          (the root counts as left)
+                   of  GPE
+                      ┌─┴─┐  The last word has no gap: its n is r or l, and its c repeats the one before.
+                     the USA
+
+Decoding is a left-corner machine over a stack of subtrees. Transitions it cannot make are skipped, and words that are
+left without a place hang from the lowest node of the right spine. The binary tree itself is never built: a node's
+first child is followed by a gap that carries the node's name, every further one but the last by a helper's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import NamedTuple
+
+from nestag.encodings.base import Encoding, Label, N, Naming, at, check
+from nestag.errors import LabelError
+from nestag.tree import Name, Tree
+
+MARKS = ("rR", "rL", "lR", "lL", "r", "l")
+
+
+class TetraTagging(Encoding):
+    """4tg: the marks of a word and of the gap after it in one n."""
+
+    name = "4tg"
+
+    def encode(self, tree: Tree) -> list[Label]:
+        """One label for each token of the tree."""
+        length = tree.end
+        words = [""] * length
+        gaps = [""] * length
+        names = [tree.name] * length
+        unary: list[tuple[str, ...]] = [()] * length
+        pending = [(tree, "R")]
+        while pending:
+            node, side = pending.pop()
+            name = node.name
+            for child in node.children:
+                last = child if isinstance(child, int) else child.end - 1
+                left = last < node.end - 1
+                if isinstance(child, int):
+                    words[last] = "r" if left else "l"
+                elif child.start == last:
+                    words[last] = "r" if left else "l"
+                    unary[last] = child.name.types
+                else:
+                    pending.append((child, "R" if left else "L"))
+                if left:  # a gap follows; what comes after it hangs from a helper, which is a right child
+                    gaps[last], names[last] = side, name
+                    side, name = "L", helper(name)
+        if length == 1:
+            words = ["r"]
+        elif length:
+            names[-1] = names[-2]
+        return [Label(word + gap, c, u) for word, gap, c, u in zip(words, gaps, names, unary, strict=True)]
+
+    def decode(self, labels: Sequence[Label], naming: Naming = "first") -> Tree:
+        """The tree that the labels describe, repaired where they describe none."""
+        labels = [check(label, position) for position, label in enumerate(labels)]
+        marks = [self._marks(label, position) for position, label in enumerate(labels)]
+        chains = {(i, i + 1): label.u for i, label in enumerate(labels) if label.u}
+        for start, end, gap in constituents(marks):
+            name = labels[gap].c
+            if name.types and not name.prime:
+                chains[start, end] = name.types
+        return Tree.from_chains(len(labels), chains)
+
+    def _marks(self, label: Label, position: int) -> str:
+        try:
+            return self.write_n(label.n)
+        except LabelError as error:
+            raise at(position, error) from None
+
+    def write_n(self, n: N) -> str:
+        """The marks as they are."""
+        if n not in MARKS:
+            raise LabelError(f"n is {n!r}; this encoding takes one of {', '.join(MARKS)}")
+        return str(n)
+
+    def read_n(self, text: str) -> N:
+        """The inverse of `write_n`."""
+        return self.write_n(text)
+
+
+@cache
+def helper(name: Name) -> Name:
+    """The name of the helper inside a node of this name."""
+    return name._replace(prime=True)
+
+
+class Constituent(NamedTuple):
+    """A span, and the gap whose label names it."""
+
+    start: int
+    end: int
+    gap: int
+
+
+def constituents(marks: Sequence[str]) -> list[Constituent]:
+    """Run the machine over the marks; every node it makes has two words or more.
+
+    The right end of a subtree on the stack is open: what hangs from its right spine lengthens all nodes of that spine,
+    so only their first tokens and gaps are kept until the subtree becomes somebody's left child.
+
+    >>> constituents(["rR", "rL", "l"])
+    [Constituent(start=0, end=3, gap=0), Constituent(start=1, end=3, gap=1)]
+    """
+    found: list[Constituent] = []
+    opened: list[tuple[int, int]] = []  # the right spines of all subtrees on the stack, the lowest node last
+    stack: list[_Subtree] = []
+    last = len(marks) - 1
+    for i, mark in enumerate(marks):
+        if mark[0] == "r":
+            stack.append([i, len(opened), False])
+        elif stack and stack[-1][_SLOT]:
+            stack[-1][_SLOT] = False
+        else:
+            _strand(stack, len(opened))
+        if i == last or len(mark) == 1 or not stack:
+            continue
+        start, spine, _ = stack[-1]
+        if mark[1] == "R":  # the subtree becomes the left child of a new node
+            stack[-1][_SLOT] = True
+        elif len(stack) > 1 and stack[-2][_SLOT]:  # so it does here, and the new node fills the slot below
+            stack.pop()
+        else:
+            continue
+        if len(opened) > spine:
+            found += [Constituent(first, i + 1, gap) for first, gap in opened[spine:]]
+            del opened[spine:]
+        opened.append((start, i))
+    return found + [Constituent(first, last + 1, gap) for first, gap in opened]
+
+
+_Subtree = list[int]
+"""Its first token, where its spine begins among the open nodes, and whether the spine's end lacks its right child."""
+_SLOT = 2
+
+
+def _strand(stack: list[_Subtree], opened: int) -> None:
+    """Hang a word from the lowest node of the right spine, with any words before it that no node holds yet."""
+    while stack and stack[-1][1] == opened:
+        stack.pop()
+    if stack:
+        stack[-1][_SLOT] = False
+
+
+ENCODINGS = (TetraTagging(),)

@@ -1,0 +1,46 @@
+"""What can go wrong, as one small tree.
+
+    NestagError
+    ├── DataError          a sentence or entity that cannot be (also a ValueError)
+    │   └── CrossingError  two entities that overlap without nesting
+    ├── LabelError         a label that is not well formed (also a ValueError)
+    ├── InputError         something read from outside, with its file and line
+    └── UnknownNameError   a name nobody registered, such as an encoding (also a LookupError)
+
+Every message names the value, the place and the remedy.
+"""
+
+from __future__ import annotations
+
+
+class NestagError(Exception):
+    """The root of every error that nestag raises on purpose."""
+
+
+class DataError(NestagError, ValueError):
+    """A sentence or an entity that cannot be."""
+
+
+class CrossingError(DataError):
+    """Two entities overlap and neither contains the other, so no tree holds both."""
+
+
+class LabelError(NestagError, ValueError):
+    """A label that its encoding cannot read."""
+
+
+class UnknownNameError(NestagError, LookupError):
+    """A name that nothing is registered under."""
+
+
+class InputError(NestagError):
+    """Input that cannot be read; the message starts with its place.
+
+    >>> str(InputError("no field 'tokens'; add a list of strings", "a.jsonl", 3))
+    "a.jsonl:3: no field 'tokens'; add a list of strings"
+    """
+
+    def __init__(self, message: str, source: str, line: int | None = None) -> None:
+        super().__init__(f"{source}: {message}" if line is None else f"{source}:{line}: {message}")
+        self.source = source
+        self.line = line
