@@ -25,6 +25,21 @@ class Entity(NamedTuple):
     type: str
 
 
+class Origin(NamedTuple):
+    """Where a sentence stands in a document, in characters.
+
+    Every sentence has its own piece of the text; the pieces of a document, joined, are the whole of it.
+    """
+
+    document: str
+    start: int
+    """Where the piece begins in the document."""
+    text: str
+    """The piece, with whatever stands before, between and after its tokens."""
+    offsets: tuple[tuple[int, int], ...]
+    """Start and end of each token in the document."""
+
+
 def outermost_first(entity: Entity) -> tuple[int, int, str]:
     """Sort key of the canonical order: by start, the longer first, then by type.
 
@@ -39,7 +54,7 @@ class Sentence:
     """Tokens, the set of entities over them, and an identifier if there is one.
 
     Equal entities merge and the given order does not matter: `entities` is always in canonical order. It is kept in
-    `annotated`, which takes no part in comparisons, for what has to be counted as others counted it.
+    `annotated`, for what has to be counted as others counted it; neither that nor the origin counts in comparisons.
 
     >>> Sentence(["the", "USA"], [Entity(0, 2, "GPE"), Entity(0, 2, "GPE")]).entities
     (Entity(start=0, end=2, type='GPE'),)
@@ -49,17 +64,29 @@ class Sentence:
     entities: tuple[Entity, ...]
     id: str | None
     annotated: tuple[Entity, ...] = field(compare=False, repr=False)
+    origin: Origin | None = field(compare=False, repr=False)
 
-    def __init__(self, tokens: Sequence[str], entities: Iterable[Entity] = (), id: str | None = None) -> None:
+    def __init__(
+        self,
+        tokens: Sequence[str],
+        entities: Iterable[Entity] = (),
+        id: str | None = None,
+        origin: Origin | None = None,
+    ) -> None:
         """Check and store; a DataError says which token or entity cannot be."""
         object.__setattr__(self, "tokens", checked_tokens(tokens))
         annotated = checked_entities(entities, len(tokens))
         object.__setattr__(self, "annotated", annotated)
         object.__setattr__(self, "entities", tuple(sorted(annotated, key=outermost_first)))
         object.__setattr__(self, "id", id)
+        object.__setattr__(self, "origin", origin if origin is None else checked_origin(origin, len(tokens)))
 
     def __len__(self) -> int:
         return len(self.tokens)
+
+    def with_entities(self, entities: Iterable[Entity]) -> Sentence:
+        """The same sentence with other entities."""
+        return Sentence(self.tokens, entities, self.id, self.origin)
 
 
 def checked_tokens(tokens: Sequence[str]) -> tuple[str, ...]:
@@ -101,3 +128,17 @@ def checked_entity(entity: Entity, length: int) -> Entity:
             f"entity [{start}, {end}) {kind} ends outside the sentence of {length} tokens; ends go up to {length}"
         )
     return entity if type(entity) is Entity else Entity(start, end, kind)
+
+
+def checked_origin(origin: Origin, length: int) -> Origin:
+    """The origin, or a DataError naming the first token that does not stand in its piece of text."""
+    if len(origin.offsets) != length:
+        raise DataError(f"the origin has offsets of {len(origin.offsets)} tokens, the sentence {length}; give one each")
+    before, last = origin.start, origin.start + len(origin.text)
+    for position, (start, end) in enumerate(origin.offsets):
+        if not before <= start < end <= last:
+            raise DataError(
+                f"token {position} has the offsets {start} to {end}; they must rise and lie in {before} to {last}"
+            )
+        before = end
+    return origin

@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 
 from nestag.cli.terminal import progress, tell
-from nestag.corpora import jsonl
 from nestag.corpora.files import PIPE
+from nestag.corpora.formats import jsonl
 from nestag.corpora.labelling import decode_file, encode_file, nesting, read_vocabulary, write_vocabulary
 from nestag.corpora.report import Report
 from nestag.encodings import available, encoding
@@ -61,7 +61,7 @@ def encode(
     if known and known.encoding != by.name:
         raise InputError(f"the vocabulary is for {known.encoding}; use --encoding {known.encoding}", str(vocabulary))
     report = Report()
-    sentences = jsonl.read(source, report)
+    sentences = jsonl.read(source, report=report)
     if crossing is Crossing.set_aside:
         sentences = nesting(sentences, source, report)
     tally = encode_file(progress(sentences, "encoding"), source, output, by, known)
@@ -94,7 +94,7 @@ def vocabulary(
 ) -> None:
     """Learn from a training corpus which labels there are, and how types over the same tokens are ordered."""
     report = Report()
-    sentences = jsonl.read(source, report)
+    sentences = jsonl.read(source, report=report)
     if crossing is Crossing.set_aside:
         sentences = nesting(sentences, source, report)
     learned = Vocabulary.learn(progress(sentences, "learning"), by)

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from nestag.corpora import jsonl, labels
+from nestag.corpora import labels
 from nestag.corpora.files import read_lines, writing
+from nestag.corpora.formats import jsonl
 from nestag.corpora.labels import Labelled
 from nestag.corpora.report import Report, describe
 from nestag.crossing import set_aside_crossing
@@ -44,7 +45,7 @@ def nesting(sentences: Iterable[Sentence], source: str, report: Report) -> Itera
         kept, aside = set_aside_crossing(sentence.annotated)
         for entity in aside:
             report.add("crossing entity set aside", _place(source, sentence, number), describe(entity))
-        yield Sentence(sentence.tokens, kept, sentence.id) if aside else sentence
+        yield sentence.with_entities(kept) if aside else sentence
 
 
 def encode_file(
@@ -88,7 +89,7 @@ def decode_file(source: str | Path, output: str | Path, encoding: Encoding, nami
             yield sentence
 
     with writing(output) as stream:
-        jsonl.write(sentences(), stream)
+        jsonl.write_to(sentences(), stream)
     return tally
 
 

@@ -2,7 +2,8 @@
 
     {"tokens": ["the", "USA"], "entities": [{"start": 0, "end": 2, "type": "GPE"}], "id": "doc-1"}
 
-`id` may be missing; further fields are left alone.
+`id` may be missing. `origin` (document, start, text, offsets) says where the sentence stands in a text, if it came from
+one. Further fields are left alone.
 """
 
 from __future__ import annotations
@@ -12,13 +13,14 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TextIO
 
-from nestag.corpora.files import Line, read_lines
+from nestag.corpora.files import Line, read_lines, writing
+from nestag.corpora.format import DEFAULT, Format, Options
 from nestag.corpora.report import Report
-from nestag.data import Entity, Sentence
+from nestag.data import Entity, Origin, Sentence
 from nestag.errors import DataError, InputError
 
 
-def read(path: str | Path, report: Report | None = None) -> Iterator[Sentence]:
+def read(path: str | Path, options: Options = DEFAULT, report: Report | None = None) -> Iterator[Sentence]:
     """The sentences of a file; an InputError names the line that holds none."""
     report = Report() if report is None else report
     for line in read_lines(path):
@@ -35,10 +37,24 @@ def read(path: str | Path, report: Report | None = None) -> Iterator[Sentence]:
             raise InputError(f"not JSON ({error}); write one object a line", str(path), line.number) from None
 
 
-def write(sentences: Iterable[Sentence], stream: TextIO) -> None:
+def write(
+    sentences: Iterable[Sentence], path: str | Path, options: Options = DEFAULT, report: Report | None = None
+) -> None:
     """One line for each sentence."""
+    with writing(path) as stream:
+        write_to(sentences, stream)
+
+
+def write_to(sentences: Iterable[Sentence], stream: TextIO) -> None:
+    """The same, into an open stream."""
     for sentence in sentences:
         stream.write(to_line(sentence))
+
+
+def looks_like(head: str) -> bool:
+    """Whether the beginning of a file is an object with tokens."""
+    first = head.lstrip().split("\n", 1)[0]
+    return first.startswith("{") and '"tokens"' in first and '"entities"' in first
 
 
 def sentence_from(record: object, line: Line) -> Sentence:
@@ -54,7 +70,13 @@ def sentence_from(record: object, line: Line) -> Sentence:
     name = record.get("id")
     if name is not None and (not isinstance(name, str | int) or isinstance(name, bool)):
         raise DataError(f"'id' is {name!r}; make it a string")
-    sentence = Sentence(tokens, map(_entity, entities), None if name is None else str(name))
+    origin = record.get("origin")
+    sentence = Sentence(
+        tokens,
+        map(_entity, entities),
+        None if name is None else str(name),
+        None if origin is None else _origin(origin),
+    )
     if "\\u" in line.text:
         _refuse_half_characters(sentence)
     return sentence
@@ -77,10 +99,26 @@ def _entity(record: object) -> Entity:
     return Entity(record["start"], record["end"], record["type"])
 
 
+def _origin(record: object) -> Origin:
+    try:
+        document, start, text, offsets = (record[name] for name in Origin._fields)  # type: ignore[index]
+        origin = Origin(document, start, text, tuple((first, last) for first, last in offsets))
+    except (KeyError, TypeError, ValueError):
+        raise DataError(f"'origin' is {str(record)[:60]!r}; give document, start, text and offsets") from None
+    numbers = [origin.start, *(place for pair in origin.offsets for place in pair)]
+    if not isinstance(document, str) or not isinstance(text, str) or not all(type(place) is int for place in numbers):
+        raise DataError("'origin' has a field of the wrong kind; document and text are strings, places are integers")
+    return origin
+
+
 def _refuse_half_characters(sentence: Sentence) -> None:
     """JSON can escape half of a character (a lone surrogate), which no UTF-8 file can hold."""
-    for text in (*sentence.tokens, *(entity.type for entity in sentence.entities), sentence.id or ""):
+    piece = sentence.origin.document + sentence.origin.text if sentence.origin else ""
+    for text in (*sentence.tokens, *(entity.type for entity in sentence.entities), sentence.id or "", piece):
         try:
             text.encode()
         except UnicodeEncodeError:
             raise DataError(f"{text!r} holds half of a character (a lone surrogate); write the whole one") from None
+
+
+FORMAT = Format("jsonl", "JSON Lines of tokens and entities", (".jsonl",), read, write, looks_like)

@@ -1,0 +1,195 @@
+"""Documents: a text and typed spans of its characters <-> sentences of tokens.
+
+Formats of raw text read and write documents; everything else takes sentences. Offsets survive the way there and
+back, because every sentence keeps its piece of the text. What cannot be exact is counted in the report.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+from nestag.corpora.format import Options
+from nestag.corpora.report import Report
+from nestag.corpora.segment import Offsets, Segment, segments
+from nestag.data import Entity, Origin, Sentence
+from nestag.errors import DataError
+
+_NUMBERED = re.compile(r"(.+?)[-_:./]?\d+", re.DOTALL)
+
+
+class TextSpan(NamedTuple):
+    """A typed span of characters, half-open."""
+
+    start: int
+    end: int
+    type: str
+
+
+@dataclass(frozen=True)
+class Document:
+    """A text and the entities in it."""
+
+    id: str
+    text: str
+    spans: tuple[TextSpan, ...] = ()
+
+
+def sentences_of(document: Document, options: Options, report: Report) -> Iterator[Sentence]:
+    """The document as sentences, each with its origin; no sentence ends inside a span."""
+    spans = _standing(document, report)
+    found = segments(document.text, options)
+    if options.boundaries == "split":
+        borders = sorted({place for span in spans for place in span[:2]})
+        found = [_cut_at(segment, borders, document, report) for segment in found]
+    found = _joined(found, spans, document, report) or [[]]
+    words = [word for segment in found for word in segment]
+    entities = [entity for span in spans if (entity := _on_tokens(span, words, options, document, report))]
+    starts = [0, *(segment[0][0] for segment in found[1:]), len(document.text)]
+    first = 0
+    waiting = sorted(entities, reverse=True)
+    for number, (segment, (start, end)) in enumerate(zip(found, pairwise(starts), strict=True), 1):
+        last = first + len(segment)
+        own: list[Entity] = []
+        while waiting and waiting[-1].start < last:
+            entity = waiting.pop()
+            own.append(Entity(entity.start - first, entity.end - first, entity.type))
+        origin = Origin(document.id, start, document.text[start:end], tuple(segment))
+        yield Sentence([document.text[a:b] for a, b in segment], own, f"{document.id}-{number}", origin)
+        first = last
+
+
+def documents_of(sentences: Iterable[Sentence]) -> Iterator[Document]:
+    """The inverse: pieces of one document that touch are joined; tokens without a text, by spaces and line ends."""
+    pieces: list[Sentence] = []
+    for sentence in sentences:
+        if pieces and not _follows(pieces[-1], sentence):
+            yield _document(pieces)
+            pieces = []
+        pieces.append(sentence)
+    if pieces:
+        yield _document(pieces)
+
+
+def document_of(sentence: Sentence) -> str:
+    """The name of the document that a sentence is from: its origin's, or its id without the number at the end.
+
+    >>> document_of(Sentence(["a"], id="MEDLINE:931-4")), document_of(Sentence(["a"]))
+    ('MEDLINE:931', '')
+    """
+    if sentence.origin:
+        return sentence.origin.document
+    match = _NUMBERED.fullmatch(sentence.id or "")
+    return match[1] if match else sentence.id or ""
+
+
+def _standing(document: Document, report: Report) -> list[TextSpan]:
+    """Each span once, without those that cover nothing; a span outside the text is a DataError."""
+    for span, count in Counter(document.spans).items():
+        if not 0 <= span.start < span.end <= len(document.text):
+            raise DataError(
+                f"document {document.id!r}: span {span.start} to {span.end} {span.type} is not inside the text of"
+                f" {len(document.text)} characters; count characters from 0, the end exclusive"
+            )
+        for _ in range(count - 1):
+            report.add("duplicate entity merged", document.id, _quote(span, document))
+    return list(dict.fromkeys(document.spans))
+
+
+def _cut_at(segment: Segment, borders: Sequence[int], document: Document, report: Report) -> Segment:
+    """The words, cut wherever a span begins or ends inside one."""
+    cut: Segment = []
+    for start, end in segment:
+        inside = borders[bisect_right(borders, start) : bisect_left(borders, end)]
+        if inside:
+            report.add("token cut at a span's border", document.id, repr(document.text[start:end]))
+        cut += pairwise([start, *inside, end])
+    return cut
+
+
+def _joined(found: list[Segment], spans: Sequence[TextSpan], document: Document, report: Report) -> list[Segment]:
+    """The sentences, joined where a span goes from one into the next."""
+    joined: list[Segment] = []
+    reach = 0  # the furthest end of the spans that begin before the sentence at hand
+    by_start = sorted(spans)
+    next_span = 0
+    for segment in found:
+        if joined and reach > segment[0][0]:
+            report.add("sentences joined because a span covers both", document.id, _around(segment[0][0], document))
+            joined[-1] += segment
+        else:
+            joined.append(list(segment))
+        while next_span < len(by_start) and by_start[next_span].start < segment[-1][1]:
+            reach = max(reach, by_start[next_span].end)
+            next_span += 1
+    return joined
+
+
+def _on_tokens(
+    span: TextSpan, words: Sequence[Offsets], options: Options, document: Document, report: Report
+) -> Entity | None:
+    """The span in tokens, counted from the beginning of the document; None if it covers white space alone."""
+    first = bisect_right(words, span.start, key=lambda word: word[1])
+    last = bisect_left(words, span.end, key=lambda word: word[0])
+    if first >= last:
+        report.add("span of white space dropped", document.id, _quote(span, document))
+        return None
+    start, end = words[first][0], words[last - 1][1]
+    if start < span.start or end > span.end:
+        if options.boundaries == "refuse":
+            raise DataError(
+                f"document {document.id!r}: span {_quote(span, document)} begins or ends inside the token"
+                f" {document.text[start:end]!r}; correct it, or widen spans or split tokens"
+            )
+        report.add(
+            "span widened to token borders", document.id, f"{_quote(span, document)} in {document.text[start:end]!r}"
+        )
+    elif (start, end) != span[:2]:
+        report.add("white space trimmed from a span", document.id, _quote(span, document))
+    return Entity(first, last, span.type)
+
+
+def _follows(before: Sentence, sentence: Sentence) -> bool:
+    """Whether a sentence continues the document of the one before it."""
+    if not before.origin or not sentence.origin:
+        return not before.origin and not sentence.origin and document_of(before) == document_of(sentence)
+    end = before.origin.start + len(before.origin.text)
+    return before.origin.document == sentence.origin.document and sentence.origin.start == end
+
+
+def _document(pieces: Sequence[Sentence]) -> Document:
+    """Touching pieces as one document; a document whose beginning is missing says where it starts."""
+    text = ""
+    spans: list[TextSpan] = []
+    for sentence in pieces:
+        offsets, piece = _placed(sentence, len(text))
+        spans += [TextSpan(offsets[e.start][0], offsets[e.end - 1][1], e.type) for e in sentence.entities]
+        text += piece
+    origin = pieces[0].origin
+    name = document_of(pieces[0])
+    return Document(f"{name}@{origin.start}" if origin and origin.start else name, text, tuple(spans))
+
+
+def _placed(sentence: Sentence, at: int) -> tuple[list[Offsets], str]:
+    """Where the tokens of a sentence stand in the text being joined, and its piece of it."""
+    if sentence.origin:
+        shift = at - sentence.origin.start
+        return [(start + shift, end + shift) for start, end in sentence.origin.offsets], sentence.origin.text
+    offsets: list[Offsets] = []
+    for token in sentence.tokens:
+        offsets.append((at, at + len(token)))
+        at += len(token) + 1
+    return offsets, " ".join(sentence.tokens) + "\n"
+
+
+def _quote(span: TextSpan, document: Document) -> str:
+    return f"{span.start} to {span.end} {span.type} {document.text[span.start : span.end][:60]!r}"
+
+
+def _around(place: int, document: Document) -> str:
+    return f"at character {place}: {document.text[max(0, place - 20) : place + 20]!r}"

@@ -1,0 +1,85 @@
+"""Formats found by name, by suffix or by content, and only where that leaves no doubt."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+
+from nestag.corpora import formats
+from nestag.corpora.files import PIPE
+from nestag.corpora.format import Format
+from nestag.errors import InputError, UnknownNameError
+
+HEAD = 64 * 2**10
+"""Bytes of a file that may be looked at to recognise it."""
+
+
+@cache
+def available() -> dict[str, Format]:
+    """Every format by name."""
+    modules = (import_module(f"{formats.__name__}.{module.name}") for module in iter_modules(formats.__path__))
+    return {module.FORMAT.name: module.FORMAT for module in modules if hasattr(module, "FORMAT")}
+
+
+def format_named(name: str) -> Format:
+    """The format of that name."""
+    try:
+        return available()[name]
+    except KeyError:
+        raise UnknownNameError(f"no format is called {name!r}; there are {', '.join(sorted(available()))}") from None
+
+
+def format_of(path: str | Path, name: str | None = None) -> Format:
+    """The format of a file to read: the one named, or the only one that its suffix and beginning allow."""
+    if name is not None:
+        return format_named(name)
+    candidates = _by_suffix(path)
+    if len(candidates) != 1 and str(path) != PIPE and Path(path).exists():
+        seen = [
+            entry for entry in candidates or available().values() if entry.looks_like and entry.looks_like(_head(path))
+        ]
+        candidates = seen or candidates
+    return _only(candidates, path, "--from")
+
+
+def format_for(path: str | Path, name: str | None = None) -> Format:
+    """The format of a file to write: the one named, or the only one with its suffix."""
+    if name is not None:
+        return format_named(name)
+    return _only([entry for entry in _by_suffix(path) if entry.write], path, "--to")
+
+
+def _by_suffix(path: str | Path) -> list[Format]:
+    lower = str(path).lower().removesuffix(".gz")
+    matching = [
+        (suffix, entry) for entry in available().values() for suffix in entry.suffixes if lower.endswith(suffix)
+    ]
+    longest = max((len(suffix) for suffix, _ in matching), default=0)
+    return [entry for suffix, entry in matching if len(suffix) == longest]
+
+
+def _only(candidates: list[Format], path: str | Path, option: str) -> Format:
+    if len(candidates) == 1:
+        return candidates[0]
+    names = ", ".join(sorted(entry.name for entry in candidates or available().values()))
+    reason = "it could be several formats" if candidates else "its format cannot be guessed"
+    raise InputError(f"{reason}; say which with {option}, one of {names}", str(path))
+
+
+def _head(path: str | Path) -> str:
+    """The beginning of a file as text, or of the first file in a folder."""
+    file = Path(path)
+    if file.is_dir():
+        files = sorted(child for child in file.rglob("*") if child.is_file())
+        if not files:
+            return ""
+        file = files[0]
+    try:
+        with gzip.open(file) if file.suffix == ".gz" else file.open("rb") as stream:
+            return stream.read(HEAD).decode("utf-8", "replace")
+    except (OSError, EOFError, zlib.error):
+        return ""
