@@ -17,6 +17,7 @@ Nothing here recurses, so depth is bounded by memory alone. Labels are made from
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import zip_longest
 from typing import NamedTuple
 
@@ -44,6 +45,11 @@ class Name(NamedTuple):
     def levels(self) -> int:
         """How many ancestors this node is: one for each type, and one for the root's symbol."""
         return len(self.types) + self.root
+
+    @property
+    def entities(self) -> tuple[str, ...]:
+        """The types of the entities it stands for: none for a helper."""
+        return () if self.prime else self.types
 
 
 class Tree:
@@ -75,13 +81,13 @@ class Tree:
         chains: dict[Span, list[str]] = {}
         for start, end, kind in entities:
             chains.setdefault((start, end), []).append(kind)
-        if order is None:
-            return cls.from_chains(length, {span: tuple(types) for span, types in chains.items()})
-        return cls.from_chains(length, {span: in_order(types, order) for span, types in chains.items()})
+        put = tuple if order is None else partial(in_order, order=order)
+        return cls.from_chains(length, {span: put(types) for span, types in chains.items()})
 
     @classmethod
     def from_chains(cls, length: int, chains: Mapping[Span, tuple[str, ...]]) -> Tree:
-        """The tree whose nodes are these spans, each with its chain of types."""
+        """The tree whose nodes are these spans, each with its chain of types; a type counts once in a chain."""
+        chains = {span: tuple(dict.fromkeys(types)) if len(types) > 1 else types for span, types in chains.items()}
         whole = chains.get((0, length), ()) if length > 1 else ()
         opened = [_Open(0, length, Name(whole, root=True))]
         for start, end in sorted(chains, key=lambda span: (span[0], -span[1])):

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 import nestag
-from nestag.cli import labels
+from nestag.cli import demo, labels
 from nestag.cli.terminal import guarded
 
 app = typer.Typer(
@@ -17,7 +17,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for command in (labels.encode, labels.decode, labels.vocabulary, labels.show):
+for command in (demo.demo, labels.encode, labels.decode, labels.vocabulary, labels.show):
     app.command()(guarded(command))
 
 

@@ -47,8 +47,7 @@ def tables_of(vocabulary: Vocabulary) -> Tables:
     """The vocabulary as arrays."""
     value, absolute = _depths(vocabulary)
     rows = {kind: row for row, kind in enumerate(vocabulary.types)}
-    # helpers of binarization name no entity
-    names = [() if name.prime else tuple(rows[kind] for kind in name.types) for name in vocabulary.c]
+    names = [tuple(rows[kind] for kind in name.entities) for name in vocabulary.c]
     unary = [tuple(rows[kind] for kind in types) for types in vocabulary.u]
     return Tables(
         value,

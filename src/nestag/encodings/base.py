@@ -7,8 +7,9 @@ repair rules of the paper's appendix, and it is pure. How a label is written in 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from operator import index
 from typing import ClassVar, Literal, NamedTuple
 
@@ -46,6 +47,11 @@ class Label(NamedTuple):
     """The name of the lowest of these ancestors."""
     u: tuple[str, ...]
     """The types of the entities over this word alone, outermost first."""
+
+
+def as_labels(ns: Iterable[N], names: Iterable[Name], unary: Iterable[tuple[str, ...]]) -> list[Label]:
+    """Three columns as labels; `Label(...)` itself would be a Python call for each."""
+    return list(map(partial(tuple.__new__, Label), zip(ns, names, unary, strict=True)))
 
 
 class Encoding(ABC):

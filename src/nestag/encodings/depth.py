@@ -22,7 +22,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import chain
 
-from nestag.encodings.base import Absolute, Encoding, Label, N, Naming, at, check, number
+from nestag.encodings.base import Absolute, Encoding, Label, N, Naming, as_labels, at, check, number
 from nestag.errors import LabelError
 from nestag.tree import Name, Span, Tree
 
@@ -59,20 +59,20 @@ class DepthEncoding(Encoding):
         pending: list[tuple[Tree, int]] = [(tree, 0)]
         while pending:
             node, above = pending.pop()
-            depth = above + node.name.levels
-            for child in node.children:
+            name, depth = node.name, above + node.name.levels
+            # the root's leaves have their labels already
+            for child in node.children if above else [child for child in node.children if not isinstance(child, int)]:
                 if isinstance(child, int):
                     last = child
-                elif child.end - child.start == 1:
-                    last = child.start
-                    unary[last] = child.name.types
                 else:
                     last = child.end - 1
-                    pending.append((child, depth))
+                    if child.start == last:
+                        unary[last] = child.name.types
+                    else:
+                        pending.append((child, depth))
                 if last < node.end - 1:  # the gap between this child and the next one
-                    depths[last] = depth
-                    names[last] = node.name
-        return list(map(Label, self.from_depths(depths), names, unary))
+                    depths[last], names[last] = depth, name
+        return as_labels(self.from_depths(depths), names, unary)
 
     def decode(self, labels: Sequence[Label], naming: Naming = "first") -> Tree:
         """The tree that the labels describe, repaired where they describe none."""
@@ -80,8 +80,7 @@ class DepthEncoding(Encoding):
         depths = self.to_depths(label.n for label in labels)
         chains = {(i, i + 1): label.u for i, label in enumerate(labels) if label.u}
         for span, names in runs(depths[:-1], [label.c for label in labels]):
-            types = pick(names, naming).types
-            if types:
+            if types := pick(names, naming).entities:
                 chains[span] = types
         return Tree.from_chains(len(labels), chains)
 

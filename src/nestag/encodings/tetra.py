@@ -23,9 +23,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
+from operator import add
 from typing import NamedTuple
 
-from nestag.encodings.base import Encoding, Label, N, Naming, at, check
+from nestag.encodings.base import Encoding, Label, N, Naming, as_labels, at, check
 from nestag.errors import LabelError
 from nestag.tree import Name, Tree
 
@@ -65,7 +66,7 @@ class TetraTagging(Encoding):
             words = ["r"]
         elif length:
             names[-1] = names[-2]
-        return [Label(word + gap, c, u) for word, gap, c, u in zip(words, gaps, names, unary, strict=True)]
+        return as_labels(map(add, words, gaps), names, unary)
 
     def decode(self, labels: Sequence[Label], naming: Naming = "first") -> Tree:
         """The tree that the labels describe, repaired where they describe none."""
@@ -73,9 +74,8 @@ class TetraTagging(Encoding):
         marks = [self._marks(label, position) for position, label in enumerate(labels)]
         chains = {(i, i + 1): label.u for i, label in enumerate(labels) if label.u}
         for start, end, gap in constituents(marks):
-            name = labels[gap].c
-            if name.types and not name.prime:
-                chains[start, end] = name.types
+            if types := labels[gap].c.entities:
+                chains[start, end] = types
         return Tree.from_chains(len(labels), chains)
 
     def _marks(self, label: Label, position: int) -> str:

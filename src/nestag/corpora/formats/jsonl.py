@@ -87,7 +87,7 @@ def to_line(sentence: Sentence) -> str:
     record: dict[str, object] = {"tokens": sentence.tokens, "entities": [e._asdict() for e in sentence.entities]}
     if sentence.id is not None:
         record["id"] = sentence.id
-    return json.dumps(record, ensure_ascii=False) + "\\n"
+    return json.dumps(record, ensure_ascii=False) + "\n"
 
 
 def _entity(record: object) -> Entity:

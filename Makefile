@@ -1,0 +1,41 @@
+# Every target sets up what it needs in a local virtual environment, again only when its inputs changed.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INPUTS := pyproject.toml constraints.txt
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check bench clean
+
+help:  ## Show this help
+	@sed -n 's/^\([a-z]*\):.*##\(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
+
+demo: $(VENV)/core.stamp  ## See the main job done on the embedded defaults
+	@$(BIN)/python -m nestag demo
+
+test: $(VENV)/dev.stamp  ## Run the tests
+	$(BIN)/python -m pytest -n auto
+
+check: $(VENV)/dev.stamp  ## Check style, types and the direction of imports
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(VENV)/dev.stamp  ## Measure speed and, with NESTAG_CORPORA set, conformance on real corpora
+	$(BIN)/python benchmarks/core.py --write docs/benchmarks/core.md
+
+clean:  ## Remove what the other targets made
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/core.stamp: $(INPUTS) | $(BIN)/python
+	$(PIP) install -c constraints.txt -e .
+	@touch $@
+
+$(VENV)/dev.stamp: $(INPUTS) | $(BIN)/python
+	$(PIP) install -c constraints.txt -e '.[dev]'
+	@touch $@

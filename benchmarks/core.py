@@ -1,0 +1,212 @@
+"""The core, measured: speed on one core and how it grows with the sentence, totality, and the counts of the paper.
+
+    python benchmarks/core.py [--write docs/benchmarks/core.md]
+
+Speeds are printed as tokens a second; what is asserted of them are ratios taken in this one run. With NESTAG_CORPORA
+naming a folder of corpora (one folder each, train/dev/test.jsonl.gz) every corpus goes through every encoding and back.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from nestag import Absolute, Entity, Label, LabelIds, Sentence, Tree, Vocabulary, decode, decode_batch, encode, encoding
+from nestag.corpora.files import writing
+from nestag.corpora.formats import jsonl
+from nestag.crossing import set_aside_crossing
+from nestag.encodings import available
+
+NAMES = ("abs", "rel", "dyn", "4tg")
+TYPES = ("PER", "ORG", "GPE", "LOC", "DATE")
+SHORT, LONG, TOKENS = 20, 10_000, 400_000
+SEQUENCES = 100_000
+GOALS = {"encode": (500_000, 300_000), "decode a batch": (4_000_000, 300_000)}  # depth encodings, 4tg
+GROWTH = 1.3
+
+
+def main() -> None:
+    """Measure everything and print one table after the other."""
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("--write", type=Path, help="also write the tables to this file")
+    arguments.add_argument("--corpora", action="store_true", help="the corpora alone")
+    options = arguments.parse_args()
+    lines: list[str] = []
+    for section in (corpora,) if options.corpora else (start_up, speed, totality, corpora):
+        for line in section():
+            print(line, flush=True)
+            lines.append(line)
+    if options.write:
+        with writing(options.write) as stream:
+            stream.write("# The core, measured\n\nWritten by `benchmarks/core.py`.\n\n" + "\n".join(lines) + "\n")
+
+
+def start_up() -> Iterator[str]:
+    """How long `import nestag` takes, beyond Python's own start."""
+
+    def run(code: str) -> float:
+        return best(lambda: subprocess.run([sys.executable, "-c", code], check=True), clock=time.perf_counter)
+
+    bare, ours = run("pass"), run("import nestag")
+    yield "## Start\n"
+    yield f"`import nestag` takes {ours - bare:.3f} s (at most 0.2).\n"
+
+
+def speed() -> Iterator[str]:
+    """Tokens a second at natural length, and time a token in long sentences against short ones."""
+    yield "## Speed on one core\n"
+    yield "| encoding | step | tokens/s | at least | time a token, 10,000-token sentences : 20-token ones | at most |"
+    yield "|---|---|---|---|---|---|"
+    short = list(sentences(random.Random(0), SHORT, TOKENS))
+    long = list(sentences(random.Random(0), LONG, TOKENS))
+    natural = shared("genia", "train") or short
+    for name in NAMES:
+        for step, measure in (("encode", encoding_time), ("decode a batch", batch_time)):
+            fast, brief, lengthy = (measure(corpus, name) for corpus in (natural, short, long))
+            goal = GOALS[step][name == "4tg"]
+            ratio = lengthy / brief
+            yield f"| {name} | {step} | {1 / fast:,.0f} | {goal:,} | {ratio:.2f} | {GROWTH} |"
+    source = "random sentences" if natural is short else "GENIA"
+    yield f"\nSpeed on {source}, growth on random sentences; a batch is decoded to lists of entities.\n"
+
+
+def encoding_time(corpus: Sequence[Sentence], name: str) -> float:
+    """Seconds a token of encoding."""
+    return best(lambda: [encode(sentence, name) for sentence in corpus]) / sum(map(len, corpus))
+
+
+def batch_time(corpus: Sequence[Sentence], name: str) -> float:
+    """Seconds a token from padded arrays to lists of entities, in batches as a tagger would emit them."""
+    vocabulary = Vocabulary.learn(corpus, name)
+    batches = list(padded(sorted(corpus, key=len), vocabulary))
+    run = best(lambda: [decode_batch(vocabulary, n, c, u, sizes).to_lists() for n, c, u, sizes in batches])
+    return run / sum(map(len, corpus))
+
+
+def padded(corpus: Sequence[Sentence], vocabulary: Vocabulary, tokens: int = 100_000) -> Iterator[list[np.ndarray]]:
+    """Neighbouring sentences as arrays of about so many tokens."""
+    step = max(1, tokens * len(corpus) // max(1, sum(map(len, corpus))))
+    for first in range(0, len(corpus), step):
+        group = corpus[first : first + step]
+        lengths = np.array([len(sentence) for sentence in group])
+        arrays = [np.full((len(group), int(lengths.max())), -100) for _ in range(3)]
+        for row, sentence in enumerate(group):
+            for array, ids in zip(arrays, vocabulary.ids(vocabulary.encode(sentence)), strict=True):
+                array[row, : len(sentence)] = ids
+        yield [*arrays, lengths]
+
+
+def totality() -> Iterator[str]:
+    """Random label sequences all decode to entities that nest."""
+    yield "## Totality\n"
+    types = [(), *((kind,) for kind in TYPES), ("PER", "ORG"), ("ORG", "ORG")]
+    names = tuple(Tree.from_entities(0, ()).name._replace(types=kinds, root=root, prime=prime)
+                  for kinds in types for root in (True, False) for prime in (True, False))  # fmt: skip
+    for name in NAMES:
+        numbers: tuple[object, ...] = ("rR", "rL", "lR", "lL", "r", "l") if name == "4tg" else tuple(range(-6, 9))
+        numbers += tuple(Absolute(k) for k in range(-1, 6)) if name == "dyn" else ()
+        vocabulary = Vocabulary(name, numbers, names, tuple(types))  # type: ignore[arg-type]
+        rng = random.Random(name)
+        tokens = 0
+        for _ in range(SEQUENCES):
+            size = rng.randrange(30)
+            tokens += size
+            ids = LabelIds(*([rng.randrange(len(table)) for _ in range(size)] for table in (numbers, names, types)))
+            entities = decode(vocabulary.labels(ids), name)
+            Tree.from_entities(size, Sentence(["w"] * size, entities).entities)
+        yield f"- {name}: {SEQUENCES:,} random sequences, {tokens:,} labels, all decoded to entities that nest."
+    yield ""
+
+
+def corpora() -> Iterator[str]:
+    """Every corpus through every encoding and back, and the counts to compare with the paper's table 1."""
+    yield "## Corpora\n"
+    folder = os.environ.get("NESTAG_CORPORA")
+    if not folder:
+        yield "NESTAG_CORPORA is not set: no corpus was read."
+        return
+    yield "c and u are counted as annotated, and in brackets with same-span types in canonical order.\n"
+    yield "| corpus | encoding | n, c, u in train | lost entities | crossing set aside | absolute labels, sentences |"
+    yield "|---|---|---|---|---|---|"
+    for corpus in sorted(path.name for path in Path(folder).iterdir() if (path / "train.jsonl.gz").exists()):
+        splits = [shared(corpus, split) for split in ("train", "dev", "test")]
+        for name in NAMES:
+            yield f"| {corpus} | {name} | {round_trip(splits, name)} |"
+
+
+def round_trip(splits: list[list[Sentence]], name: str) -> str:
+    """One row of the table."""
+    chosen, aside, lost = encoding(name), 0, 0
+    parts: tuple[set[object], set[object], set[object]] = set(), set(), set()
+    absolute: list[int] = []
+    tokens = 0
+    train = [sentence.with_entities(set_aside_crossing(sentence.annotated).kept) for sentence in splits[0]]
+    vocabulary = Vocabulary.learn(train, name)
+    for number, sentence in enumerate(sentence for split in splits for sentence in split):
+        kept = set_aside_crossing(sentence.entities).kept
+        aside += len(sentence.entities) - len(kept)
+        given = [entity for entity in sentence.annotated if entity in kept]
+        labels = chosen.encode(Tree.from_entities(len(sentence), given, order=None))
+        lost += len(set(kept) ^ set(decode(labels, name)))
+        lost += len(set(kept) ^ set(decode(vocabulary.encode(sentence.with_entities(kept)), name)))
+        tokens += len(labels)
+        absolute.append(sum(isinstance(label.n, Absolute) for label in labels))
+        if number < len(splits[0]):
+            collect(labels, parts)
+    share = f"{100 * sum(absolute) / tokens:.2f} %, {100 * sum(map(bool, absolute)) / len(absolute):.2f} %"
+    n, c, u = map(len, parts)
+    counts = f"{n}, {c} ({len(vocabulary.c)}), {u} ({len(vocabulary.u)})"
+    return f"{counts} | {lost} | {aside} | {share if name == 'dyn' else ''}"
+
+
+def collect(labels: list[Label], parts: tuple[set[object], ...]) -> None:
+    """Add what the labels hold to the sets of n, c and u."""
+    for label in labels:
+        for part, seen in zip(label, parts, strict=True):
+            seen.add(part)
+
+
+def shared(corpus: str, split: str) -> list[Sentence]:
+    """A split of a corpus under NESTAG_CORPORA, or nothing."""
+    path = Path(os.environ.get("NESTAG_CORPORA", "")) / corpus / f"{split}.jsonl.gz"
+    return list(jsonl.read(path)) if path.exists() else []
+
+
+def sentences(rng: random.Random, length: int, tokens: int) -> Iterator[Sentence]:
+    """Random sentences of one length and, whatever it is, the same density and depth of entities."""
+    for _ in range(tokens // length):
+        entities = [Entity(at + entity.start, at + entity.end, entity.type)
+                    for at in range(0, length, SHORT) for entity in nested(rng)]  # fmt: skip
+        yield Sentence(["w"] * length, entities)
+
+
+def nested(rng: random.Random) -> Iterator[Entity]:
+    """Up to three entities, one in the other, and a single word, within 20 tokens."""
+    start, end = rng.randrange(4), rng.randrange(11, 14)
+    for _ in range(rng.randrange(4)):
+        yield Entity(start, end, rng.choice(TYPES))
+        start, end = start + rng.randrange(2), end - 1
+    yield Entity(15, 16, rng.choice(TYPES))
+
+
+def best(action: Callable[[], object], times: int = 5, clock: Callable[[], float] = time.process_time) -> float:
+    """The shortest of several runs, in seconds of this process."""
+    durations = []
+    for _ in range(times):
+        begin = clock()
+        action()
+        durations.append(clock() - begin)
+    return min(durations)
+
+
+if __name__ == "__main__":
+    assert set(NAMES) == set(available())
+    main()
