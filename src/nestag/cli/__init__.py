@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 import nestag
-from nestag.cli import demo, labels
+from nestag.cli import convert, corpus, demo, describe, doctor, export, labels
 from nestag.cli.terminal import guarded
 
 app = typer.Typer(
@@ -17,8 +17,21 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for command in (demo.demo, labels.encode, labels.decode, labels.vocabulary, labels.show):
+for command in (
+    demo.demo,
+    labels.encode,
+    labels.decode,
+    labels.vocabulary,
+    labels.show,
+    describe.stats,
+    describe.coverage,
+    convert.convert,
+    convert.split,
+    doctor.doctor,
+    corpus.corpus,
+):
     app.command()(guarded(command))
+app.add_typer(export.app)
 
 
 def _version(wanted: bool) -> None:

@@ -10,7 +10,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -18,9 +18,9 @@ from nestag.corpora.format import Options
 from nestag.corpora.report import Report
 from nestag.corpora.segment import Offsets, Segment, segments
 from nestag.data import Entity, Origin, Sentence
-from nestag.errors import DataError
+from nestag.errors import DataError, InputError
 
-_NUMBERED = re.compile(r"(.+?)[-_:./]?\d+", re.DOTALL)
+_NUMBERED = re.compile(r"(.*?)[-_:./]?\d+", re.DOTALL)
 
 
 class TextSpan(NamedTuple):
@@ -38,21 +38,22 @@ class Document:
     id: str
     text: str
     spans: tuple[TextSpan, ...] = ()
+    words: tuple[Segment, ...] | None = field(default=None, compare=False, repr=False)
+    """The words of each sentence, where the source says them; else they are found in the text."""
 
 
 def sentences_of(document: Document, options: Options, report: Report) -> Iterator[Sentence]:
     """The document as sentences, each with its origin; no sentence ends inside a span."""
     spans = _standing(document, report)
-    found = segments(document.text, options)
+    found = segments(document.text, options) if document.words is None else list(filter(None, document.words))
     if options.boundaries == "split":
         borders = sorted({place for span in spans for place in span[:2]})
         found = [_cut_at(segment, borders, document, report) for segment in found]
     found = _joined(found, spans, document, report) or [[]]
     words = [word for segment in found for word in segment]
-    entities = [entity for span in spans if (entity := _on_tokens(span, words, options, document, report))]
+    waiting = sorted(_entities(spans, words, options, document, report), reverse=True)
     starts = [0, *(segment[0][0] for segment in found[1:]), len(document.text)]
     first = 0
-    waiting = sorted(entities, reverse=True)
     for number, (segment, (start, end)) in enumerate(zip(found, pairwise(starts), strict=True), 1):
         last = first + len(segment)
         own: list[Entity] = []
@@ -64,11 +65,21 @@ def sentences_of(document: Document, options: Options, report: Report) -> Iterat
         first = last
 
 
+def sentences_at(
+    document: Document, options: Options, report: Report, source: str, line: int | None = None
+) -> Iterator[Sentence]:
+    """The same for a document read from a file, whose place is named if it cannot be."""
+    try:
+        yield from sentences_of(document, options, report)
+    except DataError as error:
+        raise InputError(str(error), source, line) from None
+
+
 def documents_of(sentences: Iterable[Sentence]) -> Iterator[Document]:
     """The inverse: pieces of one document that touch are joined; tokens without a text, by spaces and line ends."""
     pieces: list[Sentence] = []
     for sentence in sentences:
-        if pieces and not _follows(pieces[-1], sentence):
+        if pieces and not follows(pieces[-1], sentence):
             yield _document(pieces)
             pieces = []
         pieces.append(sentence)
@@ -79,7 +90,7 @@ def documents_of(sentences: Iterable[Sentence]) -> Iterator[Document]:
 def document_of(sentence: Sentence) -> str:
     """The name of the document that a sentence is from: its origin's, or its id without the number at the end.
 
-    >>> document_of(Sentence(["a"], id="MEDLINE:931-4")), document_of(Sentence(["a"]))
+    >>> document_of(Sentence(["a"], id="MEDLINE:931-4")), document_of(Sentence(["a"], id="12"))
     ('MEDLINE:931', '')
     """
     if sentence.origin:
@@ -88,8 +99,21 @@ def document_of(sentence: Sentence) -> str:
     return match[1] if match else sentence.id or ""
 
 
+def follows(before: Sentence, sentence: Sentence) -> bool:
+    """Whether a sentence continues the document of the one before it."""
+    if not before.origin or not sentence.origin:
+        return not before.origin and not sentence.origin and document_of(before) == document_of(sentence)
+    end = before.origin.start + len(before.origin.text)
+    return before.origin.document == sentence.origin.document and 0 < sentence.origin.start == end
+
+
+def text_of(sentence: Sentence) -> str:
+    """A sentence's piece of its document's text, or its tokens with spaces between and a line end after."""
+    return sentence.origin.text if sentence.origin else " ".join(sentence.tokens) + "\n"
+
+
 def _standing(document: Document, report: Report) -> list[TextSpan]:
-    """Each span once, without those that cover nothing; a span outside the text is a DataError."""
+    """Each span once; one that covers nothing or is outside the text is a DataError."""
     for span, count in Counter(document.spans).items():
         if not 0 <= span.start < span.end <= len(document.text):
             raise DataError(
@@ -108,7 +132,7 @@ def _cut_at(segment: Segment, borders: Sequence[int], document: Document, report
         inside = borders[bisect_right(borders, start) : bisect_left(borders, end)]
         if inside:
             report.add("token cut at a span's border", document.id, repr(document.text[start:end]))
-        cut += pairwise([start, *inside, end])
+        cut += [(a, b) for a, b in pairwise([start, *inside, end]) if not document.text[a:b].isspace()]
     return cut
 
 
@@ -130,14 +154,30 @@ def _joined(found: list[Segment], spans: Sequence[TextSpan], document: Document,
     return joined
 
 
+def _entities(
+    spans: Iterable[TextSpan], words: Sequence[Offsets], options: Options, document: Document, report: Report
+) -> Iterator[Entity]:
+    """The spans in tokens, counted from the beginning of the document, each once."""
+    seen: set[Entity] = set()
+    for span in spans:
+        entity = _on_tokens(span, words, options, document, report)
+        if entity in seen:
+            report.add("duplicate entity merged", document.id, f"{_quote(span, document)} on the tokens of another")
+        elif entity:
+            seen.add(entity)
+            yield entity
+
+
 def _on_tokens(
     span: TextSpan, words: Sequence[Offsets], options: Options, document: Document, report: Report
 ) -> Entity | None:
-    """The span in tokens, counted from the beginning of the document; None if it covers white space alone."""
+    """The tokens that a span touches; None if it covers white space alone."""
     first = bisect_right(words, span.start, key=lambda word: word[1])
     last = bisect_left(words, span.end, key=lambda word: word[0])
     if first >= last:
-        report.add("span of white space dropped", document.id, _quote(span, document))
+        blank = document.text[span.start : span.end].isspace()
+        kind = "span of white space dropped" if blank else "span without a token dropped"
+        report.add(kind, document.id, _quote(span, document))
         return None
     start, end = words[first][0], words[last - 1][1]
     if start < span.start or end > span.end:
@@ -154,37 +194,34 @@ def _on_tokens(
     return Entity(first, last, span.type)
 
 
-def _follows(before: Sentence, sentence: Sentence) -> bool:
-    """Whether a sentence continues the document of the one before it."""
-    if not before.origin or not sentence.origin:
-        return not before.origin and not sentence.origin and document_of(before) == document_of(sentence)
-    end = before.origin.start + len(before.origin.text)
-    return before.origin.document == sentence.origin.document and sentence.origin.start == end
-
-
 def _document(pieces: Sequence[Sentence]) -> Document:
     """Touching pieces as one document; a document whose beginning is missing says where it starts."""
-    text = ""
+    at = 0
+    texts: list[str] = []
     spans: list[TextSpan] = []
+    words: list[Segment] = []
     for sentence in pieces:
-        offsets, piece = _placed(sentence, len(text))
+        offsets = _offsets(sentence, at)
         spans += [TextSpan(offsets[e.start][0], offsets[e.end - 1][1], e.type) for e in sentence.entities]
-        text += piece
+        words.append(offsets)
+        texts.append(text_of(sentence))
+        at += len(texts[-1])
     origin = pieces[0].origin
     name = document_of(pieces[0])
-    return Document(f"{name}@{origin.start}" if origin and origin.start else name, text, tuple(spans))
+    name = f"{name}@{origin.start}" if origin and origin.start else name
+    return Document(name, "".join(texts), tuple(spans), tuple(words))
 
 
-def _placed(sentence: Sentence, at: int) -> tuple[list[Offsets], str]:
-    """Where the tokens of a sentence stand in the text being joined, and its piece of it."""
+def _offsets(sentence: Sentence, at: int) -> list[Offsets]:
+    """Where the tokens of a sentence stand in a text in which its piece begins at `at`."""
     if sentence.origin:
         shift = at - sentence.origin.start
-        return [(start + shift, end + shift) for start, end in sentence.origin.offsets], sentence.origin.text
+        return [(start + shift, end + shift) for start, end in sentence.origin.offsets]
     offsets: list[Offsets] = []
     for token in sentence.tokens:
         offsets.append((at, at + len(token)))
         at += len(token) + 1
-    return offsets, " ".join(sentence.tokens) + "\n"
+    return offsets
 
 
 def _quote(span: TextSpan, document: Document) -> str:

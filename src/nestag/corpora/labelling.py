@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,9 +12,9 @@ from nestag.corpora.formats import jsonl
 from nestag.corpora.labels import Labelled
 from nestag.corpora.report import Report, describe
 from nestag.crossing import set_aside_crossing
-from nestag.data import Sentence
+from nestag.data import Entity, Sentence
 from nestag.encodings import decode, encode, repairs
-from nestag.encodings.base import Encoding, Naming
+from nestag.encodings.base import Encoding, Label, Naming
 from nestag.errors import CrossingError, InputError, LabelError
 from nestag.vocabulary import Vocabulary
 
@@ -44,8 +44,32 @@ def nesting(sentences: Iterable[Sentence], source: str, report: Report) -> Itera
     for number, sentence in enumerate(sentences, 1):
         kept, aside = set_aside_crossing(sentence.annotated)
         for entity in aside:
-            report.add("crossing entity set aside", _place(source, sentence, number), describe(entity))
+            report.add("crossing entity set aside", place_of(source, sentence, number), describe(entity))
         yield sentence.with_entities(kept) if aside else sentence
+
+
+def labelled(
+    sentences: Iterable[Sentence], source: str, encoding: Encoding, tally: Tally, vocabulary: Vocabulary | None = None
+) -> Iterator[Labelled]:
+    """Sentences as labels, in the order of a vocabulary if there is one; crossing entities are an InputError."""
+    order = vocabulary.order if vocabulary else ()
+    for sentence in sentences:
+        tally.see(sentence)
+        try:
+            found = encode(sentence, encoding, order)
+        except CrossingError as error:
+            place = place_of(source, sentence, tally.sentences)
+            raise InputError(f"{error} (--crossing set-aside)", place) from None
+        tally.unseen += vocabulary.ids(found).unseen if vocabulary else 0
+        yield Labelled(sentence.tokens, found)
+
+
+def entities_of(found: Sequence[Label], encoding: Encoding, naming: Naming, tally: Tally) -> tuple[Entity, ...]:
+    """The entities of a sentence's labels, repaired where they are not legal."""
+    repaired = repairs(found, encoding, naming)
+    tally.repaired += repaired
+    tally.repaired_sentences += repaired > 0
+    return decode(found, encoding, naming)
 
 
 def encode_file(
@@ -57,21 +81,8 @@ def encode_file(
 ) -> Tally:
     """Write sentences as a label file; crossing entities are an InputError that names the sentence."""
     tally = Tally()
-    order = vocabulary.order if vocabulary else ()
-
-    def labelled() -> Iterator[Labelled]:
-        for sentence in sentences:
-            tally.see(sentence)
-            try:
-                found = encode(sentence, encoding, order)
-            except CrossingError as error:
-                place = _place(source, sentence, tally.sentences)
-                raise InputError(f"{error} (--crossing set-aside)", place) from None
-            tally.unseen += vocabulary.ids(found).unseen if vocabulary else 0
-            yield Labelled(sentence.tokens, found)
-
     with writing(output) as stream:
-        labels.write(labelled(), encoding, stream)
+        labels.write(labelled(sentences, source, encoding, tally, vocabulary), encoding, stream)
     return tally
 
 
@@ -81,11 +92,8 @@ def decode_file(source: str | Path, output: str | Path, encoding: Encoding, nami
 
     def sentences() -> Iterator[Sentence]:
         for tokens, found in labels.read(source, encoding):
-            sentence = Sentence(tokens, decode(found, encoding, naming))
+            sentence = Sentence(tokens, entities_of(found, encoding, naming, tally))
             tally.see(sentence)
-            repaired = repairs(found, encoding, naming)
-            tally.repaired += repaired
-            tally.repaired_sentences += repaired > 0
             yield sentence
 
     with writing(output) as stream:
@@ -107,5 +115,6 @@ def write_vocabulary(vocabulary: Vocabulary, path: str | Path) -> None:
         stream.write(vocabulary.to_json())
 
 
-def _place(source: str, sentence: Sentence, number: int) -> str:
+def place_of(source: str, sentence: Sentence, number: int) -> str:
+    """Where a sentence stands, for messages."""
     return f"{source}: sentence {number}" if sentence.id is None else f"{source}: sentence {number} ({sentence.id})"

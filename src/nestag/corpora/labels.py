@@ -11,14 +11,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple, TextIO, TypeVar
+from typing import NamedTuple, TextIO
 
-from nestag.corpora.files import Line, read_lines
-from nestag.encodings.base import Encoding, Label
+from nestag.corpora.files import read_lines
+from nestag.encodings.base import Encoding, Label, N
 from nestag.encodings.notation import read_chain, read_field, read_name, write_chain, write_field, write_name
 from nestag.errors import InputError, LabelError
+from nestag.tree import Name
 
-T = TypeVar("T")
 COLUMNS = ("token", "n", "c", "u")
 
 
@@ -29,26 +29,35 @@ class Labelled(NamedTuple):
     labels: Sequence[Label]
 
 
+class Block(NamedTuple):
+    """The lines of a file that hold one sentence."""
+
+    line: int
+    """The number of the first."""
+    tokens: list[str]
+    labels: list[Label]
+
+
+class Parts(NamedTuple):
+    """How the three parts of a label are read."""
+
+    n: Callable[[str], N]
+    c: Callable[[str], Name]
+    u: Callable[[str], tuple[str, ...]]
+
+    def label(self, n: str, c: str, u: str) -> Label:
+        """The label of three texts; a LabelError says which is not well formed."""
+        return Label(self.n(n), self.c(c), self.u(u))
+
+
+def parts(encoding: Encoding) -> Parts:
+    """The parts as an encoding and the notation write them, each text read once."""
+    return Parts(cache(encoding.read_n), cache(read_name), cache(read_chain))
+
+
 def read(path: str | Path, encoding: Encoding) -> Iterator[Labelled]:
     """The labelled sentences of a file; an InputError names the line that cannot be read."""
-    parsers: tuple[Callable[[str], object], ...] = (
-        read_field,
-        cache(encoding.read_n),
-        cache(read_name),
-        cache(read_chain),
-    )
-    tokens: list[str] = []
-    labels: list[Label] = []
-    for line in read_lines(path):
-        if line.text:
-            token, label = _parse(line, parsers, str(path))
-            tokens.append(token)
-            labels.append(label)
-        else:
-            yield Labelled(tokens, labels)
-            tokens, labels = [], []
-    if tokens:
-        yield Labelled(tokens, labels)
+    return (Labelled(block.tokens, block.labels) for block in blocks(path, columns(parts(encoding))))
 
 
 def write(sentences: Iterable[Labelled], encoding: Encoding, stream: TextIO) -> None:
@@ -60,17 +69,35 @@ def write(sentences: Iterable[Labelled], encoding: Encoding, stream: TextIO) -> 
         stream.write("\n")
 
 
-def _parse(line: Line, parsers: Sequence[Callable[[str], object]], source: str) -> tuple[str, Label]:
-    columns = line.text.split("\t")
-    if len(columns) != len(COLUMNS):
-        raise InputError(
-            f"{len(columns)} columns; write the {len(COLUMNS)} columns {', '.join(COLUMNS)} with tabs between",
-            source, line.number,
-        )  # fmt: skip
-    if not columns[0]:
-        raise InputError("the token is empty; every token must have a character", source, line.number)
-    try:
-        token, n, c, u = (parse(column) for parse, column in zip(parsers, columns, strict=True))
-    except LabelError as error:
-        raise InputError(str(error), source, line.number) from None
-    return token, Label(n, c, u)  # type: ignore[arg-type, return-value]
+def blocks(path: str | Path, parse: Callable[[str], tuple[str, Label]]) -> Iterator[Block]:
+    """The sentences of a file of tokens, one a line; what `parse` says of a line it cannot read gets its place."""
+    block = Block(1, [], [])
+    for line in read_lines(path):
+        if not line.text:
+            yield block
+            block = Block(line.number + 1, [], [])
+            continue
+        try:
+            token, label = parse(line.text)
+        except LabelError as error:
+            raise InputError(str(error), str(path), line.number) from None
+        block.tokens.append(token)
+        block.labels.append(label)
+    if block.tokens:
+        yield block
+
+
+def columns(parts: Parts) -> Callable[[str], tuple[str, Label]]:
+    """How a line of a label file is read."""
+
+    def parse(line: str) -> tuple[str, Label]:
+        found = line.split("\t")
+        if len(found) != len(COLUMNS):
+            raise LabelError(
+                f"{len(found)} columns; write the {len(COLUMNS)} columns {', '.join(COLUMNS)} with tabs between"
+            )
+        if not found[0]:
+            raise LabelError("the token is empty; every token must have a character")
+        return read_field(found[0]), parts.label(*found[1:])
+
+    return parse

@@ -1,29 +1,48 @@
 """Raw text -> words and sentences, as character offsets. White space is never a word.
 
 spaCy's tokenizer and sentence rules do the work (the extra `text`); a blank line ends a sentence as well. The
-alternative needs nothing: words are what white space parts, and sentences are lines.
+alternative needs nothing: words are what white space parts, and sentences are lines. Where a source brings its own
+words, only the sentences are found here. A byte order mark at the beginning stays in the text and in no word.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from threading import Lock
+from typing import TYPE_CHECKING, NamedTuple
 
 from nestag.corpora.format import Options
+from nestag.corpora.report import Report
 from nestag.errors import UnknownNameError
 
 if TYPE_CHECKING:
     from spacy.language import Language
+    from spacy.tokens import Doc
 
 Offsets = tuple[int, int]
 Segment = list[Offsets]
 """The words of one sentence, each with its start and end in the text."""
 
-_BLANK_LINE = re.compile(r"\n[^\S\n]*\n")
+BYTE_ORDER_MARK = "\ufeff"
+_BLANK_LINE = re.compile(r"\n[^\S\n]*\n|\u2029")
 _WORD = re.compile(r"\S+")
-_LINE = re.compile(r"[^\n]+")
+_ONE_AT_A_TIME = Lock()  # a pipeline learns words while it works, and works on one core anyway
+
+MOST_REMEMBERED = 500_000
+"""Different words after which spaCy, which forgets none (about 200 bytes each), starts afresh."""
+
+
+class Piece(NamedTuple):
+    """A word, or the white space between two, and whether one space follows it: a text as spaCy lays it out."""
+
+    start: int
+    end: int
+    is_word: bool
+    space: bool
 
 
 def segments(text: str, options: Options) -> list[Segment]:
@@ -32,31 +51,103 @@ def segments(text: str, options: Options) -> list[Segment]:
     >>> segments("Lincoln slept .\nHe woke .", Options(tokenizer="whitespace"))
     [[(0, 7), (8, 13), (14, 15)], [(16, 18), (19, 23), (24, 25)]]
     """
-    by: Callable[[str], Iterator[Segment]] = (
-        _by_lines if options.tokenizer == "whitespace" else _by_spacy(options.language)
-    )
-    return [segment for segment in by(text) if segment]
+    if text.startswith(BYTE_ORDER_MARK):
+        return [[(start + 1, end + 1) for start, end in segment] for segment in segments(text[1:], options)]
+    if options.tokenizer == "whitespace":
+        return grouped([word.span() for word in _WORD.finditer(text)], text, options)
+    return _by_rules(text, None, options.language)
 
 
-def _by_lines(text: str) -> Iterator[Segment]:
-    for line in _LINE.finditer(text):
-        yield [(word.start() + line.start(), word.end() + line.start()) for word in _WORD.finditer(line[0])]
+def grouped(words: Sequence[Offsets], text: str, options: Options) -> list[Segment]:
+    r"""Words that a source brings, as the sentences that the options find in the text.
+
+    >>> grouped([(0, 3), (4, 8)], "New\nYork", Options(tokenizer="whitespace"))
+    [[(0, 3)], [(4, 8)]]
+    """
+    if options.tokenizer == "whitespace":
+        return split_before(words, [b[0] for a, b in pairwise(words) if "\n" in text[a[1] : b[0]]])
+    return _by_rules(text, words, options.language)
 
 
-def _by_spacy(language: str) -> Callable[[str], Iterator[Segment]]:
-    pipeline = _pipeline(language)
+def split_before(words: Sequence[Offsets], starts: Iterable[int]) -> list[Segment]:
+    """Words as the sentences that begin at the given places of the text.
 
-    def cut(text: str) -> Iterator[Segment]:
-        segment: Segment = []
-        for token in pipeline(text):
-            if segment and (token.is_sent_start or (token.is_space and _BLANK_LINE.search(token.text))):
-                yield segment
-                segment = []
-            if not token.is_space:
-                segment.append((token.idx, token.idx + len(token)))
-        yield segment
+    >>> split_before([(0, 2), (3, 5), (6, 8)], [0, 3])
+    [[(0, 2)], [(3, 5), (6, 8)]]
+    """
+    cuts = {bisect_left(words, (start, 0)) for start in starts}
+    return [list(words[a:b]) for a, b in pairwise(sorted(cuts | {0, len(words)}))]
 
-    return cut
+
+def given_words(text: str, offsets: Iterable[Offsets], place: str, report: Report) -> list[Offsets]:
+    """The words that a source brings, put in order: none of white space, none over another, no letter left out."""
+    words: list[Offsets] = []
+    at = 0
+    for start, end in sorted(offsets):
+        if not at <= start < end <= len(text):
+            report.add("token left out because it is empty, overlaps another or is outside", place, f"{start} to {end}")
+        elif not text[start:end].isspace():
+            words += [*_missing(text, at, start, place, report), (start, end)]
+            at = end
+    return words + _missing(text, at, len(text), place, report)
+
+
+def laid_out(text: str, words: Sequence[Offsets]) -> list[Piece]:
+    r"""Words and the white space between them: a single space belongs to the piece before it.
+
+    >>> [text[a:b] for text in ["a \nb"] for a, b, _, _ in laid_out(text, [(0, 1), (3, 4)])]
+    ['a', '\n', 'b']
+    """
+    pieces: list[Piece] = []
+    for (_, before), (start, end) in pairwise([(0, 0), *words, (len(text), len(text))]):
+        gap = before
+        if pieces and text.startswith(" ", gap, start):
+            pieces[-1] = pieces[-1]._replace(space=True)
+            gap += 1
+        if gap < start:
+            pieces.append(Piece(gap, start, is_word=False, space=False))
+        if start < end:
+            pieces.append(Piece(start, end, is_word=True, space=False))
+    return pieces
+
+
+def _missing(text: str, start: int, end: int, place: str, report: Report) -> list[Offsets]:
+    """What stands between two given words and is not white space."""
+    found = [word.span() for word in _WORD.finditer(text, start, end) if word[0] != BYTE_ORDER_MARK]
+    for a, b in found:
+        report.add("text without a token made a token", place, repr(text[a:b]))
+    return found
+
+
+def _by_rules(text: str, words: Sequence[Offsets] | None, language: str) -> list[Segment]:
+    """The sentences of spaCy's rules, over its own words or those given."""
+    with _ONE_AT_A_TIME:
+        pipeline = _pipeline(language)
+        document = pipeline.make_doc(text) if words is None else _document(text, words, pipeline)
+        for _, component in pipeline.pipeline:
+            document = component(document)
+        found = [segment for segment in _cut(document) if segment]
+        if len(pipeline.vocab.strings) > MOST_REMEMBERED:
+            _pipeline.cache_clear()
+        return found
+
+
+def _document(text: str, words: Sequence[Offsets], pipeline: Language) -> Doc:
+    from spacy.tokens import Doc
+
+    pieces = laid_out(text, words)
+    return Doc(pipeline.vocab, [text[a:b] for a, b, _, _ in pieces], [piece.space for piece in pieces])
+
+
+def _cut(document: Doc) -> Iterator[Segment]:
+    segment: Segment = []
+    for token in document:
+        if segment and (token.is_sent_start or (token.is_space and _BLANK_LINE.search(token.text))):
+            yield segment
+            segment = []
+        if not token.is_space:
+            segment.append((token.idx, token.idx + len(token)))
+    yield segment
 
 
 @lru_cache(maxsize=4)

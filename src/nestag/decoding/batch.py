@@ -9,21 +9,19 @@ one sentence at a time.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from nestag.data import Entity
+from nestag.decoding.entities import EntityTable, as_table
 from nestag.decoding.levels import depth_nodes
+from nestag.decoding.padding import Padding
 from nestag.decoding.tables import Ints, tables_of
 from nestag.encodings import encoding
 from nestag.encodings.base import Encoding, Naming
 from nestag.encodings.depth import DepthEncoding
 from nestag.encodings.tetra import TetraTagging, constituents
-from nestag.errors import LabelError
 from nestag.vocabulary import LabelIds, Vocabulary
 
 
@@ -35,33 +33,12 @@ class Nodes(NamedTuple):
     named_at: Ints
 
 
-class EntityTable(NamedTuple):
-    """The entities of a batch as columns, by sentence and then in canonical order."""
-
-    sentence: Ints
-    start: Ints
-    end: Ints
-    type: Ints
-    """A row of `types`."""
-    types: tuple[str, ...]
-    sentences: int
-    """How many sentences the batch has, those without entities included."""
-
-    def to_lists(self) -> list[tuple[Entity, ...]]:
-        """The entities of each sentence."""
-        names = [self.types[kind] for kind in self.type.tolist()]
-        rows = zip(self.start.tolist(), self.end.tolist(), names, strict=True)
-        entities = list(map(partial(tuple.__new__, Entity), rows))  # Entity(...) itself is a Python call for each row
-        cuts = np.searchsorted(self.sentence, np.arange(self.sentences + 1)).tolist()
-        return [tuple(entities[a:b]) for a, b in pairwise(cuts)]
-
-
 def decode_batch(
     vocabulary: Vocabulary, n: ArrayLike, c: ArrayLike, u: ArrayLike, lengths: ArrayLike, naming: Naming = "first"
 ) -> EntityTable:
     """The entities that a batch of label numbers describes.
 
-    >>> from nestag.data import Sentence
+    >>> from nestag.data import Entity, Sentence
     >>> sentence = Sentence(["Lincoln", "slept"], [Entity(0, 1, "PER")])
     >>> vocabulary = Vocabulary.learn([sentence], "dyn")
     >>> ids = vocabulary.ids(vocabulary.encode(sentence))
@@ -70,10 +47,10 @@ def decode_batch(
     """
     sizes = np.asarray(lengths, dtype=np.int64)
     tables = tables_of(vocabulary)
-    padded = _Padded.of(n, sizes)
-    flat_n = padded.flat(n, len(vocabulary.n), "n")
-    flat_c = padded.flat(c, len(vocabulary.c), "c")
-    flat_u = padded.flat(u, len(vocabulary.u), "u")
+    padding = Padding.of(np.shape(n)[-1] if np.ndim(n) else 0, sizes)
+    flat_n = padding.numbers(n, len(vocabulary.n), "n")
+    flat_c = padding.numbers(c, len(vocabulary.c), "c")
+    flat_u = padding.numbers(u, len(vocabulary.u), "u")
     last = np.cumsum(sizes)[sizes > 0] - 1  # the last token of each sentence, whose n and c say nothing
     chosen = encoding(vocabulary.encoding)
     if isinstance(chosen, DepthEncoding):
@@ -89,35 +66,7 @@ def decode_batch(
     word, word_type = tables.u.expand(flat_u[words])
     starts = np.concatenate([nodes.start[node], words[word]])
     ends = np.concatenate([nodes.end[node], words[word] + 1])
-    return _table(starts, ends, np.concatenate([node_type, word_type]), tables.types, sizes)
-
-
-class _Padded(NamedTuple):
-    """Where the tokens stand in arrays of this shape."""
-
-    shape: tuple[int, int]
-    cells: Ints
-
-    @classmethod
-    def of(cls, like: ArrayLike, sizes: Ints) -> _Padded:
-        rows, columns = len(sizes), np.shape(like)[-1] if np.ndim(like) else 0
-        if sizes.size and not 0 <= sizes.min() <= sizes.max() <= columns:
-            raise LabelError(f"lengths go from {sizes.min()} to {sizes.max()}; the arrays have {columns} columns")
-        return cls((rows, columns), np.flatnonzero(np.arange(columns) < sizes[:, None]))
-
-    def flat(self, ids: ArrayLike, table: int, head: str) -> Ints:
-        """The numbers without their padding, one sentence after the other, or a LabelError naming the first bad one."""
-        padded = np.asarray(ids)
-        if padded.shape != self.shape or (padded.dtype.kind not in "iu" and padded.size):
-            raise LabelError(f"{head} holds {padded.dtype} shaped {padded.shape}; give integers shaped {self.shape}")
-        flat: Ints = padded.ravel()[self.cells].astype(np.int64, copy=False)
-        if flat.size and not 0 <= flat.min() <= flat.max() < table:
-            bad = np.flatnonzero((flat < 0) | (flat >= table))[0]
-            row, column = divmod(int(self.cells[bad]), self.shape[1])
-            raise LabelError(
-                f"sentence {row}, label {column}: {head} is number {flat[bad]}; the vocabulary has 0 to {table - 1}"
-            )
-        return flat
+    return as_table(starts, ends, np.concatenate([node_type, word_type]), tables.types, sizes)
 
 
 def _tetra_nodes(marks: Sequence[object], flat_n: Ints, last: Ints) -> Nodes:
@@ -133,14 +82,6 @@ def _tetra_nodes(marks: Sequence[object], flat_n: Ints, last: Ints) -> Nodes:
     return Nodes(columns[:, 0], columns[:, 1], columns[:, 2])
 
 
-def _table(start: Ints, end: Ints, kind: Ints, types: tuple[str, ...], sizes: Ints) -> EntityTable:
-    """Entities at places in the whole batch -> a table with places in their sentences."""
-    order = np.lexsort((kind, -end, start))  # sentences stand one after the other, so start sorts them too
-    sentence = np.repeat(np.arange(len(sizes)), sizes)[start[order]]
-    offset = (np.cumsum(sizes) - sizes)[sentence]
-    return EntityTable(sentence, start[order] - offset, end[order] - offset, kind[order], types, len(sizes))
-
-
 def _one_by_one(chosen: Encoding, vocabulary: Vocabulary, ids: LabelIds, sizes: Ints, naming: Naming) -> EntityTable:
     """Decode each sentence alone, for encodings without a faster way."""
     rows = {kind: row for row, kind in enumerate(vocabulary.types)}
@@ -152,4 +93,4 @@ def _one_by_one(chosen: Encoding, vocabulary: Vocabulary, ids: LabelIds, sizes: 
         found += [(entity.start + first, entity.end + first, rows[entity.type]) for entity in entities]
         first += size
     columns = np.array(found, dtype=np.int64).reshape(-1, 3)
-    return _table(columns[:, 0], columns[:, 1], columns[:, 2], vocabulary.types, sizes)
+    return as_table(columns[:, 0], columns[:, 1], columns[:, 2], vocabulary.types, sizes)

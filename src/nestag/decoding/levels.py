@@ -8,6 +8,8 @@ all gaps in step: each link is followed once in all, so the work is linear howev
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -24,7 +26,7 @@ def depth_nodes(
     inner = np.flatnonzero(depth > 1)
     left = previous_not_deeper(depth, inner)
     opener = inner[depth[left[inner]] < depth[inner]]
-    named_at = opener if naming == "first" else inner[_naming_index(_openers(depth, inner, left), c[inner])]
+    named_at = opener if naming == "first" else inner[_naming_index(openers(depth, inner, left), c[inner])]
     speaks = chains.width[c[named_at]] > 0
     opener, named_at = opener[speaks], named_at[speaks]
     right = next_shallower(depth, inner)
@@ -85,14 +87,52 @@ def next_shallower(depth: Ints, inner: Ints) -> Ints:
     return right
 
 
-def _openers(depth: Ints, inner: Ints, left: Ints) -> Ints:
+def openers(depth: Ints, inner: Ints, left: Ints) -> Ints:
     """For each of the inner gaps the first gap of its node."""
     opener = np.arange(len(depth))
     same = inner[depth[left[inner]] == depth[inner]]
     opener[same] = left[same]
     while (opener[opener] != opener).any():
         opener = opener[opener]
-    return opener[inner]
+    first: Ints = opener[inner]
+    return first
+
+
+class Runs(NamedTuple):
+    """All nodes below the roots, in the order of their first gaps."""
+
+    start: Ints
+    end: Ints
+    depth: Ints
+    above: Ints
+    """The depth of the node that each lies in."""
+    gaps: Ints
+    """The gaps of all nodes, those of one node after those of the other."""
+    first: Ints
+    """Where in `gaps` those of each node begin."""
+
+    @property
+    def sizes(self) -> Ints:
+        """How many gaps each node has."""
+        return np.diff(self.first, append=len(self.gaps))
+
+
+def runs_of(depth: Ints) -> Runs:
+    """Every node below the roots; these have depth 1, and 0 stands after each last token.
+
+    >>> nodes = runs_of(np.array([1, 3, 2, 0]))
+    >>> nodes.start.tolist(), nodes.end.tolist(), nodes.above.tolist(), nodes.gaps.tolist()
+    ([1, 1], [3, 4], [2, 1], [1, 2])
+    """
+    inner = np.flatnonzero(depth > 1)
+    left, right = previous_not_deeper(depth, inner), next_shallower(depth, inner)
+    node = openers(depth, inner, left)
+    order = np.argsort(node, kind="stable")
+    node = node[order]
+    first = np.flatnonzero(np.diff(node, prepend=-1))
+    opener = node[first]
+    above = np.maximum(np.maximum(depth[left[opener]], depth[right[opener]]), 1)
+    return Runs(left[opener] + 1, right[opener] + 1, depth[opener], above, inner[order], first)
 
 
 def _roots(depth: Ints, c: Ints, last: Ints, chains: Chains, naming: Naming) -> tuple[Ints, Ints, Ints]:

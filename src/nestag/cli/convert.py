@@ -1,0 +1,220 @@
+"""convert and split: from one format into another, and from one corpus into three."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from enum import StrEnum
+from math import inf
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from nestag.cli.splits import Borders, Cutter, Edges, Field, From, Language, Split, Words, options_of
+from nestag.cli.output import show
+from nestag.cli.terminal import progress, tell
+from nestag.corpora.files import PIPE
+from nestag.corpora.format import Format, Writer
+from nestag.corpora.labelling import Tally, nesting
+from nestag.corpora.registry import available, format_for, format_named, format_of
+from nestag.corpora.report import Report, describe
+from nestag.crossing import crossing_pairs
+from nestag.data import Sentence
+from nestag.errors import DataError, InputError
+from nestag.splitting import SPLITS, Key, Load, by_document, by_sentence, loads_of, stratified, sum_of
+from nestag.tables import Form, Percent, Row, Section, Table
+
+
+class Crossing(StrEnum):
+    """What to do with entities that overlap without nesting."""
+
+    ERROR = "error"
+    KEEP = "keep"
+    SET_ASIDE = "set-aside"
+
+
+class Unit(StrEnum):
+    """What is never torn apart by a split."""
+
+    DOCUMENT = "document"
+    SENTENCE = "sentence"
+
+
+UNITS = {Unit.DOCUMENT: by_document, Unit.SENTENCE: by_sentence}
+Source = Annotated[str, typer.Argument(metavar="IN", help="A file or folder; .gz is unpacked, - is a pipe.")]
+To = Annotated[str | None, typer.Option("--to", metavar="FORMAT", help="The format written, if it must be said.")]
+
+
+class Listing(Report):
+    """A report that tells every finding as it comes."""
+
+    def add(self, kind: str, place: str, what: str) -> None:
+        """Count and tell."""
+        super().add(kind, place, what)
+        tell(f"{place}: {kind}: {what}")
+
+
+def convert(
+    source: Source,
+    target: Annotated[str, typer.Argument(metavar="OUT", help="Where to write; .gz packs, - is a pipe.")],
+    read_as: From = None,
+    write_as: To = None,
+    crossing: Annotated[
+        Crossing, typer.Option(help="Crossing entities: stop at the first, keep them, or set the fewest aside.")
+    ] = Crossing.KEEP,
+    listed: Annotated[bool, typer.Option("--list", help="Tell every finding, not just how many there were.")] = False,
+    tokenizer: Cutter = Words.SPACY,
+    language: Language = "en",
+    boundaries: Borders = Edges.WIDEN,
+    field: Field = None,
+) -> None:
+    """Write a corpus in another format; whatever cannot be kept as it was is counted on the error stream."""
+    options = options_of(tokenizer, language, boundaries, field)
+    reading, writing = format_of(source, read_as), format_for(target, write_as)
+    write = writer_of(writing)
+    report = Listing() if listed else Report()
+    tally = Tally()
+    sentences = judged(reading.read(source, options, report), source, crossing, report)
+    write(progress(counted(sentences, tally), "converting"), target, options, report)
+    tell(
+        f"converted {tally.sentences:,} sentences, {tally.tokens:,} tokens, {tally.entities:,} entities"
+        f" from {reading.name} to {writing.name}"
+    )
+    for line in report.summary():
+        tell(line)
+
+
+def writer_of(format: Format) -> Writer:
+    """How a format is written, or an InputError that says which formats are."""
+    if format.write is None:
+        names = ", ".join(sorted(name for name, entry in available().items() if entry.write))
+        raise InputError("it can be read but not written; choose with --to, one of " + names, format.name)
+    return format.write
+
+
+def counted(sentences: Iterable[Sentence], tally: Tally) -> Iterator[Sentence]:
+    """The sentences as they are, counted."""
+    for sentence in sentences:
+        tally.see(sentence)
+        yield sentence
+
+
+def judged(sentences: Iterable[Sentence], source: str, crossing: Crossing, report: Report) -> Iterable[Sentence]:
+    """The sentences with their crossing entities kept, set aside, or refused."""
+    if crossing is Crossing.KEEP:
+        return sentences
+    return nesting(sentences, source, report) if crossing is Crossing.SET_ASIDE else refused(sentences, source)
+
+
+def refused(sentences: Iterable[Sentence], source: str) -> Iterator[Sentence]:
+    """The sentences up to the first with crossing entities, which is an InputError."""
+    for number, sentence in enumerate(sentences, 1):
+        for first, second in crossing_pairs(sentence.entities):
+            name = "" if sentence.id is None else f" ({sentence.id})"
+            raise InputError(
+                f"entities {describe(first)} and {describe(second)} cross; use --crossing keep or set-aside",
+                f"{source}: sentence {number}{name}",
+            )
+        yield sentence
+
+
+def split(
+    source: Source,
+    output: Annotated[str, typer.Option("-o", "--output", metavar="DIR", help="The folder to write into.")],
+    shares: Annotated[str, typer.Option(metavar="A/B/C", help="How much goes to train, dev and test.")] = "70/15/15",
+    seed: Annotated[int, typer.Option(help="Another seed gives other splits.")] = 0,
+    by: Annotated[Unit, typer.Option(help="What stays whole.")] = Unit.DOCUMENT,
+    read_as: From = None,
+    write_as: To = None,
+    tokenizer: Cutter = Words.SPACY,
+    language: Language = "en",
+    boundaries: Borders = Edges.WIDEN,
+    field: Field = None,
+) -> None:
+    """Part a corpus into train, dev and test, document by document, so that every type has its share in each."""
+    if source == PIPE:
+        raise InputError("a split reads its input more than once; save it to a file first", PIPE)
+    wanted = shares_from(shares)
+    corpus = Split("corpus", source, read_as, options_of(tokenizer, language, boundaries, field))
+    reading = format_of(source, read_as)
+    writing = format_named(write_as) if write_as else reading
+    writer_of(writing)
+    report = Report()
+    loads = loads_of(corpus.read(report), UNITS[by])
+    try:
+        places = stratified(loads, wanted, seed)
+    except DataError as error:
+        raise InputError(f"{error} (--by sentence)", source) from None
+    targets = targets_in(Path(output), source, writing, write_as is None)
+    for number, target in enumerate(targets):
+        if wanted[number]:
+            part = part_of(corpus, UNITS[by], places, number)
+            writer_of(writing)(part, target, corpus.options, report)
+    for line in report.summary():
+        tell(line)
+    show(split_table(loads, places), Form.text)
+
+
+def shares_from(text: str) -> list[float]:
+    """Three shares, of which one or two may be nothing.
+
+    >>> shares_from("80/10/10")
+    [80.0, 10.0, 10.0]
+    """
+    try:
+        shares = [float(part) for part in text.split("/")]
+    except ValueError:
+        shares = []
+    if len(shares) != len(SPLITS) or not all(0 <= share < inf for share in shares) or not sum(shares):
+        raise InputError(f"{text!r} is no three shares; write them like 70/15/15", "--shares")
+    return shares
+
+
+def targets_in(folder: Path, source: str, format: Format, same: bool) -> list[Path]:
+    """The files to write, named like the source where its format is kept."""
+    lower = source.lower()
+    packed = ".gz" if lower.endswith(".gz") else ""
+    plain = lower.removesuffix(".gz")
+    default = format.suffixes[0] if format.suffixes else ""
+    suffix = next((end for end in format.suffixes if plain.endswith(end)), default) if same else default
+    is_folder = Path(source).is_dir()
+    targets = [folder / (name if same and is_folder else f"{name}{suffix}{packed}") for name in SPLITS]
+    for target in targets:
+        if target.exists() and target.samefile(source):
+            raise InputError("it would be overwritten by a split of itself; choose another --output", source)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot be made ({error.strerror}); choose another folder", str(folder)) from None
+    return targets
+
+
+def part_of(
+    corpus: Split, unit: Callable[[Sentence, int], Key], places: Mapping[Key, int], number: int
+) -> Iterator[Sentence]:
+    """The sentences of one split, in the order of the corpus."""
+    return (
+        sentence for place, sentence in enumerate(corpus.read()) if places[unit(sentence, place)] == number
+    )  # fmt: skip
+
+
+def split_table(loads: Mapping[Key, Load], places: Mapping[Key, int]) -> Table:
+    """What each split got, and in percent."""
+    held = [sum_of(loads[key] for key, place in places.items() if place == number) for number in range(len(SPLITS))]
+    total = sum_of(held)
+    kinds = sorted(total.types, key=lambda kind: (-total.types[kind], kind))
+    overview = (
+        _split_row("documents", [load.documents for load in held]),
+        _split_row("sentences", [load.sentences for load in held]),
+        _split_row("tokens", [load.tokens for load in held]),
+        _split_row("entities", [load.types.total() for load in held]),
+    )
+    by_type = tuple(_split_row(kind, [load.types[kind] for load in held]) for kind in kinds)
+    columns = ("", *SPLITS, "all", *(f"{name} %" for name in SPLITS))
+    return Table("Splits", columns, (Section("", overview), Section("entities of type", by_type)))
+
+
+def _split_row(name: str, counts: list[int]) -> Row:
+    total = sum(counts)
+    shares = (Percent(100 * count / total) if total else None for count in counts)
+    return (name, *counts, total, *shares)

@@ -1,0 +1,160 @@
+"""export: a corpus for another sequence labeling library, and its predictions back as entities."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from nestag.cli.labels import By, Crossing, Keep, Policy
+from nestag.cli.terminal import guarded, tell
+from nestag.corpora.files import PIPE
+from nestag.corpora.format import Writer
+from nestag.corpora.formats import jsonl
+from nestag.corpora.labelling import Tally
+from nestag.corpora.registry import format_for, format_of
+from nestag.corpora.report import Report
+from nestag.encodings.base import Encoding
+from nestag.errors import InputError
+from nestag.export import folder as exports
+from nestag.export.back import recovered
+from nestag.export.conll import Conll
+from nestag.export.folder import Source
+from nestag.export.hf import HuggingFace
+from nestag.export.machamp import MaChAmp
+from nestag.export.target import Split, Target
+
+app = typer.Typer(name="export", help=__doc__, no_args_is_help=True)
+
+
+class Labels(StrEnum):
+    """How many columns a label takes."""
+
+    joint = "joint"
+    separate = "separate"
+
+
+class Unseen(StrEnum):
+    """What to do with predicted labels that train lacks."""
+
+    refuse = "refuse"
+    allow = "allow"
+
+
+Folder = Annotated[str, typer.Argument(metavar="DIR", help="The folder to make.")]
+Train = Annotated[str, typer.Option(metavar="FILE", help="The corpus to train on; its labels are the vocabulary.")]
+Dev = Annotated[str, typer.Option(metavar="FILE", help="The corpus to choose a model by.")]
+Test = Annotated[str | None, typer.Option(metavar="FILE", help="The corpus to test on.")]
+From = Annotated[str | None, typer.Option("--from", metavar="FORMAT", help="Of the corpus, if it cannot be guessed.")]
+
+
+def machamp(
+    directory: Folder,
+    train: Train,
+    dev: Dev,
+    test: Test = None,
+    by: By = "rel",  # type: ignore[assignment]
+    encoder: Annotated[str, typer.Option(metavar="NAME", help="A pretrained encoder.")] = MaChAmp.encoder,
+    epochs: Annotated[int, typer.Option(min=1, help="The authors' script has 30.")] = MaChAmp.epochs,
+    seed: Annotated[int, typer.Option(help="Of the random numbers.")] = MaChAmp.seed,
+    crossing: Policy = Crossing.error,
+    format: From = None,
+) -> None:
+    """Write what MaChAmp needs to train the paper's model: labels, the two configurations and the commands."""
+    target = MaChAmp(encoder, epochs, seed)
+    _export(target, directory, _sources(train, dev, test, format, crossing), by)
+
+
+def conll(
+    directory: Folder,
+    train: Train,
+    dev: Dev,
+    test: Test = None,
+    by: By = "rel",  # type: ignore[assignment]
+    labels: Annotated[
+        Labels, typer.Option(help="One column for the label, or one for each of n, c, u.")
+    ] = Labels.joint,
+    crossing: Policy = Crossing.error,
+    format: From = None,
+) -> None:
+    """Write columns for Flair, spaCy and the like: a token and its label a line."""
+    _export(Conll(labels.value), directory, _sources(train, dev, test, format, crossing), by)
+
+
+def hf(
+    directory: Folder,
+    train: Train,
+    dev: Dev,
+    test: Test = None,
+    by: By = "rel",  # type: ignore[assignment]
+    crossing: Policy = Crossing.error,
+    format: From = None,
+) -> None:
+    """Write a folder that Hugging Face's datasets opens for token classification."""
+    _export(HuggingFace(), directory, _sources(train, dev, test, format, crossing), by)
+
+
+def back(
+    directory: Annotated[str, typer.Argument(metavar="DIR", help="The export that the model was trained on.")],
+    corpus: Annotated[
+        str, typer.Argument(metavar="CORPUS", help="What was predicted; its own entities do not matter.")
+    ],
+    predictions: Annotated[str, typer.Argument(metavar="PREDICTIONS", help="What the library wrote; - is a pipe.")],
+    output: Annotated[str, typer.Option("-o", "--output", metavar="OUT", help="Where to write; - is a pipe.")] = PIPE,
+    naming: Annotated[
+        Keep, typer.Option(help="Of several names for one node, keep the first or the majority's.")
+    ] = Keep.first,
+    unseen: Annotated[
+        Unseen, typer.Option(help="Predicted labels that train lacks: stop, or count and take them.")
+    ] = Unseen.refuse,
+    format: From = None,
+    to: Annotated[str | None, typer.Option(metavar="FORMAT", help="Of the output, if not as its suffix says.")] = None,
+) -> None:
+    """Write a library's predictions as sentences with entities, repairing labels that describe no tree."""
+    export = exports.read(directory)
+    sentences = format_of(corpus, format).read(corpus)
+    tally, report = Tally(), Report()
+    found = recovered(export, sentences, predictions, tally, naming.value, unseen.value)
+    _writer(output, to)(found, output, report=report)
+    tell(f"decoded {_counts(tally)} from {export.vocabulary.encoding}")
+    tell(f"repaired {tally.repaired:,} labels in {tally.repaired_sentences:,} sentences")
+    if tally.unseen:
+        tell(f"{tally.unseen:,} predicted label parts are not in train")
+    for line in report.summary():
+        tell(line)
+
+
+for command in (machamp, conll, hf, back):
+    app.command()(guarded(command))
+
+
+def _sources(train: str, dev: str, test: str | None, format: str | None, crossing: Crossing) -> dict[Split, Source]:
+    aside = crossing is Crossing.set_aside
+    sources: dict[Split, Source] = {"train": Source(train, format, aside), "dev": Source(dev, format, aside)}
+    if test is not None:
+        sources["test"] = Source(test, format, aside)
+    return sources
+
+
+def _export(target: Target, directory: str, sources: dict[Split, Source], by: Encoding) -> None:
+    """Export, and tell what was written and what train lacks."""
+    outcome = exports.write(target, sources, by, directory)
+    learned = outcome.vocabulary
+    tell(f"learned {len(learned.n):,} n, {len(learned.c):,} c and {len(learned.u):,} u for {learned.encoding}")
+    for split, tally in outcome.tallies.items():
+        tell(f"{split}: {_counts(tally)}, {tally.unseen:,} label parts that train lacks")
+    for line in outcome.report.summary():
+        tell(line)
+    tell(f"wrote {directory}; its README.md has the commands to go on")
+
+
+def _counts(tally: Tally) -> str:
+    return f"{tally.sentences:,} sentences, {tally.tokens:,} tokens, {tally.entities:,} entities"
+
+
+def _writer(output: str, name: str | None) -> Writer:
+    chosen = jsonl.FORMAT if output == PIPE and name is None else format_for(output, name)
+    if chosen.write is None:
+        raise InputError(f"the format {chosen.name} is only read; choose another with --to", output)
+    return chosen.write

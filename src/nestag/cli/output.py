@@ -1,0 +1,36 @@
+"""Tables as commands print them: for the terminal unless a form is asked for."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from nestag.errors import InputError
+from nestag.tables import Form, Table, to_rich, write
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Markdown = Annotated[bool, typer.Option("--markdown", help="Print a Markdown table.")]
+Latex = Annotated[bool, typer.Option("--latex", help="Print a LaTeX table (booktabs).")]
+Csv = Annotated[bool, typer.Option("--csv", help="Print comma-separated values.")]
+
+
+def form_of(json: bool, markdown: bool, latex: bool, csv: bool) -> Form:
+    """The one form asked for, else text."""
+    given = {Form.json: json, Form.markdown: markdown, Form.latex: latex, Form.csv: csv}
+    chosen = [form for form, wanted in given.items() if wanted]
+    if len(chosen) > 1:
+        raise InputError(f"{' and '.join(f'--{form}' for form in chosen)}; ask for one of them", "command line")
+    return chosen[0] if chosen else Form.text
+
+
+def show(table: Table, form: Form) -> None:
+    """Print a table; a terminal gets colours and its own width, a pipe plain text."""
+    if form is Form.text and sys.stdout.isatty():
+        from rich.console import Console
+
+        console = Console(highlight=False)
+        console.print(to_rich(table, console.width))
+    else:
+        typer.echo(write(table, form), nl=False)

@@ -1,0 +1,94 @@
+"""predict: a recognizer and sentences or text -> entities."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from nestag.cli.inputs import Cutter, Edges, From, Language, Words, options_of
+from nestag.cli.terminal import progress, tell
+from nestag.corpora.files import PIPE, writing
+from nestag.corpora.registry import format_for, format_named, format_of
+from nestag.corpora.report import Report
+from nestag.data import Sentence
+from nestag.errors import InputError
+
+if TYPE_CHECKING:
+    from nestag.recognizer import NestedNER
+
+
+def predict(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="A folder that training made, or a name on the hub.")],
+    source: Annotated[str, typer.Argument(metavar="IN", help="Text or a corpus in any format; - is a pipe.")],
+    output: Annotated[str, typer.Option("-o", "--output", metavar="OUT", help="Where to write; - is a pipe.")] = PIPE,
+    read_as: From = None,
+    write_as: Annotated[
+        str | None, typer.Option("--to", metavar="FORMAT", help="The format written; else by suffix.")
+    ] = None,
+    confidence: Annotated[
+        bool, typer.Option("--confidence", help="JSON Lines with a confidence of each entity.")
+    ] = False,
+    threshold: Annotated[float, typer.Option(min=0, max=1, help="Leave out entities of less confidence.")] = 0.0,
+    type_threshold: Annotated[
+        list[str] | None, typer.Option(metavar="TYPE=VALUE", help="The same for one type; may be given again.")
+    ] = None,
+    decoding: Annotated[str | None, typer.Option(metavar="D", help="legal or greedy, if not as trained.")] = None,
+    tokenizer: Cutter = Words.SPACY,
+    language: Language = "en",
+    device: Annotated[str | None, typer.Option(metavar="D", help="cpu, cuda, cuda:1, ...")] = None,
+) -> None:
+    """Find nested entities in text or in a corpus, which is read and written as it streams by."""
+    from nestag.recognizer import NestedNER
+
+    options = options_of(tokenizer, language, Edges.WIDEN, None)
+    reading = format_named(read_as) if read_as else format_named("text") if source == PIPE else format_of(source)
+    changes: dict[str, object] = {"threshold": threshold, "thresholds": dict(map(_threshold, type_threshold or []))}
+    if decoding:
+        changes["decoding"] = decoding
+    recognizer = NestedNER.from_pretrained(model, device, **changes)
+    report = Report()
+    sentences = progress(reading.read(source, options, report), "tagging")
+    if confidence:
+        write_scored(recognizer, sentences, output)
+    else:
+        writing_format = format_named("jsonl") if output == PIPE and not write_as else format_for(output, write_as)
+        if not writing_format.write:
+            raise InputError(f"the format {writing_format.name} is only read; choose another with --to", output)
+        writing_format.write(recognizer.predict_stream(sentences), output, options, report)
+    for line in report.summary():
+        tell(line)
+
+
+def write_scored(recognizer: NestedNER, sentences: Iterable[Sentence], output: str) -> None:
+    """A line of JSON for each sentence, with the confidence of each entity and its characters if it has any."""
+    with writing(output) as stream:
+        for record in scored_records(recognizer, sentences):
+            stream.write(json.dumps(record, ensure_ascii=False) + "\n")
+
+
+def scored_records(recognizer: NestedNER, sentences: Iterable[Sentence]) -> Iterator[dict[str, object]]:
+    """What `write_scored` writes."""
+    from nestag.inputs import chunked
+    from nestag.recognizer import CHUNK
+
+    for chunk in chunked(iter(sentences), CHUNK):
+        for sentence, found in zip(chunk, recognizer.predict_scored(chunk), strict=True):
+            entities: list[dict[str, object]] = []
+            for entity, value in found:
+                record: dict[str, object] = {**entity._asdict(), "confidence": round(value, 4)}
+                if sentence.origin:
+                    offsets = sentence.origin.offsets
+                    record |= {"start_char": offsets[entity.start][0], "end_char": offsets[entity.end - 1][1]}
+                entities.append(record)
+            yield {"tokens": list(sentence.tokens), "entities": entities, "id": sentence.id}
+
+
+def _threshold(text: str) -> tuple[str, float]:
+    kind, _, value = text.rpartition("=")
+    try:
+        return kind, float(value)
+    except ValueError:
+        raise InputError(f"{text!r} is no threshold; write --type-threshold PER=0.5", "--type-threshold") from None

@@ -1,0 +1,143 @@
+"""Corpora that a command is given: single files, a folder with train, dev and test in it, or each by its option."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, NamedTuple
+
+import typer
+
+from nestag.cli.terminal import progress
+from nestag.corpora.files import PIPE
+from nestag.corpora.format import Boundaries, Options, Tokenizer
+from nestag.corpora.registry import format_of
+from nestag.corpora.report import Report
+from nestag.data import Sentence
+from nestag.errors import InputError
+
+ROLES = {
+    "train": ("train", "training"),
+    "dev": ("dev", "devel", "development", "valid", "validation", "val"),
+    "test": ("test", "testing"),
+}
+"""What the splits are called, and the names of files that are taken for them."""
+
+
+class Words(StrEnum):
+    """How raw text becomes words."""
+
+    SPACY = "spacy"
+    WHITESPACE = "whitespace"
+
+
+class Edges(StrEnum):
+    """What happens to spans that begin or end inside a word."""
+
+    WIDEN = "widen"
+    SPLIT = "split"
+    REFUSE = "refuse"
+
+
+Files = Annotated[
+    list[str] | None, typer.Argument(metavar="IN...", help="Files, or a folder that holds train, dev and test.")
+]
+Train = Annotated[str | None, typer.Option(metavar="FILE", help="The training split.")]
+Dev = Annotated[str | None, typer.Option(metavar="FILE", help="The split to choose settings by.")]
+Test = Annotated[str | None, typer.Option(metavar="FILE", help="The split to report scores on.")]
+From = Annotated[str | None, typer.Option("--from", metavar="FORMAT", help="The format read, if it must be said.")]
+Cutter = Annotated[Words, typer.Option(help="How raw text becomes words.")]
+Language = Annotated[str, typer.Option(metavar="CODE", help="The language of raw text, as spaCy calls it; xx is any.")]
+Borders = Annotated[Edges, typer.Option(help="Spans that end inside a word: widen them, split the word, or stop.")]
+Field = Annotated[str | None, typer.Option(metavar="NAME", help="The layer to read, where a file may hold several.")]
+
+
+class Split(NamedTuple):
+    """A corpus to read, and what to call it."""
+
+    name: str
+    path: str
+    format: str | None = None
+    options: Options = Options()
+
+    def read(self, report: Report | None = None) -> Iterator[Sentence]:
+        """Its sentences, with a running count for whoever looks on."""
+        chosen = format_of(self.path, self.format)
+        return progress(chosen.read(self.path, self.options, report), f"reading {self.name}")
+
+    def opener(self, report: Report) -> Callable[[], Iterator[Sentence]]:
+        """A way to read it more than once; only the first reading is reported."""
+        reports = [report]
+        return lambda: self.read(reports.pop() if reports else None)
+
+
+def options_of(tokenizer: Words, language: str, boundaries: Edges, field: str | None) -> Options:
+    """The reading options of a command line."""
+    cutter: Tokenizer = tokenizer.value
+    edges: Boundaries = boundaries.value
+    return Options(cutter, language, edges, field)
+
+
+def splits_of(
+    files: Sequence[str] | None,
+    roles: dict[str, str | None],
+    format: str | None,
+    options: Options,
+    twice: bool = False,
+) -> list[Split]:
+    """What a command is to read; `twice` refuses pipes, which can be read only once."""
+    found = [Split(role, path, format, options) for role, path in roles.items() if path is not None]
+    for path in files or ():
+        inside = splits_in(path)
+        found += [Split(name, file, format, options) for name, file in (inside or {name_of(path): path}).items()]
+    if not found:
+        raise InputError("nothing to read; give files, a folder, or --train, --dev and --test", "command line")
+    if twice and any(split.path == PIPE for split in found):
+        raise InputError("this command reads its input more than once; save it to a file first", PIPE)
+    return named_apart(found)
+
+
+def splits_in(path: str) -> dict[str, str]:
+    """The files of a folder that are called train, dev or test, whatever their suffix; none if it is no folder."""
+    if path == PIPE or not Path(path).is_dir():
+        return {}
+    found: dict[str, str] = {}
+    for child in sorted(Path(path).iterdir()):
+        role = role_of(child)
+        if role in found:
+            raise InputError(
+                f"both {Path(found[role]).name} and {child.name} could be its {role} split; say which with --{role}",
+                path,
+            )
+        if role:
+            found[role] = str(child)
+    return {role: found[role] for role in ROLES if role in found}
+
+
+def role_of(path: Path) -> str | None:
+    """The split that a file is by its name.
+
+    >>> role_of(Path("genia/dev.jsonl.gz")), role_of(Path("LICENSE"))
+    ('dev', None)
+    """
+    stem = path.name.split(".")[0].lower()
+    return next((role for role, names in ROLES.items() if stem in names), None)
+
+
+def name_of(path: str) -> str:
+    """What to call a single file: the split it is by its name, or its path."""
+    return (None if path == PIPE else role_of(Path(path))) or path
+
+
+def named_apart(splits: Sequence[Split]) -> list[Split]:
+    """The splits in the order train, dev, test, others; those that would share a name are called by their paths."""
+    names = [split.name for split in splits]
+    apart = [split if names.count(split.name) == 1 else split._replace(name=split.path) for split in splits]
+    paths = [split.path for split in apart if split.name == split.path]
+    if len(set(paths)) < len(paths):
+        raise InputError(
+            "it is given more than once; name every file once", next(p for p in paths if paths.count(p) > 1)
+        )
+    order = list(ROLES)
+    return sorted(apart, key=lambda split: order.index(split.name) if split.name in order else len(order))

@@ -1,0 +1,168 @@
+"""brat's standoff: a text file, and beside it an .ann file with a line for each annotation.
+
+    report.txt   the president of the USA
+    report.ann   T1	PER 0 24	the president of the USA
+                 T2	GPE 17 24	the USA
+
+A path is one .ann file with its .txt, or a folder of such pairs, however deep. Offsets count characters, line ends
+(CRLF is two) and all. A span over several lines is written as brat does, in parts (`T1 PER 0 5;6 10`), and read as one
+span again; a span in parts with words between them is counted and set aside. Events, relations, attributes and notes
+are counted and left. Where the text of a line is not what its offsets cover, the offsets count, and so does the report.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+
+from nestag.corpora.characters import read_text
+from nestag.corpora.document import Document, TextSpan, documents_of, sentences_at
+from nestag.corpora.files import Line, read_lines, writing
+from nestag.corpora.folders import Names, document_name, writing_folder
+from nestag.corpora.format import DEFAULT, Format, Options
+from nestag.corpora.report import Report
+from nestag.data import Sentence
+from nestag.errors import InputError
+
+_ENTITY = re.compile(r"T\S*\t(\S+) (\d{1,18} \d{1,18}(?:;\d{1,18} \d{1,18})*)(?:\t(.*))?", re.DOTALL)
+_LEFT = {"E": "event", "R": "relation", "*": "relation", "A": "attribute", "M": "attribute", "N": "link", "#": "note"}
+_LINE = re.compile(r"[^\n]+")
+
+
+def read(path: str | Path, options: Options = DEFAULT, report: Report | None = None) -> Iterator[Sentence]:
+    """The sentences of a pair of files, or of all pairs in a folder."""
+    report = Report() if report is None else report
+    for file, name in _pairs(Path(path), report):
+        text = read_text(_text_beside(file))
+        spans = tuple(_spans(file, text, report))
+        yield from sentences_at(Document(name, text, spans), options, report, str(file))
+
+
+def write(
+    sentences: Iterable[Sentence], path: str | Path, options: Options = DEFAULT, report: Report | None = None
+) -> None:
+    """A pair of files for the one document, if the path ends in .ann; else a folder with a pair for each."""
+    report = Report() if report is None else report
+    documents = documents_of(sentences)
+    if str(path).endswith(".ann"):
+        document = next(documents, Document("", ""))
+        if next(documents, None):
+            raise InputError("one .ann file holds one document, and there are several; name a folder", str(path))
+        _write_pair(document, Path(path), report)
+        return
+    names = Names(report)
+    with writing_folder(path) as folder:
+        for document in documents:
+            _write_pair(document, folder / f"{names.of(document.id)}.ann", report)
+
+
+def looks_like(head: str) -> bool:
+    """Whether the beginning of a file is an annotation."""
+    return bool(_ENTITY.fullmatch(head.split("\n", 1)[0].rstrip("\r")))
+
+
+def _pairs(path: Path, report: Report) -> Iterator[tuple[Path, str]]:
+    """The .ann files and the names of their documents."""
+    if not path.is_dir():
+        yield path, document_name(path.name.removesuffix(".ann"))
+        return
+    found = sorted(file for file in path.rglob("*") if file.suffix in (".ann", ".txt") and file.is_file())
+    annotated = {file.with_suffix("") for file in found if file.suffix == ".ann"}
+    if not annotated:
+        raise InputError("the folder has no .ann file; name one that has pairs of .txt and .ann", str(path))
+    for file in found:
+        stem = file.with_suffix("")
+        if file.suffix == ".ann":
+            yield file, document_name(stem.relative_to(path).as_posix())
+        elif stem not in annotated:
+            report.add("text without an .ann file left out", str(file), "brat lists texts that have one")
+
+
+def _text_beside(annotations: Path) -> Path:
+    if annotations.suffix != ".ann":
+        raise InputError("not an .ann file; name that file, or the folder it is in", str(annotations))
+    text = annotations.with_suffix(".txt")
+    if annotations.exists() and not text.exists():
+        raise InputError(f"there is no {text.name} beside it; put the text there", str(annotations))
+    return text
+
+
+def _spans(path: Path, text: str, report: Report) -> Iterator[TextSpan]:
+    for line in read_lines(path):
+        if not line.text.strip():
+            continue
+        if line.text[0] in _LEFT:
+            report.add(f"{_LEFT[line.text[0]]} left out", f"{path}:{line.number}", line.text[:60])
+        elif span := _span(line, text, path, report):
+            yield span
+
+
+def _span(line: Line, text: str, path: Path, report: Report) -> TextSpan | None:
+    """The span of a T line; None if it has parts with words between them."""
+    match = _ENTITY.fullmatch(line.text)
+    if not match:
+        raise InputError(
+            f"{line.text[:60]!r} is no annotation; write T1, a tab, TYPE START END, a tab, text", str(path), line.number
+        )
+    kind, offsets, covered = match.groups()
+    parts = [(int(start), int(end)) for start, end in (part.split(" ") for part in offsets.split(";"))]
+    if not all(0 <= start < end <= len(text) for start, end in parts):
+        raise InputError(
+            f"{offsets} is not inside the text of {len(text)} characters; count from 0, the end exclusive",
+            str(path), line.number,
+        )  # fmt: skip
+    place = f"{path}:{line.number}"
+    if covered is not None and _plain(covered) != _plain("".join(text[start:end] for start, end in parts)):
+        report.add("text that differs from what the offsets cover", place, line.text[:80])
+    if any(a[1] > b[0] or text[a[1] : b[0]].strip() for a, b in pairwise(parts)):
+        report.add("discontinuous entity set aside", place, line.text[:80])
+        return None
+    return TextSpan(parts[0][0], parts[-1][1], kind)
+
+
+def _write_pair(document: Document, annotations: Path, report: Report) -> None:
+    with writing(annotations.with_suffix(".txt")) as texts, writing(annotations) as lines:
+        texts.write(document.text)
+        for number, span in enumerate(document.spans, 1):
+            if re.search(r"\s", span.type):
+                raise InputError(
+                    f"brat cannot hold the type {span.type!r}, which has white space; rename it", str(annotations)
+                )
+            parts = _parts(document.text, span)
+            if parts:
+                lines.write(f"T{number}\t{span.type} {_offsets(parts)}\t{_covered(document.text, parts)}\n")
+            else:
+                report.add("entity of white space left out", document.id, f"{span.start} to {span.end} {span.type}")
+
+
+def _parts(text: str, span: TextSpan) -> list[tuple[int, int]]:
+    """A span line by line, without the white space where lines end and begin."""
+    parts = []
+    for line in _LINE.finditer(text, span.start, span.end):
+        start, end = line.span()
+        if start > span.start:
+            start += len(line[0]) - len(line[0].lstrip())
+        if end < span.end:
+            end -= len(line[0]) - len(line[0].rstrip())
+        if start < end:
+            parts.append((start, end))
+    return parts
+
+
+def _offsets(parts: Sequence[tuple[int, int]]) -> str:
+    return ";".join(f"{start} {end}" for start, end in parts)
+
+
+def _covered(text: str, parts: Sequence[tuple[int, int]]) -> str:
+    return " ".join(text[start:end] for start, end in parts).replace("\r", " ")
+
+
+def _plain(text: str) -> str:
+    return "".join(text.split())
+
+
+FORMAT = Format(
+    "brat", "brat's standoff, a pair of files or a folder", (".ann",), read, write, looks_like, raw_text=True
+)

@@ -1,0 +1,246 @@
+"""UIMA CAS XMI, as INCEpTION and DKPro write it: a text, its tokens and sentences, and layers of annotations.
+
+    <xmi:XMI ...> <cas:Sofa sofaString="the USA" .../> <ner:NamedEntity begin="0" end="7" value="GPE" .../> </xmi:XMI>
+
+A path is an .xmi file with TypeSystem.xml beside it, a zip export, or a folder of either. `field` names the layer and
+the feature that holds the type of an entity, as in `custom.Span:label`; without it that is NamedEntity and its value.
+The feature may be left out where it is called value or is the only string; a layer without strings gives its own name.
+Tokens and Sentences are taken as they are. What other layers hold is counted and left.
+
+Offsets in the file are units of UTF-16; dkpro-cassis (the extra `cas`) turns them into characters, and a place inside
+a character or outside the text is an error here.
+"""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from importlib import import_module
+from io import BytesIO
+from pathlib import Path
+from typing import Any, NamedTuple
+from warnings import catch_warnings, simplefilter
+
+from nestag.corpora.document import Document, TextSpan, documents_of, sentences_at
+from nestag.corpora.files import writing
+from nestag.corpora.folders import Names, writing_folder
+from nestag.corpora.format import DEFAULT, Format, Options
+from nestag.corpora.report import Report
+from nestag.corpora.segment import Segment, given_words, grouped, segments, split_before
+from nestag.corpora.xmi import TYPE_SYSTEM, Xmi, read_xmi
+from nestag.data import Sentence
+from nestag.errors import InputError, UnknownNameError
+
+_DKPRO = "de.tudarmstadt.ukp.dkpro.core.api."
+NAMED_ENTITY = _DKPRO + "ner.type.NamedEntity"
+TOKEN = _DKPRO + "segmentation.type.Token"
+SENTENCE = _DKPRO + "segmentation.type.Sentence"
+_ANNOTATION = "uima.tcas.Annotation"
+_STRING = "uima.cas.String"
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+class Layer(NamedTuple):
+    """A type of annotations, and the feature that holds an entity's type, if one does."""
+
+    type: str
+    feature: str | None
+
+
+def read(path: str | Path, options: Options = DEFAULT, report: Report | None = None) -> Iterator[Sentence]:
+    """The sentences of a document, or of all in a zip or folder."""
+    report = Report() if report is None else report
+    _cassis()
+    for xmi in read_xmi(Path(path)):
+        with _refusing(xmi.place):
+            document = _document(xmi, options, report)
+        yield from sentences_at(document, options, report, xmi.place)
+
+
+def write(
+    sentences: Iterable[Sentence], path: str | Path, options: Options = DEFAULT, report: Report | None = None
+) -> None:
+    """One .xmi file with TypeSystem.xml beside it, a .zip, or else a folder of all documents."""
+    names = Names(Report() if report is None else report)
+    layer = _split(options.field)
+    types = _type_system_for(layer)
+    documents = documents_of(sentences)
+    if str(path).lower().endswith(".xmi"):
+        _write_one(documents, Path(path), layer, types)
+    elif str(path).lower().endswith(".zip"):
+        with writing(path) as stream, zipfile.ZipFile(stream.buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr(_member(TYPE_SYSTEM), types.to_xml())
+            for document in documents:
+                archive.writestr(_member(f"{names.of(document.id)}.xmi"), _to_xmi(document, layer, types, path))
+    else:
+        with writing_folder(path) as folder:
+            (folder / TYPE_SYSTEM).write_text(types.to_xml(), "utf-8")
+            for document in documents:
+                (folder / f"{names.of(document.id)}.xmi").write_bytes(_to_xmi(document, layer, types, path))
+
+
+def looks_like(head: str) -> bool:
+    """Whether the beginning of a file is XMI or a type system."""
+    return bool(re.search(r"<(\w+:)?(XMI|typeSystemDescription)\b[^>]*(omg\.org/XMI|uima\.apache\.org)", head))
+
+
+def _cassis() -> Any:
+    try:
+        return import_module("cassis")
+    except ImportError:
+        raise UnknownNameError("XMI needs dkpro-cassis, which is not installed; pip install 'nestag[cas]'") from None
+
+
+@contextmanager
+def _refusing(place: str) -> Iterator[None]:
+    """Whatever cassis raises on a broken file, and its warnings about offsets, as an InputError."""
+    not_found = import_module("cassis.typesystem").TypeNotFoundError
+    broken = (AttributeError, LookupError, RuntimeError, SyntaxError, TypeError, UserWarning, ValueError, not_found)
+    try:
+        yield
+    except broken as error:
+        if isinstance(error, UnknownNameError):
+            raise
+        raise InputError(f"not a CAS that can be read ({error!s:.200}); export it again", place) from None
+
+
+@lru_cache(maxsize=1)
+def _type_system(data: bytes) -> Any:
+    return _cassis().load_typesystem(BytesIO(data))
+
+
+def _load(xmi: Xmi) -> Any:
+    """The CAS; an offset that is no place in the text, of which cassis warns, is an error."""
+    with catch_warnings():
+        simplefilter("ignore")
+        types = _type_system(xmi.type_system)
+        simplefilter("error", UserWarning)
+        return _cassis().load_cas_from_xmi(BytesIO(xmi.data), typesystem=types)
+
+
+def _document(xmi: Xmi, options: Options, report: Report) -> Document:
+    cas = _load(xmi)
+    layer = _layer(cas.typesystem, options.field, xmi.place)
+    text = cas.sofa_string
+    if text is None:
+        raise ValueError("no text, which should be the sofaString")
+    spans = tuple(_spans(cas, layer, xmi.place, report))
+    _count_others(cas, layer, xmi.place, report)
+    return Document(xmi.name, text, spans, tuple(_words(cas, text, xmi.place, options, report)))
+
+
+def _spans(cas: Any, layer: Layer, place: str, report: Report) -> Iterator[TextSpan]:
+    for annotation in cas.select(layer.type):
+        start, end = int(annotation.begin), int(annotation.end)
+        kind = layer.type.rpartition(".")[2] if layer.feature is None else annotation[layer.feature]
+        if not kind:
+            report.add(f"annotation without a {layer.feature} left out", place, f"{start} to {end}")
+        elif start == end:
+            report.add("empty span left out", place, f"at character {start} {kind}")
+        else:
+            yield TextSpan(start, end, str(kind))
+
+
+def _words(cas: Any, text: str, place: str, options: Options, report: Report) -> list[Segment]:
+    """The tokens and sentences of the CAS, and what it lacks of them as in any text."""
+    tokens, sentences = _places(cas, TOKEN), _places(cas, SENTENCE)
+    if not tokens and not sentences:
+        return segments(text, options)
+    if tokens:
+        words = given_words(text, tokens, place, report)
+    else:
+        words = [word for segment in segments(text, options) for word in segment]
+    return split_before(words, [start for start, _ in sentences]) if sentences else grouped(words, text, options)
+
+
+def _places(cas: Any, kind: str) -> list[tuple[int, int]]:
+    if not cas.typesystem.contains_type(kind, match_exactly=True):
+        return []
+    return [(int(annotation.begin), int(annotation.end)) for annotation in cas.select(kind)]
+
+
+def _count_others(cas: Any, layer: Layer, place: str, report: Report) -> None:
+    is_a = cas.typesystem.is_instance_of
+    known = (TOKEN, SENTENCE, layer.type, "uima.tcas.DocumentAnnotation")
+    there = [kind for kind in known if cas.typesystem.contains_type(kind, match_exactly=True)]
+    for annotation in cas.select_all_annotations():
+        if not any(is_a(annotation.type.name, kind) for kind in there):
+            what = f"{annotation.begin} to {annotation.end} {annotation.type.name}"
+            report.add("annotation of another layer left out", place, what)
+
+
+def _split(field: str | None) -> Layer:
+    """The layer and feature that a field names."""
+    name, _, feature = (field or f"{NAMED_ENTITY}:value").partition(":")
+    return Layer(name, feature or "value")
+
+
+def _layer(types: Any, field: str | None, place: str) -> Layer:
+    """The layer to read; an InputError if it is not there or its feature is in doubt."""
+    name = _split(field).type
+    own = [kind for kind in types.get_types() if types.is_instance_of(kind.name, _ANNOTATION)]
+    if not types.contains_type(name, match_exactly=True):
+        there = [kind.name for kind in own if not kind.name.startswith((_DKPRO, "uima."))] or [
+            kind.name for kind in own
+        ]
+        raise InputError(f"there is no layer {name}; say the field, one of {', '.join(there) or 'none'}", place)
+    strings = [feature.name for feature in types.get_type(name).all_features if feature.rangeType.name == _STRING]
+    wanted = (field or "").partition(":")[2]
+    if wanted in strings:
+        return Layer(name, wanted)
+    if not wanted and ("value" in strings or len(strings) < 2):
+        return Layer(name, "value" if "value" in strings else next(iter(strings), None))
+    there = [f"{name}:{feature}" for feature in strings]
+    raise InputError(f"which feature of {name} is the type? say the field, one of {', '.join(there)}", place)
+
+
+def _type_system_for(layer: Layer) -> Any:
+    types = _cassis().TypeSystem()
+    for kind in (SENTENCE, TOKEN, layer.type):
+        types.create_type(kind, supertypeName=_ANNOTATION)
+    types.create_feature(types.get_type(layer.type), layer.feature, _STRING)
+    return types
+
+
+def _to_xmi(document: Document, layer: Layer, types: Any, path: str | Path) -> bytes:
+    """The inverse of `_document`."""
+    for text in (document.text, *(span.type for span in document.spans)):
+        if wrong := _NOT_XML.search(text):
+            raise InputError(
+                f"XML cannot hold the character U+{ord(wrong[0]):04X} of document {document.id!r}; remove it", str(path)
+            )
+    cas = _cassis().Cas(typesystem=types)
+    cas.sofa_string, cas.sofa_mime = document.text, "text/plain"
+    sentence, token, entity = (types.get_type(kind) for kind in (SENTENCE, TOKEN, layer.type))
+    for segment in filter(None, document.words or ()):
+        cas.add(sentence(begin=segment[0][0], end=segment[-1][1]))
+        cas.add_all([token(begin=start, end=end) for start, end in segment])
+    for start, end, kind in document.spans:
+        cas.add(entity(begin=start, end=end, **{str(layer.feature): kind}))
+    return str(cas.to_xmi()).encode()
+
+
+def _write_one(documents: Iterator[Document], path: Path, layer: Layer, types: Any) -> None:
+    document = next(documents, Document("", ""))
+    if next(documents, None):
+        raise InputError("one .xmi file holds one document, and there are several; name a .zip or a folder", str(path))
+    system = path.with_name(TYPE_SYSTEM)
+    if system.exists() and system.read_text("utf-8") != types.to_xml():
+        raise InputError(f"another {TYPE_SYSTEM} is beside it; write to another folder", str(path))
+    data = _to_xmi(document, layer, types, path)
+    with writing(path) as stream, writing(system) as other:
+        stream.buffer.write(data)
+        other.write(types.to_xml())
+
+
+def _member(name: str) -> zipfile.ZipInfo:
+    """A file in a zip, without the time, so that equal input gives equal bytes."""
+    member = zipfile.ZipInfo(name)
+    member.compress_type = zipfile.ZIP_DEFLATED
+    return member
+
+
+FORMAT = Format("cas", "UIMA CAS XMI of INCEpTION", (".xmi", ".zip"), read, write, looks_like, raw_text=True)

@@ -1,0 +1,178 @@
+"""spaCy's DocBin (.spacy): tokens, sentences, and entities as a group of spans (`doc.spans["sc"]`).
+
+`field` names the group; without it that is "sc", or the only one there is. The entities of `doc.ents`, which cannot
+nest, are read when the field is "ents". Tokens are taken as they are, and so are sentences where the file has them;
+white space that spaCy makes a token is none here, but stays in the text.
+
+The file is packed data (msgpack in zlib, no pickle), which spaCy loads as a whole: at most 1 GiB unpacked. What others
+stored as user data is never looked at.
+"""
+
+from __future__ import annotations
+
+import gc
+import struct
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nestag.corpora.characters import BLOCK, reading
+from nestag.corpora.document import Document, TextSpan, documents_of, sentences_at
+from nestag.corpora.files import writing
+from nestag.corpora.format import DEFAULT, Format, Options
+from nestag.corpora.report import Report
+from nestag.corpora.segment import given_words, grouped, laid_out, split_before
+from nestag.data import Sentence
+from nestag.errors import InputError, UnknownNameError
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc, DocBin, Span
+    from spacy.vocab import Vocab
+
+GROUP = "sc"
+"""The group of spans that spaCy's own span categorizer uses."""
+ENTS = "ents"
+LARGEST = 2**30
+"""Bytes unpacked beyond which a file is refused."""
+_NAME = "document"  # where a group keeps the name of the document, which the file has no other place for
+
+
+def read(path: str | Path, options: Options = DEFAULT, report: Report | None = None) -> Iterator[Sentence]:
+    """The sentences of the documents of a file."""
+    report = Report() if report is None else report
+    with _refusing(path):
+        documents = enumerate(_load(path).get_docs(_vocabulary()), 1)
+    while True:
+        with _refusing(path):
+            number, doc = next(documents, (0, None))
+            if doc is None:
+                return
+            document = _document(doc, f"{Path(path).name.split('.')[0]}:{number}", path, options, report)
+        yield from sentences_at(document, options, report, str(path))
+
+
+def write(
+    sentences: Iterable[Sentence], path: str | Path, options: Options = DEFAULT, report: Report | None = None
+) -> None:
+    """Every document, its sentences, and its entities in the group "sc" (or the field's)."""
+    vocabulary = _vocabulary()
+    from spacy.tokens import DocBin
+
+    group = options.field or GROUP
+    packed = DocBin(attrs=["SENT_START"])
+    for document in documents_of(sentences):
+        packed.add(_doc(document, vocabulary, group))
+    with writing(path) as stream:
+        stream.buffer.write(packed.to_bytes())
+
+
+def _vocabulary() -> Vocab:
+    try:
+        from spacy.vocab import Vocab
+    except ImportError:
+        raise UnknownNameError(".spacy files need spaCy, which is not installed; pip install 'nestag[text]'") from None
+    return Vocab()
+
+
+def _load(path: str | Path) -> DocBin:
+    from spacy.tokens import DocBin
+
+    with reading(path) as stream:
+        data = stream.read(LARGEST + 1)
+    if not _is_small(data):
+        raise InputError(f"more than {LARGEST} bytes when unpacked; split it into several", str(path))
+    packed = DocBin().from_bytes(data)
+    packed.user_data = []
+    return packed
+
+
+def _is_small(data: bytes) -> bool:
+    """Whether data is not too large when unpacked, found out without holding it."""
+    unpacking = zlib.decompressobj()
+    size = 0
+    for start in range(0, len(data), BLOCK):
+        rest = data[start : start + BLOCK]
+        while rest and size <= LARGEST:
+            size += len(unpacking.decompress(rest, BLOCK))
+            rest = unpacking.unconsumed_tail
+    return size <= LARGEST
+
+
+@contextmanager
+def _refusing(path: str | Path) -> Iterator[None]:
+    """Whatever spaCy raises on a broken file, as an InputError; and the garbage collector, which it turns off, on."""
+    collecting = gc.isenabled()
+    try:
+        yield
+    except (
+        ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError, struct.error, zlib.error
+    ) as error:  # fmt: skip
+        if isinstance(error, UnknownNameError):
+            raise
+        raise InputError(f"not a whole DocBin of spaCy ({error!r:.200}); save it again", str(path)) from None
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def _document(doc: Doc, name: str, path: str | Path, options: Options, report: Report) -> Document:
+    key = _key(doc, name, path, options.field)
+    group = doc.spans[key] if key in doc.spans and key != ENTS else None
+    name = str(group.attrs.get(_NAME, name)) if group is not None else name
+    spans = tuple(_text_spans(doc.ents if key == ENTS else group or (), doc, name, report))
+    words = given_words(doc.text, [(token.idx, token.idx + len(token)) for token in doc], name, report)
+    if doc.has_annotation("SENT_START"):
+        segments = split_before(words, [token.idx for token in doc if token.is_sent_start])
+    else:
+        segments = grouped(words, doc.text, options)
+    return Document(name, doc.text, spans, tuple(segments))
+
+
+def _key(doc: Doc, name: str, path: str | Path, field: str | None) -> str:
+    """The group to read; an InputError if that is in doubt."""
+    groups = list(doc.spans)
+    wanted = field or GROUP
+    if wanted in groups or wanted == ENTS:
+        return wanted
+    if len(groups) == 1 and field is None:
+        return str(groups[0])
+    if not groups and not doc.ents:
+        return wanted
+    there = [str(group) for group in groups] + [ENTS] * bool(doc.ents)
+    raise InputError(f"{name} has no group of spans {wanted!r}; say the field, one of {', '.join(there)}", str(path))
+
+
+def _text_spans(spans: Iterable[Span], doc: Doc, name: str, report: Report) -> Iterator[TextSpan]:
+    for span in spans:
+        if not 0 <= span.start <= span.end <= len(doc) or not span.label_:
+            raise ValueError(f"{name}: span {span.start} to {span.end} {span.label_!r} of {len(doc)} tokens")
+        if span.start == span.end:
+            report.add("empty span left out", name, f"token {span.start} {span.label_}")
+        else:
+            last = doc[span.end - 1]
+            yield TextSpan(doc[span.start].idx, last.idx + len(last), span.label_)
+
+
+def _doc(document: Document, vocabulary: Vocab, group: str) -> Doc:
+    """The inverse of `_document`."""
+    from spacy.tokens import Doc, Span, SpanGroup
+
+    segments = [segment for segment in document.words or () if segment]
+    pieces = laid_out(document.text, [word for segment in segments for word in segment])
+    starts = {0, *(segment[0][0] for segment in segments)}
+    doc = Doc(
+        vocabulary,
+        words=[document.text[piece.start : piece.end] for piece in pieces],
+        spaces=[piece.space for piece in pieces],
+        sent_starts=[piece.start in starts for piece in pieces],
+    )
+    first = {piece.start: number for number, piece in enumerate(pieces)}
+    last = {piece.end: number for number, piece in enumerate(pieces)}
+    spans = [Span(doc, first[start], last[end] + 1, label=kind) for start, end, kind in document.spans]
+    doc.spans[group] = SpanGroup(doc, name=group, attrs={_NAME: document.id}, spans=spans)
+    return doc
+
+
+FORMAT = Format("spacy", "spaCy's DocBin with a group of spans", (".spacy",), read, write, raw_text=True)

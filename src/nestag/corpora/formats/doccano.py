@@ -1,0 +1,105 @@
+"""doccano's JSON Lines: one text a line, entities as spans of characters.
+
+    {"id": 7, "text": "the USA", "label": [[0, 7, "GPE"]]}
+    {"id": 7, "text": "the USA", "entities": [{"id": 1, "label": "GPE", "start_offset": 0, "end_offset": 7}]}
+
+Both are read (`labels` and `annotations` for `label` as well), the first is written. Relations are counted and left,
+further fields left alone. doccano counts as browsers do, in units of UTF-16, where an emoji is two; so offsets in a
+text that has such characters are taken, and written, in units, and the report says in how many texts.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from nestag.corpora.document import Document, TextSpan, documents_of
+from nestag.corpora.files import writing
+from nestag.corpora.format import DEFAULT, Format, Options
+from nestag.corpora.records import (
+    Record,
+    as_id,
+    first_keys,
+    label_field,
+    list_field,
+    name_of,
+    number_field,
+    read_documents,
+    read_json_lines,
+    text_field,
+)
+from nestag.corpora.report import Report
+from nestag.corpora.utf16 import Utf16
+from nestag.data import Sentence
+from nestag.errors import DataError
+
+_SPANS = ("label", "labels", "entities", "annotations")
+_LIST = re.compile(rf'"(?:{"|".join(_SPANS)})"\s*:\s*\[')
+
+
+def read(path: str | Path, options: Options = DEFAULT, report: Report | None = None) -> Iterator[Sentence]:
+    """The sentences of the texts of a file."""
+    report = Report() if report is None else report
+
+    def document(record: Record) -> Document:
+        return document_from(record, path, report)
+
+    return read_documents(read_json_lines(path), document, path, options, report)
+
+
+def write(
+    sentences: Iterable[Sentence], path: str | Path, options: Options = DEFAULT, report: Report | None = None
+) -> None:
+    """One line for each document."""
+    with writing(path) as stream:
+        for document in documents_of(sentences):
+            stream.write(to_line(document))
+
+
+def looks_like(head: str) -> bool:
+    """Whether the beginning of a file is a text with labels in a list."""
+    keys = first_keys(head)
+    spans = not keys.isdisjoint(_SPANS) and keys.isdisjoint({"tokens", "spans", "data"})
+    return "text" in keys and spans and not head.lstrip("\ufeff \t\r\n").startswith("[") and bool(_LIST.search(head))
+
+
+def document_from(record: Record, path: str | Path, report: Report) -> Document:
+    """A parsed line as a document."""
+    line, fields = record
+    name = name_of(fields, path, line)
+    text = text_field(fields, "text")
+    units = Utf16(text)
+    key = next((key for key in _SPANS if fields.get(key) is not None), "label")
+    members = fields.get(key, [])
+    if not isinstance(members, list):
+        raise DataError(f'{key!r} is {members!r:.60}; write a list of [start, end, "TYPE"]')
+    spans = tuple(_span(member, units) for member in members)
+    if spans and units.differs:
+        report.add("text whose offsets were taken as units of UTF-16", f"{path}:{line}", repr(text[:40]))
+    for relation in list_field(fields, "relations"):
+        report.add("relation left out", f"{path}:{line}", str(relation.get("type")))
+    return Document(name, text, spans)
+
+
+def to_line(document: Document) -> str:
+    """The inverse of `document_from`."""
+    units = Utf16(document.text)
+    spans = [[units.to_units(start), units.to_units(end), kind] for start, end, kind in document.spans]
+    return json.dumps({"id": as_id(document.id), "text": document.text, "label": spans}, ensure_ascii=False) + "\n"
+
+
+def _span(member: Any, units: Utf16) -> TextSpan:
+    if isinstance(member, dict):
+        fields = member
+    elif isinstance(member, list) and len(member) == 3:
+        fields = dict(zip(("start_offset", "end_offset", "label"), member, strict=True))
+    else:
+        raise DataError(f'{member!r:.60} is not [start, end, "TYPE"]; export the labels of sequences, not of texts')
+    start, end = number_field(fields, "start_offset"), number_field(fields, "end_offset")
+    return TextSpan(units.from_units(start), units.from_units(end), label_field(fields, "label"))
+
+
+FORMAT = Format("doccano", "doccano's JSON Lines", (".doccano.jsonl",), read, write, looks_like, raw_text=True)

@@ -1,0 +1,189 @@
+"""Label Studio's JSON and JSON-MIN: a list of tasks, each with a text and the regions marked in it.
+
+    [{"id": 7, "data": {"text": "the USA"}, "annotations": [{"was_cancelled": false, "result": [
+       {"type": "labels", "from_name": "label", "to_name": "text",
+        "value": {"start": 0, "end": 7, "text": "the USA", "labels": ["GPE"]}}]}]}]
+
+    [{"id": 7, "text": "the USA", "label": [{"start": 0, "end": 7, "text": "the USA", "labels": ["GPE"]}]}]
+
+Both are read, task by task, and the first is written. `field` names the part of the data that holds the text, if that
+is not "text" or the only string. Of several annotations the first that was not skipped is taken; a region with several
+labels is one entity each. Predictions, other kinds of results and regions of HTML are counted and left.
+
+Offsets count characters, as Label Studio does since the end of 2021; before, and for a while in 2024, it counted units
+of UTF-16. A region says its text, so where that is found by units alone, units it is, and the report counts it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from nestag.corpora.document import Document, TextSpan, documents_of
+from nestag.corpora.files import writing
+from nestag.corpora.format import DEFAULT, Format, Options
+from nestag.corpora.records import (
+    Record,
+    as_id,
+    first_keys,
+    label_field,
+    list_field,
+    name_of,
+    number_field,
+    read_documents,
+    read_json_list,
+    text_field,
+)
+from nestag.corpora.report import Report
+from nestag.corpora.utf16 import Utf16
+from nestag.data import Sentence
+from nestag.errors import DataError
+
+_MINIMAL = {"annotation_id", "annotator", "lead_time"}
+"""What JSON-MIN writes in every task."""
+_DATES = {"created_at", "updated_at"}
+
+
+def read(path: str | Path, options: Options = DEFAULT, report: Report | None = None) -> Iterator[Sentence]:
+    """The sentences of the tasks of a file."""
+    report = Report() if report is None else report
+
+    def document(record: Record) -> Document | None:
+        return document_from(record, path, options, report)
+
+    return read_documents(read_json_list(path), document, path, options, report)
+
+
+def write(
+    sentences: Iterable[Sentence], path: str | Path, options: Options = DEFAULT, report: Report | None = None
+) -> None:
+    """One task for each document."""
+    with writing(path) as stream:
+        before = "[\n"
+        for document in documents_of(sentences):
+            stream.write(before + json.dumps(_task(document), ensure_ascii=False))
+            before = ",\n"
+        stream.write("[]\n" if before == "[\n" else "\n]\n")
+
+
+def looks_like(head: str) -> bool:
+    """Whether the beginning of a file is a list of tasks."""
+    keys = first_keys(head)
+    tasks = "data" in keys and not keys.isdisjoint({"annotations", "completions", "predictions"})
+    return head.lstrip("\ufeff \t\r\n").startswith("[") and (tasks or not keys.isdisjoint(_MINIMAL))
+
+
+def document_from(record: Record, path: str | Path, options: Options, report: Report) -> Document | None:
+    """A parsed task as a document; None if it was skipped."""
+    line, fields = record
+    place = f"{path}:{line}"
+    regions = _regions(fields, place, report) if "data" in fields else _minimal_regions(fields)
+    if regions is None:
+        report.add("skipped task set aside", place, f"task {fields.get('id')}")
+        return None
+    data = fields.get("data", fields)
+    if not isinstance(data, dict):
+        raise DataError(f"'data' is {data!r:.60}; make it an object with the text")
+    text = text_field(data, _text_key(data, options.field))
+    units = Utf16(text)
+    spans = [_spans(region, text, units, place, report) for region in regions]
+    return Document(name_of(fields, path, line), text, tuple(chain.from_iterable(spans)))
+
+
+def _task(document: Document) -> dict[str, Any]:
+    result = [
+        {
+            "id": f"r{number}",
+            "type": "labels",
+            "from_name": "label",
+            "to_name": "text",
+            "value": {"start": start, "end": end, "text": document.text[start:end], "labels": [kind]},
+        }
+        for number, (start, end, kind) in enumerate(document.spans, 1)
+    ]
+    annotations = [{"was_cancelled": False, "result": result}]
+    return {"id": as_id(document.id), "data": {"text": document.text}, "annotations": annotations, "predictions": []}
+
+
+def _regions(task: dict[str, Any], place: str, report: Report) -> list[dict[str, Any]] | None:
+    """The values of the marked regions; None if every annotator skipped the task."""
+    annotations = list_field(task, "annotations") or list_field(task, "completions")
+    for prediction in list_field(task, "predictions"):
+        report.add("prediction left out", place, str(prediction.get("model_version")))
+    done = [entry for entry in annotations if not entry.get("was_cancelled")]
+    for entry in done[1:]:
+        report.add("further annotation of a task left out", place, f"annotation {entry.get('id')}")
+    if not done:
+        return None if annotations else []
+    values = []
+    for result in list_field(done[0], "result"):
+        kind, value = result.get("type"), result.get("value")
+        if isinstance(value, dict) and "start" in value and isinstance(value.get("labels"), list):
+            values.append(value)
+        else:
+            report.add("result that marks no text left out", place, f"type {kind!r}")
+    return values
+
+
+def _minimal_regions(task: dict[str, Any]) -> list[dict[str, Any]]:
+    lists = [value for value in task.values() if isinstance(value, list)]
+    members = [member for value in lists for member in value if isinstance(member, dict)]
+    return [member for member in members if "start" in member and isinstance(member.get("labels"), list)]
+
+
+def _text_key(data: dict[str, Any], field: str | None) -> str:
+    """Where the text of a task is."""
+    if field is not None:
+        return field
+    strings = [key for key, value in data.items() if isinstance(value, str) and key not in _DATES]
+    if "text" in strings:
+        return "text"
+    if len(strings) != 1:
+        raise DataError(f"no field 'text'; say which holds the text (the option field), one of {strings}")
+    return strings[0]
+
+
+def _spans(value: dict[str, Any], text: str, units: Utf16, place: str, report: Report) -> list[TextSpan]:
+    """An entity for each label of a region."""
+    if isinstance(value["start"], str) and not value["start"].isdecimal():
+        report.add("region of HTML left out", place, value["start"][:60])
+        return []
+    start, end = _number(value, "start"), _number(value, "end")
+    covered = value.get("text")
+    if isinstance(covered, str) and _plain(text[start:end]) != _plain(covered):
+        start, end = _by_units(start, end, covered, text, units, place, report)
+    if not value["labels"]:
+        report.add("region without a label left out", place, f"{start} to {end}")
+    return [TextSpan(start, end, label_field({"labels": label}, "labels")) for label in value["labels"]]
+
+
+def _number(value: dict[str, Any], key: str) -> int:
+    """A place, which some versions write as a string."""
+    place = value.get(key)
+    return int(place) if isinstance(place, str) and place.isdecimal() and len(place) < 19 else number_field(value, key)
+
+
+def _by_units(
+    start: int, end: int, covered: str, text: str, units: Utf16, place: str, report: Report
+) -> tuple[int, int]:
+    """The offsets of a region that does not cover what it says, if they are right as units of UTF-16."""
+    try:
+        first, last = units.from_units(start), units.from_units(end)
+    except DataError:
+        first, last = start, end
+    if _plain(text[first:last]) == _plain(covered):
+        report.add("region whose offsets are units of UTF-16", place, f"{start} to {end} {covered[:60]!r}")
+        return first, last
+    report.add("region that says another text than it covers", place, f"{covered[:40]!r} at {text[start:end][:40]!r}")
+    return start, end
+
+
+def _plain(text: str) -> str:
+    """Text without what Label Studio changes in its copy of it: white space, and how line ends are written."""
+    return "".join(text.replace("\\n", " ").split())
+
+
+FORMAT = Format("labelstudio", "Label Studio's JSON", (), read, write, looks_like, raw_text=True)

@@ -1,0 +1,106 @@
+"""Prodigy's JSON Lines: one example a line, with its text, its tokens and its spans of characters.
+
+    {"text": "the USA", "meta": {"id": "7"}, "answer": "accept",
+     "tokens": [{"text": "the", "start": 0, "end": 3, "id": 0, "ws": true}, ...],
+     "spans": [{"start": 0, "end": 7, "label": "GPE", "token_start": 0, "token_end": 1}]}
+
+Tokens, where there are some, are taken as they are; `token_end` is the last token of the span, not the one after it.
+Examples that were rejected or ignored are counted and set aside, relations counted and left. Sentences are found in
+the text, for the format does not hold them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from nestag.corpora.document import Document, TextSpan, documents_of
+from nestag.corpora.files import writing
+from nestag.corpora.format import DEFAULT, Format, Options
+from nestag.corpora.records import (
+    Record,
+    first_keys,
+    label_field,
+    list_field,
+    name_of,
+    number_field,
+    read_documents,
+    read_json_lines,
+    text_field,
+)
+from nestag.corpora.report import Report
+from nestag.corpora.segment import given_words, grouped, laid_out
+from nestag.data import Sentence
+
+
+def read(path: str | Path, options: Options = DEFAULT, report: Report | None = None) -> Iterator[Sentence]:
+    """The sentences of the accepted examples of a file."""
+    report = Report() if report is None else report
+
+    def document(record: Record) -> Document | None:
+        return document_from(record, path, options, report)
+
+    return read_documents(read_json_lines(path), document, path, options, report)
+
+
+def write(
+    sentences: Iterable[Sentence], path: str | Path, options: Options = DEFAULT, report: Report | None = None
+) -> None:
+    """One accepted example for each document."""
+    with writing(path) as stream:
+        for document in documents_of(sentences):
+            stream.write(to_line(document))
+
+
+def looks_like(head: str) -> bool:
+    """Whether the beginning of a file is a text with spans."""
+    keys = first_keys(head)
+    return keys >= {"text", "spans"} and "entities" not in keys and not head.lstrip("\ufeff \t\r\n").startswith("[")
+
+
+def document_from(record: Record, path: str | Path, options: Options, report: Report) -> Document | None:
+    """A parsed line as a document; None if it was not accepted."""
+    line, fields = record
+    place = f"{path}:{line}"
+    answer = fields.get("answer", "accept")
+    if answer != "accept":
+        report.add("example not accepted set aside", place, f"answer {answer!r}")
+        return None
+    text = text_field(fields, "text")
+    meta = fields.get("meta")
+    named = meta if "id" not in fields and isinstance(meta, dict) and isinstance(meta.get("id"), str | int) else fields
+    spans = tuple(_span(span) for span in list_field(fields, "spans"))
+    for relation in list_field(fields, "relations"):
+        report.add("relation left out", place, str(relation.get("label")))
+    offsets = [(number_field(token, "start"), number_field(token, "end")) for token in list_field(fields, "tokens")]
+    words = given_words(text, offsets, place, report) if offsets else None
+    return Document(
+        name_of(named, path, line), text, spans, None if words is None else tuple(grouped(words, text, options))
+    )
+
+
+def to_line(document: Document) -> str:
+    """The inverse of `document_from`."""
+    words = [word for segment in document.words or () for word in segment]
+    pieces = laid_out(document.text, words)
+    starts = {piece.start: number for number, piece in enumerate(pieces)}
+    ends = {piece.end: number for number, piece in enumerate(pieces)}
+    tokens = [
+        {"text": document.text[a:b], "start": a, "end": b, "id": number, "ws": space}
+        for number, (a, b, _, space) in enumerate(pieces)
+    ]
+    spans = [
+        {"start": start, "end": end, "label": kind, "token_start": starts[start], "token_end": ends[end]}
+        for start, end, kind in document.spans
+    ]
+    example: dict[str, Any] = {"text": document.text, "tokens": tokens, "spans": spans, "answer": "accept"}
+    return json.dumps(example | {"meta": {"id": document.id}}, ensure_ascii=False) + "\n"
+
+
+def _span(fields: dict[str, Any]) -> TextSpan:
+    return TextSpan(number_field(fields, "start"), number_field(fields, "end"), label_field(fields, "label"))
+
+
+FORMAT = Format("prodigy", "Prodigy's JSON Lines", (".prodigy.jsonl",), read, write, looks_like, raw_text=True)

@@ -1,0 +1,81 @@
+"""A table of entities: what a whole batch is decoded to, as columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nestag.data import Entity
+from nestag.decoding.tables import Ints
+from nestag.errors import LabelError, UnknownNameError
+
+
+class EntityTable(NamedTuple):
+    """The entities of a batch as columns, by sentence and then in canonical order."""
+
+    sentence: Ints
+    start: Ints
+    end: Ints
+    type: Ints
+    """A row of `types`."""
+    types: tuple[str, ...]
+    sentences: int
+    """How many sentences the batch has, those without entities included."""
+    confidence: NDArray[np.float64] | None = None
+    """How probable each entity is, from 0 to 1, if that was asked for."""
+
+    def to_lists(self) -> list[tuple[Entity, ...]]:
+        """The entities of each sentence."""
+        names = [self.types[kind] for kind in self.type.tolist()]
+        rows = zip(self.start.tolist(), self.end.tolist(), names, strict=True)
+        entities = list(map(partial(tuple.__new__, Entity), rows))  # Entity(...) itself is a Python call for each row
+        cuts = np.searchsorted(self.sentence, np.arange(self.sentences + 1)).tolist()
+        return [tuple(entities[a:b]) for a, b in pairwise(cuts)]
+
+
+def as_table(start: Ints, end: Ints, kind: Ints, types: tuple[str, ...], sizes: Ints) -> EntityTable:
+    """Entities at places in the whole batch -> a table with places in their sentences; equal ones merge."""
+    order = np.lexsort((kind, -end, start))  # sentences stand one after the other, so start sorts them too
+    start, end, kind = start[order], end[order], kind[order]
+    again = (start[1:] == start[:-1]) & (end[1:] == end[:-1]) & (kind[1:] == kind[:-1])
+    if again.any():
+        new = np.concatenate([[True], ~again])
+        start, end, kind = start[new], end[new], kind[new]
+    sentence = np.repeat(np.arange(len(sizes)), sizes)[start]
+    offset = (np.cumsum(sizes) - sizes)[sentence]
+    return EntityTable(sentence, start - offset, end - offset, kind, types, len(sizes))
+
+
+def filter_entities(
+    table: EntityTable, threshold: float = 0.0, by_type: Mapping[str, float] | None = None
+) -> EntityTable:
+    """The entities that are at least as probable as the threshold, or as that of their type where it has one.
+
+    >>> rows = np.array([0, 1])
+    >>> table = EntityTable(rows * 0, rows, rows + 1, rows, ("DNA", "RNA"), 1, np.array([0.9, 0.4]))
+    >>> filter_entities(table, 0.5).to_lists()
+    [(Entity(start=0, end=1, type='DNA'),)]
+    >>> len(filter_entities(table, 0.5, {"RNA": 0.3, "DNA": 0.3}).type)
+    2
+    """
+    if table.confidence is None:
+        raise LabelError("the table has no confidences; decode the scores with confidence=True")
+    least = np.full(len(table.types), threshold, dtype=np.float64)
+    rows = {kind: row for row, kind in enumerate(table.types)}
+    for kind, own in (by_type or {}).items():
+        if kind not in rows:
+            raise UnknownNameError(f"no type is called {kind!r}; there are {', '.join(table.types)}")
+        least[rows[kind]] = own
+    kept = table.confidence >= least[table.type]
+    return table._replace(
+        sentence=table.sentence[kept],
+        start=table.start[kept],
+        end=table.end[kept],
+        type=table.type[kept],
+        confidence=table.confidence[kept],
+    )

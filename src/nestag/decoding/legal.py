@@ -1,0 +1,215 @@
+"""The best legal labels of abs, rel and dyn: an exact search over depths, then one name for each node.
+
+A sequence of depths is legal if an encoding could have written it: no gap lies above the root, and the last word is at
+the root's depth r, which is 1 and one more for each type over the whole sentence. Its score is, summed over the words,
+that of the n which the encoding writes for the step from the depth before, and that of the best c which fits: at depth
+r a name with the root's mark and r levels, deeper one without the mark. Every r that the names allow is tried.
+
+    depth   0 ──> 1 ──> 1 ──> 2 ──> 2 ──> 3 ──> 1        dyn writes  1  0  1  0  1  =1
+
+The state of the search is r and the depth, so a step costs roots x depths x depths and the whole is linear in the
+sentence. Then each node takes the name with the highest sum over its gaps, and u is the best at each word.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nestag.decoding.levels import Runs, runs_of
+from nestag.decoding.scores import FORBIDDEN, MISSING, Combine, Floats, Lanes, Scores, Search, best, comparable
+from nestag.decoding.tables import Ints, tables_of
+from nestag.encodings import encoding
+from nestag.encodings.depth import DepthEncoding
+from nestag.vocabulary import Vocabulary
+
+LEAST_DEEP, MOST_DEEP = 8, 64
+"""How deep is searched at least if n says nothing of it, and at most unless more is asked for."""
+
+
+class DepthMachine(NamedTuple):
+    """What a vocabulary allows: which rows of the scores count at which step."""
+
+    roots: Ints
+    """The depths that the root can have, 1 first."""
+    n_row: Ints
+    """The n that leads from a depth (0 first) to a depth (1 first); the last row stands for those missing."""
+    c_row: Ints
+    """The row of `Moves.c` for a root (its place in `roots`) and a depth (1 first)."""
+    names: Ints
+    """The c that can name a node below the root."""
+    root_names: tuple[Ints, ...]
+    """The c that can name the root, by its depth."""
+
+
+class Moves(NamedTuple):
+    """What a machine reads: scores as rows of tokens."""
+
+    n: Floats
+    """A row for each n, and one for those missing."""
+    c: Floats
+    """A row for names without the root's mark, one for each depth of the root, and one for what cannot be."""
+
+    def at(self, tokens: Ints) -> Moves:
+        """The same for other tokens."""
+        return Moves(self.n.take(tokens, axis=1), self.c.take(tokens, axis=1))
+
+
+@lru_cache(maxsize=8)
+def depth_machine(vocabulary: Vocabulary, deepest: int | None = None) -> DepthMachine:
+    """The machine of a vocabulary; without `deepest`, as deep as `searched_depth` says."""
+    levels = [0 if name.prime else name.levels for name in vocabulary.c]
+    names = [row for row, name in enumerate(vocabulary.c) if levels[row] and not name.root]
+    marked = [levels[row] if name.root else 0 for row, name in enumerate(vocabulary.c)]
+    roots = np.unique([1, *filter(None, marked)])
+    depths = np.arange(1, max(deepest or searched_depth(vocabulary), int(roots[-1])) + 1)
+    at_root = depths == roots[:, None]
+    above = depths < roots[:, None]
+    c_row = np.where(at_root, np.arange(1, len(roots) + 1)[:, None], np.where(above, len(roots) + 1, 0))
+    root_names = tuple(np.flatnonzero(np.array(marked, dtype=np.int64) == root) for root in roots)
+    return DepthMachine(roots, _n_rows(vocabulary, len(depths)), c_row, np.array(names, dtype=np.int64), root_names)
+
+
+def searched_depth(vocabulary: Vocabulary) -> int:
+    """How deep to search: the largest n if all are absolute, else more than any seen corpus needs.
+
+    Relative n have no end, so there the largest n, the longest chain of types and 2 are added up, and `LEAST_DEEP` is
+    taken if that is more. Never is it more than `MOST_DEEP`; ask for deeper if you need it.
+    """
+    tables = tables_of(vocabulary)
+    largest = int(tables.n_value.max(initial=1))
+    if not tables.n_absolute.all():
+        longest = max((name.levels for name in vocabulary.c), default=0)
+        largest = max(largest + longest + 2, LEAST_DEEP)
+    return min(largest, MOST_DEEP)
+
+
+def _n_rows(vocabulary: Vocabulary, deepest: int) -> Ints:
+    """The row of the n that the encoding writes for each step."""
+    chosen = encoding(vocabulary.encoding)
+    assert isinstance(chosen, DepthEncoding)
+    rows = {n: row for row, n in enumerate(vocabulary.n)}
+    steps = [[([before] if before else []) + [depth] for depth in range(1, deepest + 1)] for before in range(deepest + 1)]
+    return np.array([[rows.get(list(chosen.from_depths(step))[-1], len(rows)) for step in line] for line in steps])
+
+
+def moves_of(scores: Scores, machine: DepthMachine, combine: Combine) -> Moves:
+    """What the machine reads; names that fit alike are combined."""
+    tokens = len(scores.n)
+    n, c = comparable(scores.n), comparable(scores.c)
+    rows = [combine(c[names], 0) if names.size else np.full(tokens, MISSING) for names in
+            (machine.names, *machine.root_names)]  # fmt: skip
+    return Moves(
+        np.concatenate([n, np.full((1, tokens), MISSING)]), np.stack([*rows, np.full(tokens, FORBIDDEN)])
+    )
+
+
+def forward(moves: Moves, machine: DepthMachine, lanes: Lanes, combine: Combine) -> Floats:
+    """The score of all ways to each root, depth and slot, combined; the moves are those of the slots."""
+    total = moves.c.take(machine.c_row, axis=0)  # roots x depths x slots
+    offset = lanes.offset
+    total[:, :, : offset[1]] += moves.n[:, : offset[1]].take(machine.n_row[0], axis=0)
+    n_row = machine.n_row[1:]
+    for before, a, b in zip(offset, offset[1:], offset[2:], strict=False):
+        steps = moves.n[:, a:b].take(n_row, axis=0)  # depths before x depths x lanes
+        total[:, :, a:b] += combine(total[:, :, None, before : before + b - a] + steps, 1)
+    return total
+
+
+def final(total: Floats, machine: DepthMachine, lanes: Lanes) -> Floats:
+    """The score of each root at the end of each lane; a sentence of one word has the plain root."""
+    at_root = total[np.arange(len(machine.roots))[:, None], machine.roots[:, None] - 1, lanes.end]
+    at_root[1:, lanes.end < lanes.offset[1]] = FORBIDDEN
+    return at_root
+
+
+def best_depths(scores: Scores, machine: DepthMachine) -> tuple[Ints, Ints]:
+    """The depth after each token in the best legal sequence, and the depth of each sentence's root."""
+    moves = moves_of(scores, machine, best)
+    depth = np.zeros(len(scores.n), dtype=np.int64)
+    root = np.ones(len(scores.sizes), dtype=np.int64)
+    for rows, lanes in scores.blocks():
+        here = moves.at(lanes.token)
+        total = forward(here, machine, lanes, best)
+        chosen = final(total, machine, lanes).argmax(axis=0)
+        root[rows] = machine.roots[chosen]
+        depth[lanes.token] = _traced(total, here, machine, lanes, chosen) + 1
+    return depth, root
+
+
+def _traced(total: Floats, moves: Moves, machine: DepthMachine, lanes: Lanes, root: Ints) -> Ints:
+    """The way back along the best sequence: the depth, counted from 0, at each slot."""
+    slots, depths = moves.n.shape[1], total.shape[1]
+    lane = np.arange(len(root))
+    reached = (root * depths + np.arange(depths)[:, None]) * slots + lane  # depths x lanes: places in `total`
+    n_place = machine.n_row[1:] * slots  # depths before x depths: places in `moves.n`
+    state = np.empty(slots, dtype=np.int64)
+    state[lanes.end] = machine.roots[root] - 1
+    offset = lanes.offset
+    for before, a, b in zip(offset[-3::-1], offset[-2::-1], offset[::-1], strict=False):
+        width = b - a
+        ways = total.take(reached[:, :width] + before)
+        ways += moves.n.take(n_place.take(state[a:b], axis=1) + (a + lane[:width]))
+        state[before : before + width] = ways.argmax(axis=0)
+    return state
+
+
+class Named(NamedTuple):
+    """Nodes, and the c that names each."""
+
+    start: Ints
+    end: Ints
+    c: Ints
+
+
+def legal_nodes(scores: Scores, vocabulary: Vocabulary, search: Search) -> Named:
+    """The nodes of the best legal sequences that name entities."""
+    machine = depth_machine(vocabulary, search.deepest)
+    depth, root = best_depths(scores, machine)
+    depth -= np.repeat(root - 1, scores.sizes)
+    depth[scores.last] = 0
+    nodes = runs_of(depth)
+    levels = np.array([name.levels for name in vocabulary.c], dtype=np.int64)
+    fits = _fitting(nodes, levels[machine.names]) if search.consistent else None
+    names = _best_names(scores.c, nodes.gaps, nodes.first, machine.names, fits)
+    whole = _named_roots(scores, machine, levels, depth, root)
+    parts = (nodes.start, whole.start), (nodes.end, whole.end), (names, whole.c)
+    return Named(*map(np.concatenate, parts))
+
+
+def _fitting(nodes: Runs, levels: Ints) -> NDArray[np.bool_]:
+    """Which names have as many levels as a node opens; all, if none has."""
+    fits = (nodes.depth - nodes.above)[:, None] == levels
+    fits[~fits.any(axis=1)] = True
+    return fits
+
+
+def _named_roots(scores: Scores, machine: DepthMachine, levels: Ints, depth: Ints, root: Ints) -> Named:
+    """The roots that name entities, by the gaps at their depth and the last word."""
+    sentence = np.repeat(np.arange(len(root)), scores.sizes)
+    gaps = np.flatnonzero((root > 1)[sentence] & (depth < 2))
+    first = np.flatnonzero(np.diff(sentence[gaps], prepend=-1))
+    rows = sentence[gaps[first]]
+    names = np.concatenate(machine.root_names)
+    chosen = _best_names(scores.c, gaps, first, names, levels[names] == root[rows, None])
+    return Named(scores.first[rows], scores.first[rows] + scores.sizes[rows], chosen)
+
+
+def _best_names(c: NDArray[Any], gaps: Ints, first: Ints, names: Ints, fits: NDArray[np.bool_] | None) -> Ints:
+    """The c with the highest sum over the gaps of each node, among the names that fit; -1 if there are no names."""
+    if not names.size or not first.size:
+        return np.full(len(first), -1, dtype=np.int64)
+    total = summed(c, gaps, first, names)
+    if fits is not None:
+        total = np.where(fits, np.maximum(total, FORBIDDEN), -np.inf)
+    return names[total.argmax(axis=1)]
+
+
+def summed(c: NDArray[Any], gaps: Ints, first: Ints, names: Ints) -> Floats:
+    """The scores of names, summed over the gaps of each node: nodes x names."""
+    chosen = c.take(gaps, axis=0).take(names, axis=1)
+    total: Floats = np.add.reduceat(chosen, first, axis=0, dtype=np.float64)
+    return total

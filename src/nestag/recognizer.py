@@ -1,0 +1,224 @@
+"""NestedNER: what a user loads, calls and saves. Training makes one (training.py)."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from transformers import PreTrainedTokenizerBase
+
+from nestag.batching import batches
+from nestag.corpora.document import Document, document_of, sentences_of
+from nestag.corpora.files import writing
+from nestag.corpora.format import Options
+from nestag.corpora.labelling import read_vocabulary, write_vocabulary
+from nestag.corpora.report import Report
+from nestag.data import Entity, Sentence
+from nestag.decoding import EntityTable, decode_scores
+from nestag.errors import InputError
+from nestag.inputs import Reader, chunked, load_tokenizer
+from nestag.model import Tagger
+from nestag.vocabulary import Vocabulary
+
+CHUNK = 2_000
+"""Sentences that are sorted by length and tagged together; more would only cost memory."""
+
+SETTINGS = "nestag.json"
+VOCABULARY = "vocabulary.json"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a recognizer reads and decodes; stored beside the weights."""
+
+    window: int = 512  # subwords read at once
+    context: int = 0  # subwords up to which neighbouring sentences are added
+    decoding: str = "legal"  # legal or greedy
+    budget: int = 8_192  # subwords in a batch
+    threshold: float = 0.0  # the least confidence of an entity
+    thresholds: dict[str, float] = dataclasses.field(default_factory=dict)  # the same for single types
+
+
+class Found(NamedTuple):
+    """An entity in a text: its characters, its type, what it says, and how sure the model is."""
+
+    start: int
+    end: int
+    type: str
+    text: str
+    confidence: float
+
+
+class Scored(NamedTuple):
+    """An entity of tokens and how sure the model is of it."""
+
+    entity: Entity
+    confidence: float
+
+
+class NestedNER:
+    """A trained recognizer of nested entities."""
+
+    def __init__(
+        self,
+        model: Tagger,
+        tokenizer: PreTrainedTokenizerBase,
+        vocabulary: Vocabulary,
+        settings: Settings = Settings(),  # noqa: B008
+    ) -> None:
+        """Put a model, its tokenizer and its vocabulary together."""
+        self.model = model
+        self.tokenizer = tokenizer
+        self.vocabulary = vocabulary
+        self.settings = settings
+
+    @classmethod
+    def from_pretrained(cls, path: str | Path, device: str | None = None, **changes: Any) -> NestedNER:
+        """Load one from a folder or the hub; keyword arguments change its settings, e.g. `decoding="greedy"`."""
+        folder = _local(str(path))
+        settings = dataclasses.replace(_read_settings(folder), **changes)
+        try:
+            model: Tagger = Tagger.from_pretrained(str(folder), use_safetensors=True)
+        except (OSError, ValueError) as error:
+            raise InputError(
+                f"the model cannot be loaded ({error}); was it saved by save_pretrained?", str(path)
+            ) from None
+        model.to(device or ("cuda" if torch.cuda.is_available() else "cpu"))  # type: ignore[arg-type]
+        model.train(False)
+        return cls(model, load_tokenizer(str(folder)), read_vocabulary(folder / VOCABULARY), settings)
+
+    def save_pretrained(self, path: str | Path) -> None:
+        """Save it as a folder: safetensors and JSON, nothing that could run."""
+        folder = Path(path)
+        folder.mkdir(parents=True, exist_ok=True)
+        self.model.save_pretrained(folder)
+        self.tokenizer.save_pretrained(folder)
+        write_vocabulary(self.vocabulary, folder / VOCABULARY)
+        with writing(folder / SETTINGS) as stream:
+            stream.write(json.dumps(dataclasses.asdict(self.settings), indent=1) + "\n")
+
+    def push_to_hub(self, name: str, private: bool = True) -> None:
+        """Upload the saved folder to the hub under a name such as `you/model`."""
+        import tempfile
+
+        from huggingface_hub import HfApi
+
+        with tempfile.TemporaryDirectory() as folder:
+            self.save_pretrained(folder)
+            hub = HfApi()
+            hub.create_repo(name, private=private, exist_ok=True)
+            hub.upload_folder(repo_id=name, folder_path=folder)
+
+    def predict(self, sentences: Iterable[Sequence[str] | Sentence]) -> list[tuple[Entity, ...]]:
+        """The entities of each sentence of tokens, in canonical order."""
+        return [
+            tuple(entities) for table in self._tables(sentences, self._thresholded) for entities in table.to_lists()
+        ]
+
+    def predict_scored(self, sentences: Iterable[Sequence[str] | Sentence]) -> list[tuple[Scored, ...]]:
+        """The same with the confidence of each entity."""
+        found: list[tuple[Scored, ...]] = []
+        for table in self._tables(sentences, confidence=True):
+            found += scored(table)
+        return found
+
+    def predict_stream(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
+        """The sentences with the entities found in them, a chunk at a time, in their order."""
+        for chunk in chunked(iter(sentences), CHUNK):
+            for sentence, entities in zip(chunk, self.predict(chunk), strict=True):
+                yield sentence.with_entities(entities)
+
+    def predict_text(self, text: str, options: Options = Options()) -> list[Found]:  # noqa: B008
+        """The entities of a raw text, with character offsets."""
+        sentences = list(sentences_of(Document("text", text), options, Report()))
+        found: list[Found] = []
+        for sentence, entities in zip(sentences, self.predict_scored(sentences), strict=True):
+            assert sentence.origin is not None
+            offsets = sentence.origin.offsets
+            for (first, last, kind), confidence in entities:
+                start, end = offsets[first][0], offsets[last - 1][1]
+                found.append(Found(start, end, kind, text[start:end], confidence))
+        return found
+
+    @property
+    def _thresholded(self) -> bool:
+        return bool(self.settings.threshold or self.settings.thresholds)
+
+    def _tables(self, sentences: Iterable[Sequence[str] | Sentence], confidence: bool) -> Iterator[EntityTable]:
+        """The entities of each chunk of sentences."""
+        from nestag.decoding import filter_entities
+
+        for chunk in chunked(iter(sentences), CHUNK):
+            table = self._decoded(chunk, confidence)
+            if self._thresholded:
+                table = filter_entities(table, self.settings.threshold, self.settings.thresholds)
+            yield table
+
+    def _decoded(self, chunk: list[Sequence[str] | Sentence], confidence: bool) -> EntityTable:
+        tokens = [item.tokens if isinstance(item, Sentence) else tuple(item) for item in chunk]
+        documents = [document_of(item) if isinstance(item, Sentence) else "" for item in chunk]
+        n, c, u = self.scores(tokens, documents)
+        lengths = [len(words) for words in tokens]
+        return decode_scores(self.vocabulary, n, c, u, lengths, self.settings.decoding, confidence=confidence)
+
+    @torch.inference_mode()
+    def scores(
+        self, sentences: Sequence[Sequence[str]], documents: Sequence[str] | None = None
+    ) -> tuple[np.ndarray, ...]:
+        """The log-probabilities of the three heads, padded: sentences x words x size of the table."""
+        reader = Reader(self.tokenizer, self.settings.window, self.settings.context)
+        reading = reader.read(sentences, documents)
+        longest = max(map(len, sentences), default=0)
+        heads = [np.zeros((len(sentences), longest, size), dtype=np.float32) for size in self.model.config.sizes]
+        was_training = self.model.training
+        self.model.train(False)
+        for group in batches(reading.windows, self.settings.budget):
+            chosen = [reading.windows[index] for index in group]
+            inputs = {name: value.to(self.model.device) for name, value in reader.tensors(reading, chosen).items()}
+            scores = self.model(**inputs)
+            for head, score in zip(heads, scores[:3], strict=True):
+                values = torch.log_softmax(score.float(), dim=-1).cpu().numpy()
+                for row, window in enumerate(chosen):
+                    inside = slice(window.keep_first - window.first, window.keep_last - window.first)
+                    head[window.sentence, window.keep_first : window.keep_last] = values[row, inside]
+        self.model.train(was_training)
+        return tuple(heads)
+
+
+def scored(table: EntityTable) -> list[tuple[Scored, ...]]:
+    """A table's entities with their confidences, sentence by sentence."""
+    assert table.confidence is not None
+    values = iter(table.confidence.tolist())
+    return [tuple(Scored(entity, next(values)) for entity in entities) for entities in table.to_lists()]
+
+
+def _local(path: str) -> Path:
+    """The folder of a model: the path itself, or what the hub holds under that name."""
+    if Path(path).is_dir():
+        return Path(path)
+    if path.startswith((".", "/", "~")) or path.count("/") != 1:
+        raise InputError(
+            "there is no such folder; give a folder saved by training, or a hub name such as you/model", path
+        )
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
+
+    try:
+        return Path(snapshot_download(path, allow_patterns=["*.json", "*.safetensors", "*.txt", "*.model"]))
+    except (HfHubHTTPError, LocalEntryNotFoundError, OSError) as error:
+        raise InputError(f"neither a folder nor on the hub ({type(error).__name__}); check the name", path) from None
+
+
+def _read_settings(folder: Path) -> Settings:
+    try:
+        return Settings(**json.loads((folder / SETTINGS).read_text(encoding="utf-8")))
+    except FileNotFoundError:
+        raise InputError(f"there is no {SETTINGS} in it; give a folder saved by training", str(folder)) from None
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{SETTINGS} cannot be read ({error}); save the model again", str(folder)) from None
