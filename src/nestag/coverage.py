@@ -9,10 +9,10 @@ annotated in (as the paper counts), and in the order that a vocabulary learns (a
     recall    percentage of a split's entities that decoding can still find if every c and u that the training split
               lacks is replaced by the best one that it has
 
-Decoding gives each span one chain of types: the u of its token, or the c of its node. So the entities over a span
-that can still be found are as many as the best seen chain shares with it, whatever other types that chain adds. The
-node of the whole sentence takes only chains joined to the root, but any chain in 4tg. The n are taken as free: where a
-split has no unseen n the figure is exact, and else it is an upper bound all the same.
+Decoding gives each span one chain of types: the u of its token, or the c of its node, and that c may be any that no
+helper has, for the whole sentence too. So the entities over a span that can still be found are as many as the best seen
+chain shares with it, whatever other types that chain adds. The n are taken as free, so no decoder finds more than this;
+where it would need an n that the training split lacks, it finds less.
 
 Crossing entities have no labels; they are set aside first, counted, and left out of recall.
 """
@@ -153,7 +153,7 @@ class _Ledger:
         self.seen = _Parts()
         self.needed = _Parts()
         self.tallies: dict[str, _Tally] = {}
-        self.best: dict[tuple[str, Types], int] = {}
+        self.best: dict[tuple[bool, Types], int] = {}
 
     def see(self, sentence: Sentence, labels: Counter[Label], split: str) -> None:
         """Count a sentence and its labels."""
@@ -176,25 +176,15 @@ class _Ledger:
         types: dict[tuple[int, int], set[str]] = {}
         for start, end, kind in sentence.entities:
             types.setdefault((start, end), set()).add(kind)
-        whole = (0, len(sentence))
-        return sum(
-            self._best("token" if end - start == 1 else "root" if (start, end) == whole else "node", frozenset(chain))
-            for (start, end), chain in types.items()
-        )
+        return sum(self._best(end - start == 1, frozenset(chain)) for (start, end), chain in types.items())
 
-    def _best(self, place: str, types: Types) -> int:
-        """The most types of one span that a single seen chain names."""
-        if (place, types) not in self.best:
-            chains = (frozenset(chain) for chain in self._chains(place))
-            self.best[place, types] = max((len(types & chain) for chain in chains), default=0)
-        return self.best[place, types]
-
-    def _chains(self, place: str) -> Iterable[tuple[str, ...]]:
-        """What the training split has to name a token, a node, or the root with."""
-        if place == "token":
-            return self.seen.u
-        only_roots = place == "root" and self.encoding.name != "4tg"
-        return (name.types for name in self.seen.c if not name.prime and (name.root or not only_roots))
+    def _best(self, token: bool, types: Types) -> int:
+        """The most types of one span, a token or more, that a single seen chain names."""
+        if (token, types) not in self.best:
+            names = (name.types for name in self.seen.c if not name.prime)
+            chains = self.seen.u if token else names
+            self.best[token, types] = max((len(types.intersection(chain)) for chain in chains), default=0)
+        return self.best[token, types]
 
     def row(self) -> Coverage:
         """The books as a row of the table."""

@@ -92,10 +92,8 @@ def nothing_to_learn(name: str, split: Symptoms) -> Iterator[Finding]:
         yield Finding(worst, name, "the split has no words at all", "check the path and the format (--from)")
         return
     if split.wordless:
-        only = next(iter(split.words))
-        yield Finding(
-            worst, name, f"every word is {only!r}, so the text is missing", "get the text: a model learns from words"
-        )
+        what = f"every word is {next(iter(split.words))!r}, so the text is missing"
+        yield Finding(worst, name, what, "get the text: a model learns from words")
     if not split.entities:
         remedy = "check the format and its layer (--from, --field); " + (
             "a model cannot learn from this" if name == TRAIN else "no score can be computed on this"
@@ -109,7 +107,7 @@ def crossing(name: str, split: Symptoms, limits: Limits) -> Iterator[Finding]:
         yield Finding(
             Severity.ERROR,
             name,
-            f"{_sentences(split.tangled.count)} so many crossing entities that they cannot be untangled",
+            f"{_have(split.tangled.count, 'sentence')} so many crossing entities that they cannot be untangled",
             "split these sentences, or correct their annotation",
             tuple(split.tangled.examples),
         )
@@ -139,7 +137,7 @@ def too_long(name: str, split: Symptoms, limits: Limits, measured: bool) -> Iter
         yield Finding(
             Severity.HINT,
             name,
-            f"{split.long_entities.count:,} entities have more than {limits.entity} tokens",
+            f"entities with more than {limits.entity} tokens: {split.long_entities.count:,}",
             "see whether they are meant; a wrong end makes such entities",
             tuple(split.long_entities.examples),
         )
@@ -148,13 +146,8 @@ def too_long(name: str, split: Symptoms, limits: Limits, measured: bool) -> Iter
 def empty_or_repeated(name: str, split: Symptoms) -> Iterator[Finding]:
     """Sentences that teach nothing."""
     if split.empty.count:
-        yield Finding(
-            Severity.WARNING,
-            name,
-            f"{split.empty.count:,} sentences have no words",
-            "leave them out",
-            tuple(split.empty.examples),
-        )
+        what = f"{_have(split.empty.count, 'sentence')} no words"
+        yield Finding(Severity.WARNING, name, what, "leave them out", tuple(split.empty.examples))
     if split.repeated.count and not split.wordless:
         yield Finding(
             Severity.HINT,
@@ -209,10 +202,11 @@ def against_train(noted: Mapping[str, Symptoms], limits: Limits) -> Iterator[Fin
 def _rare_types(train: Symptoms, limits: Limits) -> Iterator[Finding]:
     rare = sorted((count, kind) for kind, count in train.types.items() if count < limits.rare)
     if rare:
+        counts = _listed(f"{kind} {count}" for count, kind in rare)
         yield Finding(
             Severity.WARNING,
             TRAIN,
-            f"{_types(len(rare))} fewer than {limits.rare} examples: {_listed(f'{kind} {n}' for n, kind in rare)}",
+            f"{_have(len(rare), 'type')} fewer than {limits.rare} examples: {counts}",
             "annotate more of them, or join them with other types; they will hardly be learned",
             tuple(train.first[kind] for _, kind in rare[:MOST_SHOWN]),
         )
@@ -302,9 +296,5 @@ def _listed(names: Iterable[str], most: int = 10) -> str:
     return ", ".join(every[:most]) + more
 
 
-def _types(count: int) -> str:
-    return "1 type has" if count == 1 else f"{count:,} types have"
-
-
-def _sentences(count: int) -> str:
-    return "1 sentence has" if count == 1 else f"{count:,} sentences have"
+def _have(count: int, noun: str) -> str:
+    return f"1 {noun} has" if count == 1 else f"{count:,} {noun}s have"

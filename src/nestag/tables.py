@@ -55,7 +55,7 @@ class Table:
     def __post_init__(self) -> None:
         for section in self.sections:
             for row in section.rows:
-                assert len(row) == len(self.columns), (row, self.columns)  # noqa: S101 - our own mistake
+                assert len(row) == len(self.columns), (row, self.columns)
 
 
 class Form(StrEnum):

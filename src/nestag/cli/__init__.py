@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 import nestag
-from nestag.cli import convert, corpus, demo, describe, doctor, export, labels
+from nestag.cli import convert, corpus, demo, describe, doctor, export, labels, predict, train
 from nestag.cli.terminal import guarded
 
 app = typer.Typer(
@@ -19,6 +19,8 @@ app = typer.Typer(
 )
 for command in (
     demo.demo,
+    train.train,
+    predict.predict,
     labels.encode,
     labels.decode,
     labels.vocabulary,

@@ -10,8 +10,8 @@ from typing import Annotated
 
 import typer
 
-from nestag.cli.splits import Borders, Cutter, Edges, Field, From, Language, Split, Words, options_of
 from nestag.cli.output import show
+from nestag.cli.splits import Borders, Cutter, Edges, Field, From, Language, Split, Words, options_of
 from nestag.cli.terminal import progress, tell
 from nestag.corpora.files import PIPE
 from nestag.corpora.format import Format, Writer

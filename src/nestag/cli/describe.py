@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from nestag.cli.output import Csv, Json, Latex, Markdown, form_of, show
 from nestag.cli.splits import (
     Borders,
     Cutter,
@@ -24,7 +25,6 @@ from nestag.cli.splits import (
     options_of,
     splits_of,
 )
-from nestag.cli.output import Csv, Json, Latex, Markdown, form_of, show
 from nestag.cli.terminal import tell
 from nestag.corpora.report import Report
 from nestag.coverage import Coverage, Covered

@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from nestag.cli.output import Json
 from nestag.cli.splits import (
     Borders,
     Cutter,
@@ -25,7 +26,6 @@ from nestag.cli.splits import (
     options_of,
     splits_of,
 )
-from nestag.cli.output import Json
 from nestag.corpora.report import Report
 from nestag.doctor import Finding, Limits, Patient, Severity, examine
 from nestag.errors import InputError, UnknownNameError

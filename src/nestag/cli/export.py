@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from nestag.cli.labels import By, Crossing, Keep, Policy
-from nestag.cli.terminal import guarded, tell
+from nestag.cli.terminal import guarded, progress, tell
 from nestag.corpora.files import PIPE
 from nestag.corpora.format import Writer
 from nestag.corpora.formats import jsonl
@@ -46,7 +46,7 @@ Folder = Annotated[str, typer.Argument(metavar="DIR", help="The folder to make."
 Train = Annotated[str, typer.Option(metavar="FILE", help="The corpus to train on; its labels are the vocabulary.")]
 Dev = Annotated[str, typer.Option(metavar="FILE", help="The corpus to choose a model by.")]
 Test = Annotated[str | None, typer.Option(metavar="FILE", help="The corpus to test on.")]
-From = Annotated[str | None, typer.Option("--from", metavar="FORMAT", help="Of the corpus, if it cannot be guessed.")]
+From = Annotated[str | None, typer.Option("--from", metavar="FORMAT", help="The format read, if it must be said.")]
 
 
 def machamp(
@@ -113,7 +113,7 @@ def back(
 ) -> None:
     """Write a library's predictions as sentences with entities, repairing labels that describe no tree."""
     export = exports.read(directory)
-    sentences = format_of(corpus, format).read(corpus)
+    sentences = progress(format_of(corpus, format).read(corpus), "decoding")
     tally, report = Tally(), Report()
     found = recovered(export, sentences, predictions, tally, naming.value, unseen.value)
     _writer(output, to)(found, output, report=report)
@@ -130,11 +130,9 @@ for command in (machamp, conll, hf, back):
 
 
 def _sources(train: str, dev: str, test: str | None, format: str | None, crossing: Crossing) -> dict[Split, Source]:
+    paths: dict[Split, str | None] = {"train": train, "dev": dev, "test": test}
     aside = crossing is Crossing.set_aside
-    sources: dict[Split, Source] = {"train": Source(train, format, aside), "dev": Source(dev, format, aside)}
-    if test is not None:
-        sources["test"] = Source(test, format, aside)
-    return sources
+    return {split: Source(path, format, aside, progress) for split, path in paths.items() if path is not None}
 
 
 def _export(target: Target, directory: str, sources: dict[Split, Source], by: Encoding) -> None:

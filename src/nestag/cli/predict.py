@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nestag.cli.inputs import Cutter, Edges, From, Language, Words, options_of
+from nestag.cli.splits import Cutter, Edges, From, Language, Words, options_of
 from nestag.cli.terminal import progress, tell
 from nestag.corpora.files import PIPE, writing
 from nestag.corpora.registry import format_for, format_named, format_of

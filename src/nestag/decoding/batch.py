@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from nestag.decoding.entities import EntityTable, as_table
+from nestag.decoding.entities import EntityTable, Named, as_table, table_of
 from nestag.decoding.levels import depth_nodes
 from nestag.decoding.padding import Padding
 from nestag.decoding.tables import Ints, tables_of
@@ -46,27 +46,36 @@ def decode_batch(
     [(Entity(start=0, end=1, type='PER'),)]
     """
     sizes = np.asarray(lengths, dtype=np.int64)
-    tables = tables_of(vocabulary)
     padding = Padding.of(np.shape(n)[-1] if np.ndim(n) else 0, sizes)
-    flat_n = padding.numbers(n, len(vocabulary.n), "n")
-    flat_c = padding.numbers(c, len(vocabulary.c), "c")
-    flat_u = padding.numbers(u, len(vocabulary.u), "u")
+    numbers = Numbers(
+        padding.numbers(n, len(vocabulary.n), "n"),
+        padding.numbers(c, len(vocabulary.c), "c"),
+        padding.numbers(u, len(vocabulary.u), "u"),
+    )
+    return decode_numbers(vocabulary, numbers, sizes, naming)
+
+
+class Numbers(NamedTuple):
+    """The label numbers of a batch without padding, one sentence after the other."""
+
+    n: Ints
+    c: Ints
+    u: Ints
+
+
+def decode_numbers(vocabulary: Vocabulary, numbers: Numbers, sizes: Ints, naming: Naming) -> EntityTable:
+    """The entities that label numbers without padding describe."""
+    tables = tables_of(vocabulary)
+    n, c, u = numbers
     last = np.cumsum(sizes)[sizes > 0] - 1  # the last token of each sentence, whose n and c say nothing
     chosen = encoding(vocabulary.encoding)
     if isinstance(chosen, DepthEncoding):
-        nodes = Nodes(*depth_nodes(tables.n_value[flat_n], tables.n_absolute[flat_n], flat_c, last, tables.c, naming))
+        nodes = Nodes(*depth_nodes(tables.n_value[n], tables.n_absolute[n], c, last, tables.c, naming))
     elif isinstance(chosen, TetraTagging):
-        nodes = _tetra_nodes(vocabulary.n, flat_n, last)
+        nodes = _tetra_nodes(vocabulary.n, n, last)
     else:
-        return _one_by_one(
-            chosen, vocabulary, LabelIds(flat_n.tolist(), flat_c.tolist(), flat_u.tolist()), sizes, naming
-        )
-    words = np.flatnonzero(tables.u.width[flat_u])
-    node, node_type = tables.c.expand(flat_c[nodes.named_at])
-    word, word_type = tables.u.expand(flat_u[words])
-    starts = np.concatenate([nodes.start[node], words[word]])
-    ends = np.concatenate([nodes.end[node], words[word] + 1])
-    return as_table(starts, ends, np.concatenate([node_type, word_type]), tables.types, sizes)
+        return _one_by_one(chosen, vocabulary, LabelIds(n.tolist(), c.tolist(), u.tolist()), sizes, naming)
+    return table_of(tables, Named(nodes.start, nodes.end, c[nodes.named_at]), u, sizes)
 
 
 def _tetra_nodes(marks: Sequence[object], flat_n: Ints, last: Ints) -> Nodes:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nestag.data import Entity
-from nestag.decoding.tables import Ints
+from nestag.decoding.tables import Ints, Tables
 from nestag.errors import LabelError, UnknownNameError
 
 
@@ -36,6 +36,24 @@ class EntityTable(NamedTuple):
         entities = list(map(partial(tuple.__new__, Entity), rows))  # Entity(...) itself is a Python call for each row
         cuts = np.searchsorted(self.sentence, np.arange(self.sentences + 1)).tolist()
         return [tuple(entities[a:b]) for a, b in pairwise(cuts)]
+
+
+class Named(NamedTuple):
+    """Nodes of a batch whose sentences stand one after the other, and the c that names each."""
+
+    start: Ints
+    end: Ints
+    c: Ints
+
+
+def table_of(tables: Tables, nodes: Named, u: Ints, sizes: Ints) -> EntityTable:
+    """The entities that named nodes and the u of all tokens stand for."""
+    words = np.flatnonzero(tables.u.width[u])
+    node, node_type = tables.c.expand(nodes.c)
+    word, word_type = tables.u.expand(u[words])
+    starts = np.concatenate([nodes.start[node], words[word]])
+    ends = np.concatenate([nodes.end[node], words[word] + 1])
+    return as_table(starts, ends, np.concatenate([node_type, word_type]), tables.types, sizes)
 
 
 def as_table(start: Ints, end: Ints, kind: Ints, types: tuple[str, ...], sizes: Ints) -> EntityTable:

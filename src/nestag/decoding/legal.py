@@ -19,8 +19,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from nestag.decoding.entities import Named
 from nestag.decoding.levels import Runs, runs_of
-from nestag.decoding.scores import FORBIDDEN, MISSING, Combine, Floats, Lanes, Scores, Search, best, comparable
+from nestag.decoding.scores import FORBIDDEN, MISSING, Combine, Floats, Lanes, Scores, Search, best, blocks, comparable
 from nestag.decoding.tables import Ints, tables_of
 from nestag.encodings import encoding
 from nestag.encodings.depth import DepthEncoding
@@ -92,7 +93,9 @@ def _n_rows(vocabulary: Vocabulary, deepest: int) -> Ints:
     chosen = encoding(vocabulary.encoding)
     assert isinstance(chosen, DepthEncoding)
     rows = {n: row for row, n in enumerate(vocabulary.n)}
-    steps = [[([before] if before else []) + [depth] for depth in range(1, deepest + 1)] for before in range(deepest + 1)]
+    steps = [
+        [([before] if before else []) + [depth] for depth in range(1, deepest + 1)] for before in range(deepest + 1)
+    ]
     return np.array([[rows.get(list(chosen.from_depths(step))[-1], len(rows)) for step in line] for line in steps])
 
 
@@ -102,9 +105,7 @@ def moves_of(scores: Scores, machine: DepthMachine, combine: Combine) -> Moves:
     n, c = comparable(scores.n), comparable(scores.c)
     rows = [combine(c[names], 0) if names.size else np.full(tokens, MISSING) for names in
             (machine.names, *machine.root_names)]  # fmt: skip
-    return Moves(
-        np.concatenate([n, np.full((1, tokens), MISSING)]), np.stack([*rows, np.full(tokens, FORBIDDEN)])
-    )
+    return Moves(np.concatenate([n, np.full((1, tokens), MISSING)]), np.stack([*rows, np.full(tokens, FORBIDDEN)]))
 
 
 def forward(moves: Moves, machine: DepthMachine, lanes: Lanes, combine: Combine) -> Floats:
@@ -131,7 +132,7 @@ def best_depths(scores: Scores, machine: DepthMachine) -> tuple[Ints, Ints]:
     moves = moves_of(scores, machine, best)
     depth = np.zeros(len(scores.n), dtype=np.int64)
     root = np.ones(len(scores.sizes), dtype=np.int64)
-    for rows, lanes in scores.blocks():
+    for rows, lanes in blocks(scores.first, scores.sizes, machine.c_row.size):
         here = moves.at(lanes.token)
         total = forward(here, machine, lanes, best)
         chosen = final(total, machine, lanes).argmax(axis=0)
@@ -157,14 +158,6 @@ def _traced(total: Floats, moves: Moves, machine: DepthMachine, lanes: Lanes, ro
     return state
 
 
-class Named(NamedTuple):
-    """Nodes, and the c that names each."""
-
-    start: Ints
-    end: Ints
-    c: Ints
-
-
 def legal_nodes(scores: Scores, vocabulary: Vocabulary, search: Search) -> Named:
     """The nodes of the best legal sequences that name entities."""
     machine = depth_machine(vocabulary, search.deepest)
@@ -176,7 +169,8 @@ def legal_nodes(scores: Scores, vocabulary: Vocabulary, search: Search) -> Named
     fits = _fitting(nodes, levels[machine.names]) if search.consistent else None
     names = _best_names(scores.c, nodes.gaps, nodes.first, machine.names, fits)
     whole = _named_roots(scores, machine, levels, depth, root)
-    parts = (nodes.start, whole.start), (nodes.end, whole.end), (names, whole.c)
+    named = names >= 0
+    parts = (nodes.start[named], whole.start), (nodes.end[named], whole.end), (names[named], whole.c)
     return Named(*map(np.concatenate, parts))
 
 

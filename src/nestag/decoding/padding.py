@@ -32,7 +32,9 @@ class Padding(NamedTuple):
         flat: Ints = padded.ravel()[self.cells].astype(np.int64, copy=False)
         if flat.size and not 0 <= flat.min() <= flat.max() < table:
             bad = np.flatnonzero((flat < 0) | (flat >= table))[0]
-            raise LabelError(f"{self._place(bad, 'label')}: {head} is number {flat[bad]}; the vocabulary has 0 to {table - 1}")
+            raise LabelError(
+                f"{self._place(bad, 'label')}: {head} is number {flat[bad]}; the vocabulary has 0 to {table - 1}"
+            )
         return flat
 
     def scores(self, scores: ArrayLike, table: int, head: str) -> NDArray[Any]:

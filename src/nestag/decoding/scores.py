@@ -32,8 +32,8 @@ FORBIDDEN = -1e30
 LANES = 512
 """Sentences searched side by side; more would not stay in the processor's cache."""
 
-TOKENS = 2**19
-"""The most tokens searched at once, unless one sentence alone has more."""
+CELLS = 2**22
+"""The most scores of states kept at once, unless one sentence alone needs more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +71,6 @@ class Scores(NamedTuple):
         """The last token of each sentence that has any."""
         return np.cumsum(self.sizes)[self.sizes > 0] - 1
 
-    def blocks(self) -> Iterator[tuple[Ints, Lanes]]:
-        """The sentences, blocks of like length at a time, each with its lanes."""
-        return blocks(self.first, self.sizes)
-
 
 class Lanes(NamedTuple):
     """Stretches of tokens side by side, the longest first: a slot for each token, step after step.
@@ -101,13 +97,13 @@ class Lanes(NamedTuple):
         return cls(first[lane] + step, offset.tolist(), offset[sizes - 1] + np.arange(len(sizes)))
 
 
-def blocks(first: Ints, sizes: Ints, lanes: int = LANES) -> Iterator[tuple[Ints, Lanes]]:
-    """Stretches of tokens in blocks of like size: the rows of each block, and its lanes."""
-    order = np.argsort(-sizes, kind="stable")
-    order = order[: np.count_nonzero(sizes)]
+def blocks(first: Ints, sizes: Ints, states: int) -> Iterator[tuple[Ints, Lanes]]:
+    """Stretches of tokens, those of like size together: the rows of each block, and its lanes."""
+    order = np.argsort(-sizes, kind="stable")[: np.count_nonzero(sizes)]
     at = 0
     while at < len(order):
-        rows = order[at : at + max(1, min(lanes, TOKENS // int(sizes[order[at]])))]
+        room = CELLS // (states * int(sizes[order[at]]))
+        rows = order[at : at + max(1, min(LANES, room))]
         yield rows, Lanes.of(first[rows], sizes[rows])
         at += len(rows)
 

@@ -31,6 +31,13 @@ class Chains(NamedTuple):
         within = np.arange(len(owner)) - np.repeat(np.cumsum(width) - width, width)
         return owner, self.types[self.first[entries][owner] + within]
 
+    def members(self, types: int) -> NDArray[np.float64]:
+        """Which entry holds which type, as 0 and 1: entries x types."""
+        entry, kind = self.expand(np.arange(len(self.first)))
+        holds = np.zeros((len(self.first), types))
+        holds[entry, kind] = 1
+        return holds
+
 
 class Tables(NamedTuple):
     """A vocabulary as arrays."""

@@ -14,7 +14,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -44,10 +44,13 @@ class Source:
     path: str
     format: str | None = None  # by suffix and content if not said
     set_aside: bool = False  # the fewest of its crossing entities, which are an error otherwise
+    watch: Callable[[Iterable[Sentence], str], Iterator[Sentence]] | None = None  # shows a person how far it is
 
     def sentences(self, report: Report) -> Iterator[Sentence]:
         """Read it from its beginning."""
         sentences = format_of(self.path, self.format).read(self.path, report=report)
+        if self.watch:
+            sentences = self.watch(sentences, f"reading {self.path}")
         return nesting(sentences, self.path, report) if self.set_aside else sentences
 
 

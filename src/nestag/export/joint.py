@@ -23,7 +23,7 @@ _SPACE = re.compile(r"\s")
 
 
 def joint_writer(encoding: Encoding) -> Callable[[Label], str]:
-    """How labels of an encoding are written as one word.
+    r"""How labels of an encoding are written as one word.
 
     >>> from nestag.encodings import encoding
     >>> from nestag.tree import Name

@@ -42,8 +42,9 @@ _NAME = "document"  # where a group keeps the name of the document, which the fi
 def read(path: str | Path, options: Options = DEFAULT, report: Report | None = None) -> Iterator[Sentence]:
     """The sentences of the documents of a file."""
     report = Report() if report is None else report
+    vocabulary = _vocabulary()
     with _refusing(path):
-        documents = enumerate(_load(path).get_docs(_vocabulary()), 1)
+        documents = enumerate(_load(path).get_docs(vocabulary), 1)
     while True:
         with _refusing(path):
             number, doc = next(documents, (0, None))

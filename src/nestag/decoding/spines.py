@@ -1,0 +1,162 @@
+"""Legal marks of 4tg -> nodes, and one name for each: the right spines of the binary tree.
+
+Every gap is a node of the binary tree. A gap R starts a spine at the height of the stack after it, each L after it at
+that height adds a node to the spine as the right child of the one before, and the word l at that height closes it: all
+its nodes end there. A node starts with the word that was put on the stack where the node's left child stands.
+
+Along a spine the names are those of constituents and their helpers: the first node opens a constituent, and each
+further one is a helper of the constituent above or opens another inside it. The root's spine opens with a name that has
+its mark. The names of the highest score are found exactly, all spines in step.
+
+    S ── S' ── PER ── PER' ── GPE        president of the USA: one spine, three constituents
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nestag.decoding.entities import Named
+from nestag.decoding.legal_tetra import L_L, L_R, R_L, R_R, Heights, L, R, best_marks
+from nestag.decoding.scores import FORBIDDEN, MISSING, Floats, Lanes, Scores, Search, blocks, comparable
+from nestag.decoding.tables import Ints
+from nestag.encodings.tetra import helper
+from nestag.vocabulary import Vocabulary
+
+WORD_R = np.isin(np.arange(6), [R_R, R_L, R])
+GAP_R = np.isin(np.arange(6), [R_R, L_R])
+GAP_L = np.isin(np.arange(6), [R_L, L_L])
+assert L not in np.flatnonzero(WORD_R | GAP_R | GAP_L)
+
+
+class Spines(NamedTuple):
+    """The spines of a batch; their nodes stand one after the other, each at its gap."""
+
+    gap: Ints
+    start: Ints
+    """The first token of each node."""
+    first: Ints
+    """Where the nodes of each spine begin."""
+    end: Ints
+    """The end of each spine."""
+    root: NDArray[np.bool_]
+    """Whether it is the root's."""
+
+    @property
+    def sizes(self) -> Ints:
+        """How many nodes each spine has."""
+        return np.diff(self.first, append=len(self.gap))
+
+
+class Bases(NamedTuple):
+    """The names of constituents: their rows in c, those of their helpers (the last row if missing), and the marks.
+
+    The last of them stands for having no name, which is taken only where the vocabulary has none to give.
+    """
+
+    row: Ints
+    helper: Ints
+    below: NDArray[np.bool_]
+    """Whether it can name what lies below the root."""
+    root: NDArray[np.bool_]
+    """Whether it can name the root."""
+
+
+@lru_cache(maxsize=8)
+def bases_of(vocabulary: Vocabulary) -> Bases:
+    """The names of constituents in a vocabulary."""
+    rows = {name: row for row, name in enumerate(vocabulary.c)}
+    bases = [name for name in vocabulary.c if name.levels and not name.prime]
+    marked = np.array([name.root for name in bases] + [False])
+    nameless = np.arange(len(marked)) == len(bases)
+    return Bases(
+        np.array([*(rows[name] for name in bases), len(rows)]),
+        np.array([*(rows.get(helper(name), len(rows)) for name in bases), len(rows)]),
+        ~marked | nameless,
+        marked | nameless,
+    )
+
+
+def spines_of(heights: Heights, sizes: Ints) -> Spines:
+    """The spines that legal marks describe."""
+    mark, after_gap = heights
+    sentence = np.repeat(np.arange(len(sizes)), sizes)
+    after_word = after_gap + GAP_L[mark]
+    most = int(after_word.max(initial=0)) + 1
+    gap = _by_level(np.flatnonzero(GAP_R[mark] | GAP_L[mark]), sentence * most + after_gap)
+    first = np.flatnonzero(GAP_R[mark[gap]])
+    closing = _by_level(np.flatnonzero(~WORD_R[mark]), sentence * most + after_word)
+    root = closing == (np.cumsum(sizes) - 1)[sentence[closing]]
+    return Spines(gap, _starts(mark, sentence * most + after_word)[gap], first, closing + 1, root)
+
+
+def _by_level(tokens: Ints, level: Ints) -> Ints:
+    """The tokens, those of one sentence and height together, each group from left to right."""
+    return tokens[np.argsort(level[tokens], kind="stable")]
+
+
+def _starts(mark: Ints, level: Ints) -> Ints:
+    """Where the highest subtree on the stack starts at each token: at the last word put there."""
+    order = np.argsort(level, kind="stable")
+    pushed = np.where(WORD_R[mark[order]], np.arange(len(order)), 0)
+    start = np.empty_like(order)
+    start[order] = order[np.maximum.accumulate(pushed)]
+    return start
+
+
+def legal_tetra_nodes(scores: Scores, vocabulary: Vocabulary, search: Search) -> Named:
+    """The constituents of the best legal marks, by the best names along their spines."""
+    spines = spines_of(best_marks(vocabulary, scores, search.deepest), scores.sizes)
+    node, base = best_names(spines, scores.c, bases_of(vocabulary))
+    row = bases_of(vocabulary).row[base]
+    named = row < len(vocabulary.c)
+    end = np.repeat(spines.end, spines.sizes)
+    return Named(spines.start[node[named]], end[node[named]], row[named])
+
+
+def best_names(spines: Spines, c: NDArray[Any], bases: Bases) -> tuple[Ints, Ints]:
+    """The nodes that open constituents, and which of the bases names each."""
+    rows = np.concatenate([comparable(c), np.full((1, len(c)), MISSING)])
+    base = np.full(len(spines.gap), -1)
+    for spine, lanes in blocks(spines.first, spines.sizes, len(bases.row)):
+        here = rows.take(spines.gap[lanes.token], axis=1)
+        opens, continues = here[bases.row], here[bases.helper]  # bases x slots
+        total = _forward(opens, continues, bases, spines.root[spine], lanes)
+        base[lanes.token] = _traced(total, opens, continues, bases, lanes)
+    node = np.flatnonzero(base >= 0)
+    return node, base[node]
+
+
+def _forward(opens: Floats, continues: Floats, bases: Bases, root: NDArray[np.bool_], lanes: Lanes) -> Floats:
+    """The best score of each base at each slot."""
+    total = opens + np.where(bases.below, 0, FORBIDDEN)[:, None]
+    offset = lanes.offset
+    total[:, : offset[1]] = np.where(
+        np.where(root, bases.root[:, None], bases.below[:, None]), opens[:, : offset[1]], FORBIDDEN
+    )
+    for before, a, b in zip(offset, offset[1:], offset[2:], strict=False):
+        above = total[:, before : before + b - a]
+        total[:, a:b] += np.maximum.reduce(above, axis=0)
+        np.maximum(total[:, a:b], above + continues[:, a:b], out=total[:, a:b])
+    return total
+
+
+def _traced(total: Floats, opens: Floats, continues: Floats, bases: Bases, lanes: Lanes) -> Ints:
+    """The way back: the base opened at each slot, -1 where the constituent goes on."""
+    top, top_base = total.max(axis=0), total.argmax(axis=0)
+    current = np.empty(total.shape[1], dtype=np.int64)
+    current[lanes.end] = top_base[lanes.end]
+    opened = np.full(total.shape[1], -1)
+    lane = np.arange(len(lanes.end))
+    offset = lanes.offset
+    for before, a, b in zip(offset[-3::-1], offset[-2::-1], offset[::-1], strict=False):
+        now, above, here = current[a:b], before + lane[: b - a], a + lane[: b - a]
+        goes_on = total[now, above] + continues[now, here] >= top[above] + opens[now, here]
+        goes_on |= ~bases.below[now]
+        opened[a:b] = np.where(goes_on, -1, now)
+        current[above] = np.where(goes_on, now, top_base[above])
+    opened[: offset[1]] = current[: offset[1]]
+    return opened
