@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
 
@@ -43,9 +43,12 @@ def main() -> None:
     results = options.out / "results.jsonl"
     done = {json.loads(line)["job"] for line in results.open()} if results.exists() else set()
     todo = [job for text in options.jobs for job in expanded(text) if job not in done]
+    threads = max(1, (os.cpu_count() or 1) // min(options.at_once, max(1, len(todo))))
     with ThreadPoolExecutor(options.at_once) as pool:
-        for job, line in pool.map(lambda job: (job, apart(job, options.encoder)), todo):
-            print(line or f"FAILED {job}", flush=True)
+        running = {pool.submit(apart, job, options.encoder, threads): job for job in todo}
+        for finished in as_completed(running):
+            line = finished.result()
+            print(line or f"FAILED {running[finished]}", flush=True)
             if line:
                 with results.open("a") as stream:
                     stream.write(line + "\n")
@@ -58,10 +61,11 @@ def expanded(text: str) -> list[str]:
     return [f"{corpus}:{recipe}:{seed}:{changes}" for seed in range(int(first), int(last or first) + 1)]
 
 
-def apart(job: str, encoder: str) -> str:
+def apart(job: str, encoder: str, threads: int) -> str:
     """Run a job in a process of its own; its last line of output is the result."""
     command = [sys.executable, __file__, "-", job, "--one", "--encoder", encoder]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    environment = {**os.environ, "OMP_NUM_THREADS": str(threads)}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     if done.returncode:
         print(done.stderr[-3_000:], flush=True)
         return ""
@@ -70,6 +74,7 @@ def apart(job: str, encoder: str) -> str:
 
 def run(job: str, encoder: str) -> dict[str, Any]:
     """Train once; score dev and test with both decodings."""
+    from nestag.recognizer import NestedNER
     from nestag.training import train
 
     corpus, recipe, seed, changes = job.split(":", 3)
@@ -80,7 +85,7 @@ def run(job: str, encoder: str) -> dict[str, Any]:
     finished = train(read(corpus, "train"), read(corpus, "dev"), folder, chosen, int(seed))
     result: dict[str, Any] = {"job": job, "epochs": [round(100 * found.f1, 2) for found in finished.epochs]}
     result["seconds"] = round(time.time() - begin)
-    recognizer = finished.recognizer
+    recognizer = NestedNER.from_pretrained(folder)  # as a user has it: in float32
     for split in ("dev", "test"):
         sentences = read(corpus, split)
         gold = [sentence.entities for sentence in sentences]

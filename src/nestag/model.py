@@ -19,7 +19,7 @@ POOLINGS = ("first", "last", "mean")
 IGNORED = -100
 
 
-class TaggerConfig(PretrainedConfig):  # type: ignore[misc]
+class TaggerConfig(PretrainedConfig):
     """What a tagger is made of."""
 
     model_type = "nestag"
@@ -52,7 +52,7 @@ class Scores(NamedTuple):
     loss: Tensor | None = None
 
 
-class Tagger(PreTrainedModel):  # type: ignore[misc]
+class Tagger(PreTrainedModel):
     """An encoder with three heads."""
 
     config_class = TaggerConfig
@@ -65,17 +65,19 @@ class Tagger(PreTrainedModel):  # type: ignore[misc]
         """Build it with an encoder of the configured kind, or around one that exists."""
         super().__init__(config)
         settings = dict(config.encoder)
-        self.encoder = encoder or AutoModel.from_config(AutoConfig.for_model(settings.pop("model_type"), **settings))
+        self.encoder: Any = encoder or AutoModel.from_config(
+            AutoConfig.for_model(settings.pop("model_type"), **settings)
+        )
         if getattr(self.encoder, "pooler", None) is not None:
             self.encoder.pooler = None  # made for whole sentences; nothing here reads it
-        width = int(self.encoder.config.hidden_size)
+        width: int = self.encoder.config.hidden_size  # type: ignore[union-attr, assignment]
         self.shapes = nn.Embedding(SHAPES, config.shape_size) if config.shape_size else None
         width += config.shape_size
         self.lstm = nn.LSTM(width, config.lstm_size, batch_first=True, bidirectional=True) if config.lstm_size else None
         width = 2 * config.lstm_size or width
         self.dropout = nn.Dropout(config.dropout)
         self.heads = nn.ModuleList(nn.Linear(width, size) for size in config.sizes)
-        self.post_init()
+        self.post_init()  # type: ignore[no-untyped-call]
 
     def _init_weights(self, module: nn.Module) -> None:
         """Fresh weights for our own layers alone: the encoder initializes its own, and keeps pretrained ones."""

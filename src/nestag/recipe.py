@@ -13,6 +13,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from nestag.decoding import Decoding
 from nestag.errors import InputError, UnknownNameError
 
 
@@ -29,7 +30,7 @@ class Recipe:
     dropout: float = 0.2  # before the heads
     window: int = 512  # subwords that are read at once, at most
     context: int = 0  # subwords up to which neighbouring sentences are added; 0 for none
-    decoding: str = "legal"  # legal or greedy
+    decoding: Decoding = "legal"  # legal or greedy
 
     # how long and in what portions
     epochs: int = 12
@@ -56,7 +57,8 @@ class Recipe:
         >>> Recipe().changed({"epochs": "3", "encoding": "dyn"}).epochs
         3
         """
-        return dataclasses.replace(self, **{name: _value(name, text) for name, text in changes.items()})
+        values: dict[str, Any] = {name: _value(name, text) for name, text in changes.items()}
+        return dataclasses.replace(self, **values)
 
 
 def load_recipe(name: str) -> Recipe:
@@ -80,10 +82,10 @@ def load_recipe(name: str) -> Recipe:
 
 def _value(name: str, text: str) -> object:
     """A field's value, of the field's type."""
-    fields = {field.name: field for field in dataclasses.fields(Recipe)}
-    if name not in fields:
-        raise UnknownNameError(f"no setting is called {name!r}; there are {', '.join(fields)}")
-    kind = type(fields[name].default)
+    defaults = dataclasses.asdict(Recipe())
+    if name not in defaults:
+        raise UnknownNameError(f"no setting is called {name!r}; there are {', '.join(defaults)}")
+    kind = type(defaults[name])
     allowed = {
         "pooling": ("first", "last", "mean"),
         "decoding": ("legal", "greedy"),

@@ -20,7 +20,7 @@ from nestag.corpora.format import Options
 from nestag.corpora.labelling import read_vocabulary, write_vocabulary
 from nestag.corpora.report import Report
 from nestag.data import Entity, Sentence
-from nestag.decoding import EntityTable, decode_scores
+from nestag.decoding import Decoding, EntityTable, decode_scores, filter_entities
 from nestag.errors import InputError
 from nestag.inputs import Reader, chunked, load_tokenizer
 from nestag.model import Tagger
@@ -39,7 +39,7 @@ class Settings:
 
     window: int = 512  # subwords read at once
     context: int = 0  # subwords up to which neighbouring sentences are added
-    decoding: str = "legal"  # legal or greedy
+    decoding: Decoding = "legal"  # legal or greedy
     budget: int = 8_192  # subwords in a batch
     threshold: float = 0.0  # the least confidence of an entity
     thresholds: dict[str, float] = dataclasses.field(default_factory=dict)  # the same for single types
@@ -152,8 +152,6 @@ class NestedNER:
 
     def _tables(self, sentences: Iterable[Sequence[str] | Sentence], confidence: bool) -> Iterator[EntityTable]:
         """The entities of each chunk of sentences."""
-        from nestag.decoding import filter_entities
-
         for chunk in chunked(iter(sentences), CHUNK):
             table = self._decoded(chunk, confidence)
             if self._thresholded:

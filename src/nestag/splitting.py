@@ -1,8 +1,9 @@
 """A corpus into training, development and test splits: whole documents, and every type in its share.
 
 Documents are placed one by one, those with the rarest type first and among them the fullest, each into the split where
-it brings the counts of sentences and of every type nearest to what its share asks for (the smallest chi-square). The
-seed decides among equals, so that the same corpus and seed always give the same splits.
+it brings the counts of sentences and of every type nearest to what its share asks for (the smallest chi-square); then
+single documents move while that brings the counts nearer still. The seed decides among equals, so that the same corpus
+and seed always give the same splits.
 """
 
 from __future__ import annotations
@@ -18,6 +19,10 @@ from nestag.data import Sentence
 from nestag.errors import DataError
 
 SPLITS = ("train", "dev", "test")
+MOST_ROUNDS = 20
+"""How often all documents are tried in another split."""
+NOISE = 1e-9
+"""Gains below this are those of rounding."""
 Key = Hashable
 """What stays together: the name of a document, or the number of a sentence."""
 
@@ -37,12 +42,13 @@ class Load:
         self.tokens += len(sentence)
         self.types.update(entity.type for entity in sentence.entities)
 
-    def add(self, other: Load) -> None:
-        """Take in what another one holds."""
-        self.documents += other.documents
-        self.sentences += other.sentences
-        self.tokens += other.tokens
-        self.types.update(other.types)
+    def add(self, other: Load, sign: int = 1) -> None:
+        """Take in what another one holds, or give it away (-1)."""
+        self.documents += sign * other.documents
+        self.sentences += sign * other.sentences
+        self.tokens += sign * other.tokens
+        for kind, count in other.types.items():
+            self.types[kind] += sign * count
 
 
 def by_document(sentence: Sentence, number: int) -> Key:
@@ -71,21 +77,42 @@ def stratified(loads: Mapping[Key, Load], shares: Sequence[float], seed: int = 0
     [0, 0, 1, 2]
     """
     total = sum_of(loads.values())
-    placed = [Load() for _ in shares]
-    found: dict[Key, int] = {}
     wholes = [share / sum(shares) for share in shares]
-    for key in _rarest_first(loads, total, seed):
-        load = loads[key]
-        costs = [_cost(load, held, total, share) for held, share in zip(placed, wholes, strict=True)]
+    splits = [Load() for _ in shares]
+    found: dict[Key, int] = {}
+    keys = _rarest_first(loads, total, seed)
+    for key in keys:
+        costs = [_cost(loads[key], held, total, share) for held, share in zip(splits, wholes, strict=True)]
         found[key] = costs.index(min(costs))
-        placed[found[key]].add(load)
-    empty = [place for place, share in enumerate(wholes) if share and not placed[place].documents]
-    if empty:
+        splits[found[key]].add(loads[key])
+    for _ in range(MOST_ROUNDS):
+        if not sum(_moved(key, loads[key], found, splits, total, wholes) for key in keys):
+            break
+    if any(share and not held.documents for share, held in zip(wholes, splits, strict=True)):
         raise DataError(
             f"the corpus has {len(loads):,} document(s), too few or too uneven for the shares"
             f" {'/'.join(f'{share:g}' for share in shares)}; split by sentence instead, or ask for fewer splits"
         )
     return {key: found[key] for key in loads}
+
+
+def _moved(
+    key: Key, load: Load, found: dict[Key, int], splits: list[Load], total: Load, wholes: Sequence[float]
+) -> bool:
+    """Whether a document moved because that brings the counts nearer to the shares; a split keeps its last one."""
+    old = found[key]
+    if splits[old].documents == 1:
+        return False
+    leaving = _cost(load, splits[old], total, wholes[old], sign=-1)
+    costs = [_cost(load, held, total, share) for held, share in zip(splits, wholes, strict=True)]
+    costs[old] = -leaving
+    new = costs.index(min(costs))
+    if leaving + costs[new] > -NOISE:
+        return False
+    splits[old].add(load, sign=-1)
+    splits[new].add(load)
+    found[key] = new
+    return True
 
 
 def sum_of(loads: Iterable[Load]) -> Load:
@@ -103,22 +130,24 @@ def _rarest_first(loads: Mapping[Key, Load], total: Load, seed: int) -> list[Key
 
     def rank(key: Key) -> tuple[float, str, int]:
         load = loads[key]
-        if not load.types:
+        if not load.types.total():
             return inf, "", -load.sentences
-        rarest = min(load.types, key=lambda kind: (total.types[kind], kind))
+        rarest = min(+load.types, key=lambda kind: (total.types[kind], kind))
         return total.types[rarest], rarest, -load.types[rarest]
 
     return sorted(keys, key=rank)
 
 
-def _cost(load: Load, held: Load, total: Load, share: float) -> float:
-    """How much further from its share a split gets by taking a document; less than zero where it gets nearer."""
+def _cost(load: Load, held: Load, total: Load, share: float, sign: int = 1) -> float:
+    """How much further from its share a split gets by taking a document, or losing it; below zero it gets nearer."""
     if not share:
         return inf
-    cost = _chi_square(load.sentences, held.sentences, total.sentences * share)
-    return cost + sum(_chi_square(n, held.types[kind], total.types[kind] * share) for kind, n in load.types.items())
+    cost = _chi_square(sign * load.sentences, held.sentences, total.sentences * share)
+    for kind, count in load.types.items():
+        cost += _chi_square(sign * count, held.types[kind], total.types[kind] * share)
+    return cost
 
 
 def _chi_square(added: int, held: int, wanted: float) -> float:
     """By how much (held - wanted)² / wanted grows when something is added."""
-    return added * (added + 2 * (held - wanted)) / wanted
+    return added * (added + 2 * (held - wanted)) / wanted if added else 0.0

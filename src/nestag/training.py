@@ -345,7 +345,7 @@ class _Follow(TrainerCallback):
         self._tell(state)
         found = [entry.f1 for entry in self.trainer.progress.dev]
         patience = self.trainer.recipe.patience
-        if patience and len(found) - 1 - found.index(max(found)) >= patience:
+        if patience and max(found) > 0 and len(found) - 1 - found.index(max(found)) >= patience:
             control.should_training_stop = True
 
     def _tell(self, state: Any) -> None:

@@ -79,6 +79,13 @@ def test_what_is_written_is_read_again(entry: Format, packed: bool, drawn: list[
     assert len(lost) == report.counts["sentence id left out"]
 
 
+@pytest.mark.parametrize("entry", TOKEN_FORMATS, ids=lambda entry: entry.name)
+def test_awkward_words_and_types_survive(entry: Format, tmp_path: Path) -> None:
+    for text in AWKWARD:
+        given_sentences = [Sentence([text, "x", text], [Entity(0, 2, text), Entity(0, 1, f"a{text}b")])]
+        assert there_and_back(entry, given_sentences, tmp_path / "f")[0] == given_sentences
+
+
 @pytest.mark.parametrize("entry", [jsonl.FORMAT, conllu.FORMAT], ids=lambda entry: entry.name)
 def test_formats_that_hold_ids_hold_all(entry: Format, tmp_path: Path) -> None:
     given_sentences = [Sentence(["a"], id=name) for name in (None, "", " x ", "d-1", "d-7", None, "e-2", "a\nb")]

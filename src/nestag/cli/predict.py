@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nestag.cli.splits import Cutter, Edges, From, Language, Words, options_of
-from nestag.cli.terminal import progress, tell
+from nestag.cli.terminal import hush, progress, tell
 from nestag.corpora.files import PIPE, writing
 from nestag.corpora.registry import format_for, format_named, format_of
 from nestag.corpora.report import Report
@@ -43,6 +43,7 @@ def predict(
     """Find nested entities in text or in a corpus, which is read and written as it streams by."""
     from nestag.recognizer import NestedNER
 
+    hush()
     options = options_of(tokenizer, language, Edges.WIDEN, None)
     reading = format_named(read_as) if read_as else format_named("text") if source == PIPE else format_of(source)
     changes: dict[str, object] = {"threshold": threshold, "thresholds": dict(map(_threshold, type_threshold or []))}

@@ -42,6 +42,14 @@ def tell(message: str) -> None:
     typer.echo(message, err=True)
 
 
+def hush() -> None:
+    """Keep transformers' own bars and notices off the error stream; errors still come through."""
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()
+    logging.set_verbosity_error()
+
+
 def progress(items: Iterable[T], what: str) -> Iterator[T]:
     """The items as they are, with a running count on the error stream if a person looks at it."""
     if not sys.stderr.isatty():

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nestag.cli.terminal import tell
+from nestag.cli.terminal import hush, tell
 from nestag.corpora.registry import format_of
 from nestag.data import Sentence
 from nestag.errors import InputError
@@ -66,6 +66,7 @@ def one(
     from nestag.corpora.files import writing
     from nestag.training import train as run_training
 
+    hush()
     with watching(f"seed {seed}") as watch:
         run = run_training(splits["train"], splits["dev"], output, recipe, seed, watch, report_to, cpu)
     if run.set_aside:

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import unquote
 
+from nestag.corpora.files import PIPE
 from nestag.corpora.report import Report
 from nestag.errors import InputError
 
@@ -58,6 +59,8 @@ def writing_folder(path: str | Path) -> Iterator[Path]:
     A folder that has something in it is never replaced.
     """
     target = Path(path)
+    if str(path) == PIPE:
+        raise InputError("a folder cannot go through a pipe; name one", str(path))
     if target.is_file() or (target.is_dir() and any(target.iterdir())):
         raise InputError("is there already; remove it, or write to a new folder", str(path))
     try:

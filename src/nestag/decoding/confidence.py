@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from nestag.decoding.entities import EntityTable
 from nestag.decoding.legal import depth_machine, summed
+from nestag.decoding.legal_tetra import HIGHEST
 from nestag.decoding.levels import Runs, runs_of
 from nestag.decoding.scores import FORBIDDEN, MISSING, Floats, Scores, Search, comparable, softmax
 from nestag.decoding.spans import Chain, span_probabilities
@@ -92,8 +93,8 @@ def _distinct(scores: Scores, start: Ints, end: Ints) -> tuple[Spans, Ints]:
 def _rated_depths(vocabulary: Vocabulary, scores: Scores, spans: Spans, search: Search) -> Floats:
     """How probable each type is at each span: spans x types."""
     machine = depth_machine(vocabulary, search.deepest)
-    chain = Chain.of(scores, machine)
-    c = comparable(scores.c).T
+    c = comparable(scores.c)
+    chain = Chain.of(scores, c, machine)
     members = tables_of(vocabulary).c.members(len(vocabulary.types))
     nodes = spans.nodes
     within = nodes.depth <= len(machine.n_row)
@@ -128,14 +129,15 @@ def _pooled(c: Floats, gaps: Ints, first: Ints, names: Ints, search: Search) -> 
 
 def _rated_tetra(vocabulary: Vocabulary, scores: Scores, spans: Spans, search: Search) -> Floats:
     """How probable each type is at each span: spans x types."""
-    chain = HeightChain.of(vocabulary, scores, search.deepest)
+    c = comparable(scores.c)
+    chain = HeightChain.of(vocabulary, scores, c, search.deepest)
     nodes = spans.nodes
-    within = nodes.depth <= len(chain.before)
+    within = nodes.depth <= (search.deepest or HIGHEST) + 1
     probability = np.zeros(len(within))
     probability[within] = tetra_span_probabilities(chain, scores, nodes.start[within], nodes.end[within])
     members = tables_of(vocabulary).c.members(len(vocabulary.types))
     bases = bases_of(vocabulary)
-    named, helper = _opened_or_not(comparable(scores.c).T, nodes, bases.row[:-1], bases.helper[:-1], search)
+    named, helper = _opened_or_not(c, nodes, bases.row[:-1], bases.helper[:-1], search)
     fits = np.where(spans.whole[:, None], bases.root[:-1], bases.below[:-1])
     may_help = spans.with_parent & ~spans.whole
     named[~fits] = FORBIDDEN
@@ -147,9 +149,9 @@ def _rated_tetra(vocabulary: Vocabulary, scores: Scores, spans: Spans, search: S
 
 def _opened_or_not(c: Floats, nodes: Runs, base: Ints, helper: Ints, search: Search) -> tuple[Floats, Floats]:
     """The scores of each base if it opens at a node, and if the node is but its helper: nodes x bases."""
-    rows = np.concatenate([c, np.full((len(c), 1), MISSING)], axis=1)
+    rows = np.concatenate([c, np.full((1, c.shape[1]), MISSING)])
     helping = summed(rows, nodes.gaps, nodes.first, helper)
-    opener = rows[nodes.gaps[nodes.first]]
+    opener = rows[:, nodes.gaps[nodes.first]].T
     opening = helping - opener[:, helper] + opener[:, base]
     if search.pooling == "sum":
         return opening, helping

@@ -14,7 +14,7 @@ sentence. Then each node takes the name with the highest sum over its gaps, and 
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,13 +99,13 @@ def _n_rows(vocabulary: Vocabulary, deepest: int) -> Ints:
     return np.array([[rows.get(list(chosen.from_depths(step))[-1], len(rows)) for step in line] for line in steps])
 
 
-def moves_of(scores: Scores, machine: DepthMachine, combine: Combine) -> Moves:
-    """What the machine reads; names that fit alike are combined."""
+def moves_of(scores: Scores, c: Floats, machine: DepthMachine, combine: Combine) -> Moves:
+    """What the machine reads, `c` being the comparable scores of names; those that fit alike are combined."""
     tokens = len(scores.n)
-    n, c = comparable(scores.n), comparable(scores.c)
-    rows = [combine(c[names], 0) if names.size else np.full(tokens, MISSING) for names in
-            (machine.names, *machine.root_names)]  # fmt: skip
-    return Moves(np.concatenate([n, np.full((1, tokens), MISSING)]), np.stack([*rows, np.full(tokens, FORBIDDEN)]))
+    fit_alike = (machine.names, *machine.root_names)
+    rows = [combine(c[names], 0) if names.size else np.full(tokens, MISSING) for names in fit_alike]
+    n = np.concatenate([comparable(scores.n), np.full((1, tokens), MISSING)])
+    return Moves(n, np.stack([*rows, np.full(tokens, FORBIDDEN)]))
 
 
 def forward(moves: Moves, machine: DepthMachine, lanes: Lanes, combine: Combine) -> Floats:
@@ -127,9 +127,9 @@ def final(total: Floats, machine: DepthMachine, lanes: Lanes) -> Floats:
     return at_root
 
 
-def best_depths(scores: Scores, machine: DepthMachine) -> tuple[Ints, Ints]:
+def best_depths(scores: Scores, c: Floats, machine: DepthMachine) -> tuple[Ints, Ints]:
     """The depth after each token in the best legal sequence, and the depth of each sentence's root."""
-    moves = moves_of(scores, machine, best)
+    moves = moves_of(scores, c, machine, best)
     depth = np.zeros(len(scores.n), dtype=np.int64)
     root = np.ones(len(scores.sizes), dtype=np.int64)
     for rows, lanes in blocks(scores.first, scores.sizes, machine.c_row.size):
@@ -161,14 +161,15 @@ def _traced(total: Floats, moves: Moves, machine: DepthMachine, lanes: Lanes, ro
 def legal_nodes(scores: Scores, vocabulary: Vocabulary, search: Search) -> Named:
     """The nodes of the best legal sequences that name entities."""
     machine = depth_machine(vocabulary, search.deepest)
-    depth, root = best_depths(scores, machine)
+    c = comparable(scores.c)
+    depth, root = best_depths(scores, c, machine)
     depth -= np.repeat(root - 1, scores.sizes)
     depth[scores.last] = 0
     nodes = runs_of(depth)
     levels = np.array([name.levels for name in vocabulary.c], dtype=np.int64)
     fits = _fitting(nodes, levels[machine.names]) if search.consistent else None
-    names = _best_names(scores.c, nodes.gaps, nodes.first, machine.names, fits)
-    whole = _named_roots(scores, machine, levels, depth, root)
+    names = _best_names(c, nodes.gaps, nodes.first, machine.names, fits)
+    whole = _named_roots(scores, c, machine, levels, depth, root)
     named = names >= 0
     parts = (nodes.start[named], whole.start), (nodes.end[named], whole.end), (names[named], whole.c)
     return Named(*map(np.concatenate, parts))
@@ -176,34 +177,33 @@ def legal_nodes(scores: Scores, vocabulary: Vocabulary, search: Search) -> Named
 
 def _fitting(nodes: Runs, levels: Ints) -> NDArray[np.bool_]:
     """Which names have as many levels as a node opens; all, if none has."""
-    fits = (nodes.depth - nodes.above)[:, None] == levels
+    fits: NDArray[np.bool_] = (nodes.depth - nodes.above)[:, None] == levels
     fits[~fits.any(axis=1)] = True
     return fits
 
 
-def _named_roots(scores: Scores, machine: DepthMachine, levels: Ints, depth: Ints, root: Ints) -> Named:
+def _named_roots(scores: Scores, c: Floats, machine: DepthMachine, levels: Ints, depth: Ints, root: Ints) -> Named:
     """The roots that name entities, by the gaps at their depth and the last word."""
     sentence = np.repeat(np.arange(len(root)), scores.sizes)
     gaps = np.flatnonzero((root > 1)[sentence] & (depth < 2))
     first = np.flatnonzero(np.diff(sentence[gaps], prepend=-1))
     rows = sentence[gaps[first]]
     names = np.concatenate(machine.root_names)
-    chosen = _best_names(scores.c, gaps, first, names, levels[names] == root[rows, None])
+    chosen = _best_names(c, gaps, first, names, levels[names] == root[rows, None])
     return Named(scores.first[rows], scores.first[rows] + scores.sizes[rows], chosen)
 
 
-def _best_names(c: NDArray[Any], gaps: Ints, first: Ints, names: Ints, fits: NDArray[np.bool_] | None) -> Ints:
+def _best_names(c: Floats, gaps: Ints, first: Ints, names: Ints, fits: NDArray[np.bool_] | None) -> Ints:
     """The c with the highest sum over the gaps of each node, among the names that fit; -1 if there are no names."""
     if not names.size or not first.size:
         return np.full(len(first), -1, dtype=np.int64)
     total = summed(c, gaps, first, names)
     if fits is not None:
-        total = np.where(fits, np.maximum(total, FORBIDDEN), -np.inf)
-    return names[total.argmax(axis=1)]
+        total[~fits] = FORBIDDEN
+    chosen: Ints = names[total.argmax(axis=1)]
+    return chosen
 
 
-def summed(c: NDArray[Any], gaps: Ints, first: Ints, names: Ints) -> Floats:
+def summed(c: Floats, gaps: Ints, first: Ints, names: Ints) -> Floats:
     """The scores of names, summed over the gaps of each node: nodes x names."""
-    chosen = c.take(gaps, axis=0).take(names, axis=1)
-    total: Floats = np.add.reduceat(chosen, first, axis=0, dtype=np.float64)
-    return total
+    return np.add.reduceat(c[names].take(gaps, axis=1), first, axis=1).T

@@ -39,13 +39,12 @@ class Heights(NamedTuple):
     height: Ints
 
 
-def tetra_moves(vocabulary: Vocabulary, scores: Scores, combine: Combine) -> Floats:
-    """The score of each mark with the names that fit: marks x tokens."""
+def tetra_moves(vocabulary: Vocabulary, scores: Scores, c: Floats, combine: Combine) -> Floats:
+    """The score of each mark with the names that fit, `c` being their comparable scores: marks x tokens."""
     missing = np.full((1, len(scores.n)), MISSING)
     n = np.concatenate([comparable(scores.n), missing])
     rows = {mark: row for row, mark in enumerate(vocabulary.n)}
     moves = n[[rows.get(mark, len(rows)) for mark in MARKS]]
-    c = comparable(scores.c)
     any_name = [row for row, name in enumerate(vocabulary.c) if name.levels]
     no_helper = [row for row in any_name if not vocabulary.c[row].prime]
     moves[[R_R, L_R]] += combine(c[no_helper], 0) if no_helper else missing
@@ -71,9 +70,9 @@ def forward_heights(moves: Floats, lanes: Lanes, highest: int, combine: Combine)
     return total
 
 
-def best_marks(vocabulary: Vocabulary, scores: Scores, deepest: int | None = None) -> Heights:
+def best_marks(vocabulary: Vocabulary, scores: Scores, c: Floats, deepest: int | None) -> Heights:
     """The best legal marks of each sentence."""
-    moves = tetra_moves(vocabulary, scores, best)
+    moves = tetra_moves(vocabulary, scores, c, best)
     mark = np.full(len(scores.n), L)
     height = np.ones(len(scores.n), dtype=np.int64)
     mark[scores.first[scores.sizes == 1]] = R

@@ -58,8 +58,12 @@ class Scores(NamedTuple):
         """Padded arrays without their padding, or a LabelError that says what is wrong with them."""
         sizes = np.asarray(lengths, dtype=np.int64)
         padding = Padding.of(np.shape(n)[1] if np.ndim(n) == 3 else 0, sizes)
-        heads = ((n, vocabulary.n, "n"), (c, vocabulary.c, "c"), (u, vocabulary.u, "u"))
-        return cls(*(padding.scores(scores, len(table), head) for scores, table, head in heads), sizes)
+        return cls(
+            padding.scores(n, len(vocabulary.n), "n"),
+            padding.scores(c, len(vocabulary.c), "c"),
+            padding.scores(u, len(vocabulary.u), "u"),
+            sizes,
+        )
 
     @property
     def first(self) -> Ints:

@@ -2,14 +2,15 @@
 
 The scores make a Markov chain over the legal sequences: each has a weight, the exponential of its score with all names
 that fit instead of the best, and its share of the weight of all is its probability. A span is a node if the gaps inside
-are deeper than those on both sides, whatever its level: for some k they are at least k deep, and both sides are not.
+are deeper than those on both sides, whatever its level:
 
-    depth    1   │ 2   3   2 │   1          k = 2: the gaps of the span are k deep or more
+    depth    2   │ 3   4   3 │   1          k = 3: the gaps of the span are k deep or more, the deeper side k - 1
              side│  inside   │side
 
-Summed over k, over the roots and over the depths of both sides, this is exact: the ways to the left side (forward),
-those inside that never rise above k, and those from the right side on (backward). Inside, a step costs roots x depths
-x depths x depths, so all is linear in the tokens and in the spans' lengths.
+For each k there are two cases, the left side k - 1 deep, or the right side alone. Summed over them, over the roots and
+over the depths of both sides, this is exact: the ways to the left side (forward), those inside that never rise above k,
+and those from the right side on (backward). Inside, a step costs roots x cases x depths x depths, so all is linear in
+the tokens and in the spans' lengths.
 """
 
 from __future__ import annotations
@@ -39,9 +40,9 @@ class Chain(NamedTuple):
     """Of all sequences of each sentence."""
 
     @classmethod
-    def of(cls, scores: Scores, machine: DepthMachine) -> Chain:
-        """Run forward and backward over all sentences."""
-        moves = moves_of(scores, machine, log_sum)
+    def of(cls, scores: Scores, c: Floats, machine: DepthMachine) -> Chain:
+        """Run forward and backward over all sentences, `c` being the comparable scores of names."""
+        moves = moves_of(scores, c, machine, log_sum)
         before, after = (np.empty((*machine.c_row.shape, len(scores.n))) for _ in range(2))
         root = np.zeros((len(machine.roots), len(scores.sizes)))
         whole = np.zeros(len(scores.sizes))
@@ -67,20 +68,25 @@ def _backward(moves: Moves, machine: DepthMachine, lanes: Lanes) -> Floats:
     return total
 
 
-class Levels(NamedTuple):
-    """For each k, what may not be: 0 where the depth is allowed, `FORBIDDEN` where not; k x depths."""
+class Cases(NamedTuple):
+    """For each case what may not be: 0 where a depth is allowed, `FORBIDDEN` where not; cases x depths."""
 
+    left: Floats
+    """The left side's depth, 0 first."""
     inside: Floats
-    """Depths under k, 1 first."""
-    outside: Floats
-    """Depths of k and more, 0 first."""
+    """The depths inside, 1 first."""
+    right: Floats
+    """The right side's depth, 1 first."""
 
     @classmethod
-    def to(cls, deepest: int) -> Levels:
-        """The levels below the root."""
+    def to(cls, deepest: int) -> Cases:
+        """Both cases of each k below the root."""
         k = np.arange(2, deepest + 1)[:, None]
-        depths = np.arange(deepest + 1)
-        return cls(np.where(depths[1:] < k, FORBIDDEN, 0.0), np.where(depths >= k, FORBIDDEN, 0.0))
+        depth = np.arange(deepest + 1)
+        left = np.concatenate([depth == k - 1, depth < k - 1])
+        inside = np.concatenate([depth >= k, depth >= k])
+        right = np.concatenate([depth <= k - 1, depth == k - 1])
+        return cls(*(np.where(allowed, 0.0, FORBIDDEN) for allowed in (left, inside[:, 1:], right[:, 1:])))
 
 
 def span_probabilities(chain: Chain, scores: Scores, start: Ints, end: Ints) -> Floats:
@@ -88,22 +94,22 @@ def span_probabilities(chain: Chain, scores: Scores, start: Ints, end: Ints) -> 
     probability = np.zeros(len(start))
     sentence = np.searchsorted(np.cumsum(scores.sizes), start, side="right")
     opens = start == scores.first[sentence]
-    levels = Levels.to(len(chain.machine.n_row) - 1)
-    states = len(chain.machine.roots) * levels.inside.size * levels.inside.shape[1]
+    cases = Cases.to(len(chain.machine.n_row) - 1)
+    states = len(chain.machine.roots) * cases.inside.size * cases.inside.shape[1]
     for rows, lanes in blocks(start, end - start - 1 if states else start * 0, max(states, 1)):
-        inside = _inside(chain, levels, lanes, start[rows], opens[rows])
-        weight = _closed(chain, levels, inside[..., lanes.end], end[rows] - 1)
+        inside = _inside(chain, cases, lanes, start[rows], opens[rows])
+        weight = _closed(chain, cases, inside[..., lanes.end], end[rows] - 1)
         probability[rows] = np.exp(np.minimum(weight - chain.whole[sentence[rows]], 0))
     return probability
 
 
-def _inside(chain: Chain, levels: Levels, lanes: Lanes, start: Ints, opens: NDArray[np.bool_]) -> Floats:
-    """The weight of all ways to each root, k, depth and slot that went into the span and stayed there."""
+def _inside(chain: Chain, cases: Cases, lanes: Lanes, start: Ints, opens: NDArray[np.bool_]) -> Floats:
+    """The weight of all ways to each root, case, depth and slot that went into the span and stayed there."""
     machine, moves = chain.machine, chain.moves.at(lanes.token)
     offset, n_row = lanes.offset, machine.n_row
-    total = levels.inside[:, :, None] + moves.c[0]  # k x depths x slots: inside, names have no root's mark
+    total = cases.inside[:, :, None] + moves.c[0]  # cases x depths x slots: inside, names have no root's mark
     total = np.repeat(total[None], len(machine.roots), axis=0)
-    ways = _left(chain, start, opens)[:, None] + levels.outside[:, :, None]  # roots x k x depths before x lanes
+    ways = _left(chain, start, opens)[:, None] + cases.left[:, :, None]  # roots x cases x depths before x lanes
     total[..., : offset[1]] += log_sum(ways[:, :, :, None] + moves.n[:, : offset[1]].take(n_row, axis=0), 2)
     for before, a, b in zip(offset, offset[1:], offset[2:], strict=False):
         ways = total[:, :, :, None, before : before + b - a]
@@ -120,10 +126,12 @@ def _left(chain: Chain, start: Ints, opens: NDArray[np.bool_]) -> Floats:
     return total
 
 
-def _closed(chain: Chain, levels: Levels, inside: Floats, side: Ints) -> Floats:
+def _closed(chain: Chain, cases: Cases, inside: Floats, side: Ints) -> Floats:
     """The weight of all sequences with each span, whose right side is the gap after token `side`."""
     machine, moves = chain.machine, chain.moves.at(side)
-    leaves = log_sum(inside[:, :, :, None] + moves.n.take(machine.n_row[1:], axis=0), 2)  # roots x k x depths x spans
-    leaves += levels.outside[:, 1:, None]
+    leaves = log_sum(
+        inside[:, :, :, None] + moves.n.take(machine.n_row[1:], axis=0), 2
+    )  # roots x cases x depths x spans
+    leaves += cases.right[:, :, None]
     leaves += (moves.c.take(machine.c_row, axis=0) + chain.after[:, :, side])[:, None]
     return log_sum(leaves.reshape(-1, len(side)), 0)

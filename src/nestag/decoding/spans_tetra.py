@@ -35,9 +35,9 @@ class HeightChain(NamedTuple):
     """Of all sequences of each sentence."""
 
     @classmethod
-    def of(cls, vocabulary: Vocabulary, scores: Scores, deepest: int | None) -> HeightChain:
-        """Run forward and backward over all sentences."""
-        moves = tetra_moves(vocabulary, scores, log_sum)
+    def of(cls, vocabulary: Vocabulary, scores: Scores, c: Floats, deepest: int | None) -> HeightChain:
+        """Run forward and backward over all sentences, `c` being the comparable scores of names."""
+        moves = tetra_moves(vocabulary, scores, c, log_sum)
         highest = highest_stack(int(scores.sizes.max(initial=0)), deepest)
         before, after = (np.full((highest + 2, len(scores.n)), FORBIDDEN) for _ in range(2))
         whole = np.zeros(len(scores.sizes))

@@ -14,7 +14,7 @@ its mark. The names of the highest score are found exactly, all spines in step.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -109,17 +109,19 @@ def _starts(mark: Ints, level: Ints) -> Ints:
 
 def legal_tetra_nodes(scores: Scores, vocabulary: Vocabulary, search: Search) -> Named:
     """The constituents of the best legal marks, by the best names along their spines."""
-    spines = spines_of(best_marks(vocabulary, scores, search.deepest), scores.sizes)
-    node, base = best_names(spines, scores.c, bases_of(vocabulary))
-    row = bases_of(vocabulary).row[base]
+    c = comparable(scores.c)
+    spines = spines_of(best_marks(vocabulary, scores, c, search.deepest), scores.sizes)
+    bases = bases_of(vocabulary)
+    node, base = best_names(spines, c, bases)
+    row = bases.row[base]
     named = row < len(vocabulary.c)
     end = np.repeat(spines.end, spines.sizes)
     return Named(spines.start[node[named]], end[node[named]], row[named])
 
 
-def best_names(spines: Spines, c: NDArray[Any], bases: Bases) -> tuple[Ints, Ints]:
+def best_names(spines: Spines, c: Floats, bases: Bases) -> tuple[Ints, Ints]:
     """The nodes that open constituents, and which of the bases names each."""
-    rows = np.concatenate([comparable(c), np.full((1, len(c)), MISSING)])
+    rows = np.concatenate([c, np.full((1, c.shape[1]), MISSING)])
     base = np.full(len(spines.gap), -1)
     for spine, lanes in blocks(spines.first, spines.sizes, len(bases.row)):
         here = rows.take(spines.gap[lanes.token], axis=1)

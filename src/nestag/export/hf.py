@@ -63,9 +63,10 @@ class HuggingFace(Target):
 
     def read(self, path: str | Path, parts: Parts, vocabulary: Vocabulary) -> Iterator[Block]:
         """An object a line, with numbers or texts."""
-        heads = [
-            _reader(head, read, table)
-            for head, read, table in zip(HEADS, parts, (vocabulary.n, vocabulary.c, vocabulary.u), strict=True)
+        heads: list[Callable[[object], Any]] = [
+            _reader("n", parts.n, vocabulary.n),
+            _reader("c", parts.c, vocabulary.c),
+            _reader("u", parts.u, vocabulary.u),
         ]
         tags = [read_joint(tag, parts) for tag in self.ner_tags]
         tag = _reader(TAGS, lambda text: read_joint(text, parts), tags)

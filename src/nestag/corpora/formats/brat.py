@@ -46,6 +46,8 @@ def write(
     """A pair of files for the one document, if the path ends in .ann; else a folder with a pair for each."""
     report = Report() if report is None else report
     documents = documents_of(sentences)
+    if str(path).endswith(".gz"):
+        raise InputError("brat's files cannot be packed; drop the .gz", str(path))
     if str(path).endswith(".ann"):
         document = next(documents, Document("", ""))
         if next(documents, None):

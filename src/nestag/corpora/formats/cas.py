@@ -68,8 +68,10 @@ def write(
     layer = _split(options.field)
     types = _type_system_for(layer)
     documents = documents_of(sentences)
-    if str(path).lower().endswith(".xmi"):
+    if str(path).lower().removesuffix(".gz").endswith(".xmi"):
         _write_one(documents, Path(path), layer, types)
+    elif str(path).endswith(".gz"):
+        raise InputError("only a single .xmi file can be packed so; drop the .gz", str(path))
     elif str(path).lower().endswith(".zip"):
         with writing(path) as stream, zipfile.ZipFile(stream.buffer, "w", zipfile.ZIP_DEFLATED) as archive:
             archive.writestr(_member(TYPE_SYSTEM), types.to_xml())

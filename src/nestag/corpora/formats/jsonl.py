@@ -87,6 +87,8 @@ def to_line(sentence: Sentence) -> str:
     record: dict[str, object] = {"tokens": sentence.tokens, "entities": [e._asdict() for e in sentence.entities]}
     if sentence.id is not None:
         record["id"] = sentence.id
+    if sentence.origin is not None:
+        record["origin"] = sentence.origin._asdict()
     return json.dumps(record, ensure_ascii=False) + "\n"
 
 

@@ -1,0 +1,195 @@
+"""convert and split, as a person would run them."""
+
+import gzip
+import subprocess
+import sys
+import tracemalloc
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from nestag.cli import app
+from nestag.cli import convert as module
+from nestag.corpora.document import document_of
+from nestag.corpora.format import Format
+from nestag.corpora.formats import jsonl
+from nestag.data import Entity, Sentence
+from strategies import sentences
+
+CROSSED = Sentence(["a", "b", "c"], [Entity(0, 2, "X"), Entity(1, 3, "Y"), Entity(0, 3, "Z")], "doc-1")
+PLAIN = Sentence(["d", "e"], [Entity(0, 2, "X")], "doc-2")
+
+
+def nestag(*arguments: object, given: str = "") -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "nestag", *map(str, arguments)]
+    return subprocess.run(command, input=given, capture_output=True, text=True, encoding="utf-8", check=False)
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    jsonl.write([CROSSED, PLAIN], tmp_path / "in.jsonl")
+    return tmp_path / "in.jsonl"
+
+
+def test_a_corpus_comes_through_whole_with_what_was_done_on_the_error_stream(corpus: Path) -> None:
+    target = corpus.with_name("out.jsonl.gz")
+    done = CliRunner().invoke(app, ["convert", str(corpus), str(target)])
+    assert (done.exit_code, done.stdout) == (0, "")
+    assert done.stderr == "converted 2 sentences, 5 tokens, 4 entities from jsonl to jsonl\n"
+    assert list(jsonl.read(target)) == [CROSSED, PLAIN]
+    assert gzip.decompress(target.read_bytes())
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=20)
+@given(st.lists(sentences(), max_size=4))
+def test_every_sentence_survives_a_conversion(tmp_path: Path, found: list[Sentence]) -> None:
+    jsonl.write(found, tmp_path / "a.jsonl")
+    assert CliRunner().invoke(app, ["convert", str(tmp_path / "a.jsonl"), str(tmp_path / "b.jsonl")]).exit_code == 0
+    assert list(jsonl.read(tmp_path / "b.jsonl")) == found
+
+
+def test_pipes_need_a_format_and_then_work(corpus: Path) -> None:
+    text = corpus.read_text("utf-8")
+    refused = nestag("convert", "-", corpus.with_name("x.jsonl"), given=text)
+    assert (refused.returncode, "say which with --from" in refused.stderr) == (2, True)
+    done = nestag("convert", "-", "-", "--from", "jsonl", "--to", "jsonl", given=text)
+    assert (done.returncode, done.stdout) == (0, text)
+
+
+def test_crossing_entities_are_kept_refused_or_set_aside(corpus: Path) -> None:
+    target = corpus.with_name("out.jsonl")
+    refused = CliRunner().invoke(app, ["convert", str(corpus), str(target), "--crossing", "error"])
+    assert refused.exit_code == 2
+    assert f"{corpus}: sentence 1 (doc-1): entities [0, 2) X and [1, 3) Y cross" in refused.stderr
+    assert not target.exists()
+    aside = CliRunner().invoke(app, ["convert", str(corpus), str(target), "--crossing", "set-aside"])
+    assert aside.exit_code == 0
+    assert "1 crossing entity set aside" in aside.stderr
+    assert [len(sentence.entities) for sentence in jsonl.read(target)] == [2, 1]
+
+
+def test_list_tells_every_finding_and_not_only_the_first(tmp_path: Path) -> None:
+    jsonl.write([CROSSED] * 1_500, tmp_path / "in.jsonl")
+    arguments = ["convert", str(tmp_path / "in.jsonl"), str(tmp_path / "out.jsonl"), "--crossing", "set-aside"]
+    short = CliRunner().invoke(app, arguments).stderr
+    listed = CliRunner().invoke(app, [*arguments, "--list"]).stderr
+    assert (len(short.splitlines()), len(listed.splitlines())) == (2, 1_502)
+    assert f"{tmp_path}/in.jsonl: sentence 1500 (doc-1): crossing entity set aside: [" in listed
+
+
+def test_what_cannot_be_read_or_written_is_one_line_and_exit_code_2(
+    corpus: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for arguments, part in (
+        (["no.jsonl", "x.jsonl"], "there is no such file"),
+        ([str(corpus), "x.unknown"], "say which with --to"),
+        ([str(corpus), "x", "--to", "nonsense"], "no format is called 'nonsense'"),
+    ):
+        done = CliRunner().invoke(app, ["convert", *arguments])
+        assert (done.exit_code, len(done.stderr.splitlines())) == (2, 1)
+        assert part in done.stderr
+    one_way = Format("oneway", "", (".one",), jsonl.read)
+    monkeypatch.setattr(module, "format_for", lambda path, name: one_way)
+    done = CliRunner().invoke(app, ["convert", str(corpus), "x.one"])
+    assert (done.exit_code, "oneway: it can be read but not written" in done.stderr) == (2, True)
+
+
+def test_options_reach_the_reader(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+
+    def read(path: object, options: object, report: object) -> Sequence[Sentence]:
+        seen.append(options)
+        return [PLAIN]
+
+    monkeypatch.setattr(module, "format_of", lambda path, name: Format("x", "", (), read))  # type: ignore[arg-type]
+    flags = ["--tokenizer", "whitespace", "--language", "de", "--boundaries", "split", "--field", "gold"]
+    assert CliRunner().invoke(app, ["convert", "in", str(corpus.with_name("o.jsonl")), *flags]).exit_code == 0
+    assert [(o.tokenizer, o.language, o.boundaries, o.field) for o in seen] == [("whitespace", "de", "split", "gold")]
+
+
+def peak(source: Path) -> int:
+    tracemalloc.start()
+    assert CliRunner().invoke(app, ["convert", str(source), str(source.with_suffix(".out.jsonl"))]).exit_code == 0
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    return most
+
+
+def test_memory_does_not_grow_with_the_corpus(tmp_path: Path) -> None:
+    line = jsonl.to_line(Sentence(["word"] * 30, [Entity(i, i + 2, "TYPE") for i in range(0, 28, 2)]))
+    small, large = tmp_path / "small.jsonl", tmp_path / "large.jsonl"
+    small.write_text(line * 100)
+    large.write_text(line * 1_000)  # 800 kB
+    peak(small)
+    assert peak(large) - peak(small) < 200_000
+
+
+def documents(count: int) -> list[Sentence]:
+    kinds = ("PER", "GPE", "ORG")
+    return [
+        Sentence([f"w{document}", "x"], [Entity(0, 1, kinds[document % 3])], f"d{document}-{number}")
+        for number in range(3)  # so that documents are in pieces all over the corpus
+        for document in range(count)
+    ]
+
+
+def test_a_split_keeps_documents_whole_and_loses_nothing(tmp_path: Path) -> None:
+    given = documents(60)
+    jsonl.write(given, tmp_path / "all.jsonl.gz")
+    out = tmp_path / "new" / "splits"
+    done = CliRunner().invoke(app, ["split", str(tmp_path / "all.jsonl.gz"), "-o", str(out)])
+    assert done.exit_code == 0, done.stderr
+    assert sorted(path.name for path in out.iterdir()) == ["dev.jsonl.gz", "test.jsonl.gz", "train.jsonl.gz"]
+    parts = {name: list(jsonl.read(out / f"{name}.jsonl.gz")) for name in ("train", "dev", "test")}
+    held = {name: {document_of(sentence) for sentence in part} for name, part in parts.items()}
+    assert [len(held[name]) for name in parts] == [42, 9, 9]
+    assert sum(map(len, held.values())) == 60
+    assert sorted(map(repr, given)) == sorted(repr(sentence) for part in parts.values() for sentence in part)
+    assert [s for s in given if document_of(s) in held["dev"]] == parts["dev"]  # in the order of the corpus
+    rows = [line.split() for line in done.stdout.splitlines()]
+    assert ["sentences", "126", "27", "27", "180", "70.00", "15.00", "15.00"] in rows
+    assert ["PER", "42", "9", "9", "60", "70.00", "15.00", "15.00"] in rows
+
+
+def test_a_seed_decides_and_the_same_seed_always_alike(tmp_path: Path) -> None:
+    jsonl.write(documents(40), tmp_path / "all.jsonl")
+    for name, seed in (("a", "1"), ("b", "1"), ("c", "2")):
+        assert CliRunner().invoke(
+            app, ["split", str(tmp_path / "all.jsonl"), "-o", str(tmp_path / name), "--seed", seed]
+        ).exit_code == 0  # fmt: skip
+    a, b, c = ((tmp_path / name / "dev.jsonl").read_bytes() for name in "abc")
+    assert a == b != c
+
+
+def test_shares_may_be_any_three_and_an_empty_one_is_not_written(tmp_path: Path) -> None:
+    jsonl.write(documents(40), tmp_path / "all.jsonl")
+    out = tmp_path / "out"
+    arguments = ["split", str(tmp_path / "all.jsonl"), "-o", str(out), "--by", "sentence", "--shares"]
+    assert CliRunner().invoke(app, [*arguments, "3/0/1"]).exit_code == 0
+    assert sorted(path.name for path in out.iterdir()) == ["test.jsonl", "train.jsonl"]
+    assert len(list(jsonl.read(out / "test.jsonl"))) == 30
+    for bad in ("70/30", "a/b/c", "0/0/0", "-1/1/1", "nan/1/1", "inf/1/1"):
+        refused = CliRunner().invoke(app, [*arguments, bad])
+        assert (refused.exit_code, "write them like 70/15/15" in refused.stderr) == (2, True), bad
+
+
+def test_a_corpus_of_one_document_is_refused_with_a_remedy(tmp_path: Path) -> None:
+    jsonl.write([PLAIN] * 10, tmp_path / "all.jsonl")
+    done = CliRunner().invoke(app, ["split", str(tmp_path / "all.jsonl"), "-o", str(tmp_path / "out")])
+    assert (done.exit_code, "--by sentence" in done.stderr) == (2, True)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_split_never_overwrites_its_own_source_nor_reads_a_pipe(tmp_path: Path) -> None:
+    jsonl.write(documents(20), tmp_path / "train.jsonl")
+    before = (tmp_path / "train.jsonl").read_bytes()
+    done = CliRunner().invoke(app, ["split", str(tmp_path / "train.jsonl"), "-o", str(tmp_path)])
+    assert (done.exit_code, "overwritten by a split of itself" in done.stderr) == (2, True)
+    assert (tmp_path / "train.jsonl").read_bytes() == before
+    assert [path.name for path in tmp_path.iterdir()] == ["train.jsonl"]
+    piped = CliRunner().invoke(app, ["split", "-", "-o", str(tmp_path), "--from", "jsonl"])
+    assert (piped.exit_code, "more than once" in piped.stderr) == (2, True)

@@ -1,0 +1,168 @@
+"""stats and coverage, as a person would run them."""
+
+import csv
+import io
+import json
+import os
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from typer.testing import CliRunner
+
+from nestag.cli import app
+from nestag.corpora.formats import jsonl
+from nestag.data import Entity, Sentence
+
+CORPORA = os.environ.get("NESTAG_CORPORA")
+NESTED = Sentence(
+    ["Lincoln", "was", "president", "of", "the", "USA"],
+    [Entity(0, 1, "PER"), Entity(2, 6, "PER"), Entity(4, 6, "GPE")],
+)
+ODD = Sentence(["a|b", "c"], [Entity(0, 2, "odd_type & 5 %"), Entity(0, 1, "GPE")])
+CROSSED = Sentence(["a", "b", "c"], [Entity(0, 2, "PER"), Entity(1, 3, "GPE")])
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    jsonl.write([NESTED, NESTED, ODD], tmp_path / "train.jsonl.gz")
+    jsonl.write([NESTED, CROSSED], tmp_path / "valid.jsonl")
+    (tmp_path / "LICENSE").write_text("free")
+    return tmp_path
+
+
+def answer(*arguments: object) -> dict[str, dict[str, object]]:
+    done = CliRunner().invoke(app, [*map(str, arguments), "--json"])
+    assert done.exit_code == 0, done.stderr
+    return {str(row[next(key for key in row if key != "section")]): row for row in json.loads(done.stdout)["rows"]}
+
+
+def test_a_folder_is_counted_split_by_split(folder: Path) -> None:
+    rows = answer("stats", folder, "--types")
+    assert rows["sentences"] == {"section": "", "characteristic": "sentences", "train": 3, "dev": 2, "all": 5}
+    assert [rows["entities"][name] for name in ("train", "dev", "all")] == [8, 5, 13]
+    assert [rows["crossing pairs"][name] for name in ("train", "dev", "all")] == [0, 1, 1]
+    assert [rows["sentences that train has too"][name] for name in ("train", "dev", "all")] == [None, 1, 1]
+    assert rows["sentences repeated in the split"]["train"] == 1
+    assert rows["0"]["train"] == 62.5
+    assert rows["2 to 4 tokens"]["all"] == pytest.approx(100 * 9 / 13)
+    assert rows["odd_type & 5 %"]["all"] == 1
+
+
+def test_options_and_single_files_say_the_same_as_the_folder(folder: Path) -> None:
+    train, dev = folder / "train.jsonl.gz", folder / "valid.jsonl"
+    assert answer("stats", "--train", train, "--dev", dev) == answer("stats", folder) == answer("stats", dev, train)
+    alone = answer("stats", dev)
+    assert "all" not in alone["sentences"]
+    assert alone["sentences that train has too"]["dev"] is None
+
+
+def test_a_single_file_of_any_name_is_called_by_its_path(folder: Path) -> None:
+    (folder / "valid.jsonl").rename(folder / "corpus.jsonl")
+    assert answer("stats", folder / "corpus.jsonl")["sentences"][f"{folder}/corpus.jsonl"] == 2
+
+
+def test_files_that_would_share_a_name_keep_theirs_apart(
+    folder: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    other = tmp_path_factory.mktemp("other") / "train.jsonl"
+    jsonl.write([ODD], other)
+    rows = answer("stats", folder / "train.jsonl.gz", other)
+    assert (rows["sentences"][f"{folder}/train.jsonl.gz"], rows["sentences"][str(other)]) == (3, 1)
+
+
+def test_duplicates_are_counted_though_readers_merge_them(tmp_path: Path) -> None:
+    entity = {"start": 0, "end": 1, "type": "A"}
+    (tmp_path / "train.jsonl").write_text(json.dumps({"tokens": ["a"], "entities": [entity] * 3}) + "\n")
+    rows = answer("stats", tmp_path)
+    assert (rows["entities"]["train"], rows["duplicate entities merged"]["train"]) == (1, 2)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        ([], "nothing to read"),
+        (["no.jsonl"], "there is no such file"),
+        (["{folder}", "--json", "--csv"], "--json and --csv; ask for one"),
+        (["{folder}", "--plot", "x.gif"], "a picture is written as .png or .svg"),
+    ],
+)
+def test_what_cannot_be_used_is_one_line_and_exit_code_2(folder: Path, arguments: list[str], part: str) -> None:
+    done = CliRunner().invoke(app, ["stats", *(argument.format(folder=folder) for argument in arguments)])
+    assert (done.exit_code, len(done.stderr.splitlines()), done.stdout) == (2, 1, "")
+    assert part in done.stderr
+
+
+def test_two_files_that_could_be_one_split_are_not_guessed(folder: Path) -> None:
+    jsonl.write([ODD], folder / "dev.jsonl")
+    done = CliRunner().invoke(app, ["stats", str(folder)])
+    assert (done.exit_code, "say which with --dev" in done.stderr) == (2, True)
+
+
+def test_every_form_has_every_number(folder: Path) -> None:
+    def told(*form: str) -> str:
+        done = CliRunner().invoke(app, ["stats", str(folder), "--types", *form])
+        assert done.exit_code == 0
+        return done.stdout
+
+    assert ["sentence", "length,", "mean", "4.67", "4.50", "4.60"] in [line.split() for line in told().splitlines()]
+    assert "| odd\\_type &amp; 5 % | 1 | 0 | 1 |" in told("--markdown")
+    assert r"odd\_type \& 5 \% & 1 & 0 & 1 \\" in told("--latex")
+    rows = list(csv.DictReader(io.StringIO(told("--csv"))))
+    assert rows[-1] == {
+        "section": "entities of type",
+        "characteristic": "odd_type & 5 %",
+        "train": "1",
+        "dev": "0",
+        "all": "1",
+    }
+
+
+@pytest.mark.parametrize("suffix", ["png", "svg"])
+def test_the_picture_is_whole_and_the_same_every_time(folder: Path, suffix: str) -> None:
+    pytest.importorskip("matplotlib")
+    picture = folder / f"picture.{suffix}"
+    pictures = []
+    for _ in range(2):
+        assert CliRunner().invoke(app, ["stats", str(folder), "--plot", str(picture)]).exit_code == 0
+        pictures.append(picture.read_bytes())
+    assert pictures[0] == pictures[1]
+    if suffix == "png":
+        assert pictures[0].startswith(b"\x89PNG")
+    else:
+        assert ElementTree.fromstring(pictures[0]).tag.endswith("svg")
+    assert not list(folder.glob(".*"))
+
+
+def test_a_picture_that_cannot_be_written_is_exit_code_2(folder: Path) -> None:
+    pytest.importorskip("matplotlib")
+    done = CliRunner().invoke(app, ["stats", str(folder), "--plot", str(folder / "no" / "picture.png")])
+    assert (done.exit_code, "cannot be written" in done.stderr) == (2, True)
+
+
+def test_coverage_has_four_encodings_in_two_orders(folder: Path) -> None:
+    done = CliRunner().invoke(app, ["coverage", str(folder), "--json"])
+    rows = json.loads(done.stdout)["rows"]
+    assert [row["encoding"] for row in rows] == ["abs", "rel", "dyn", "4tg"] * 2
+    assert len({row["section"] for row in rows}) == 2
+    first = rows[0]
+    # c: the root, the root with the odd type, PER, GPE; u: none, PER, GPE
+    assert (first["n"], first["c"], first["u"]) == (3, 4, 3)
+    assert (first["new n"], first["new c"], first["new u"]) == (0, 0, 0)
+    assert (first["dev %"], first["dev recall %"]) == (100, 100)
+    assert done.stderr == "dev: 1 crossing entities set aside\n"
+    assert [row["absolute sentences %"] for row in rows[:4]] == [None, None, 60, None]
+
+
+def test_coverage_needs_a_training_split_that_can_be_read_twice(folder: Path) -> None:
+    no_train = CliRunner().invoke(app, ["coverage", "--dev", str(folder / "valid.jsonl")])
+    assert (no_train.exit_code, "no training split" in no_train.stderr) == (2, True)
+    piped = CliRunner().invoke(app, ["coverage", "--train", "-", "--from", "jsonl"])
+    assert (piped.exit_code, "more than once" in piped.stderr) == (2, True)
+
+
+@pytest.mark.skipif(not CORPORA, reason="NESTAG_CORPORA is not set")
+def test_the_published_table_of_genia() -> None:
+    rows = answer("stats", f"{CORPORA}/genia")
+    assert (rows["sentences"]["all"], rows["entities"]["all"]) == (18546, 57063)
+    assert [round(float(str(rows[depth]["all"])), 2) for depth in "012"] == [90.29, 9.45, 0.25]

@@ -1,0 +1,253 @@
+"""Confidences are what adding up every legal sequence gives, and entities can be filtered by them."""
+
+from math import exp
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from enumeration import (
+    Heads,
+    at_root,
+    below,
+    binary_trees,
+    depth_nodes,
+    depth_sequences,
+    tetra_sequences,
+    total,
+)
+from nestag import Entity, EntityTable, LabelError, Name, Sentence, Tree, UnknownNameError, Vocabulary
+from nestag.decoding import Search, decode_scores, filter_entities
+from nestag.decoding.legal import depth_machine
+from nestag.decoding.scores import Scores, comparable
+from nestag.decoding.spans import Chain, span_probabilities
+from nestag.decoding.spans_tetra import HeightChain, tetra_span_probabilities
+from strategies import ENCODINGS, loose_vocabulary, sentences
+
+DEPTHS = ENCODINGS[:3]
+DEEPEST = 4
+seeds = st.integers(0, 2**32 - 1)
+corpora = st.lists(sentences(most=5), max_size=3)
+
+
+def learned(corpus: list[Sentence], encoding: str) -> Vocabulary:
+    return Vocabulary.learn([*corpus, Sentence(["x"])], encoding)
+
+
+def random_scores(vocabulary: Vocabulary, lengths: list[int], seed: int, impossible: float = 0.0) -> list[np.ndarray]:
+    rng = np.random.default_rng(seed)
+    shape = len(lengths), max(lengths, default=0)
+    heads = [rng.normal(0, 2, (*shape, len(table))) for table in (vocabulary.n, vocabulary.c, vocabulary.u)]
+    for head in heads:
+        head[rng.random(head.shape) < impossible] = -np.inf
+    return heads
+
+
+def spans_to(length: int) -> list[tuple[int, int]]:
+    return [(start, end) for start in range(length) for end in range(start + 2, length + 1)]
+
+
+def columns(spans: list[tuple[int, int]]) -> tuple[np.ndarray, np.ndarray]:
+    start, end = np.array(spans, dtype=np.int64).reshape(-1, 2).T
+    return start, end
+
+
+class Shares:
+    """How probable each span and each root is, by adding up all legal sequences of a sentence."""
+
+    def __init__(self, vocabulary: Vocabulary, heads: Heads, length: int) -> None:
+        self.span = dict.fromkeys(spans_to(length), 0.0)
+        self.root: dict[int, float] = {}
+        if vocabulary.encoding == "4tg":
+            ways = [(tree.nodes(), 1, score) for tree, score in tetra_sequences(vocabulary, heads, length, total)]
+        else:
+            every = depth_sequences(vocabulary, heads, length, DEEPEST, total)
+            ways = [(depth_nodes(way.depths), way.root, way.score) for way in every]
+        whole = total([score for _, _, score in ways])
+        for nodes, root, score in ways:
+            share = exp(score - whole)
+            self.root[root] = self.root.get(root, 0) + share
+            for span in {(node.start, node.end) for node in nodes}:
+                self.span[span] += share
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+@settings(max_examples=40, deadline=None)
+@given(corpus=corpora, length=st.integers(1, 4), seed=seeds, impossible=st.sampled_from([0, 0.4]))
+def test_spans_are_as_probable_as_all_sequences_that_have_them(
+    encoding: str, corpus: list[Sentence], length: int, seed: int, impossible: float
+) -> None:
+    vocabulary = learned(corpus, encoding)
+    batch = random_scores(vocabulary, [length], seed, impossible)
+    shares = Shares(vocabulary, Heads.of(vocabulary, *(head[0] for head in batch)), length)
+    scores = Scores.of(vocabulary, *batch, [length])
+    c = comparable(scores.c)
+    if encoding == "4tg":
+        found = tetra_span_probabilities(HeightChain.of(vocabulary, scores, c, None), scores, *columns([*shares.span]))
+    else:
+        chain = Chain.of(scores, c, depth_machine(vocabulary, DEEPEST))
+        found = span_probabilities(chain, scores, *columns([*shares.span]))
+        roots = dict(zip(chain.machine.roots.tolist(), chain.root[:, 0].tolist(), strict=True))
+        assert roots == pytest.approx({root: shares.root.get(root, 0) for root in roots}, abs=1e-5)
+    assert found == pytest.approx(list(shares.span.values()), abs=1e-5)
+
+
+def test_binary_trees_are_as_many_as_they_should_be() -> None:
+    assert [len(list(binary_trees(0, length))) for length in range(1, 7)] == [1, 1, 2, 5, 14, 42]
+
+
+def by_hand(vocabulary: Vocabulary, heads: Heads, shares: Shares, found: list[Entity], length: int, mean: bool) -> list:
+    """The confidence of each entity as confidence.py describes it."""
+
+    def own_gaps(span: tuple[int, int]) -> list[int]:
+        inside = [other for other in spans if other != span and span[0] <= other[0] and other[1] <= span[1]]
+        return [gap for gap in range(span[0], span[1] - 1) if not any(a <= gap < b - 1 for a, b in inside)]
+
+    def pooled(values: list[float]) -> float:
+        return sum(values) / len(values) if mean else sum(values)
+
+    def share(rated: list[tuple[Name, float]], kind: str, others: tuple[float, ...] = ()) -> float:
+        if not rated:
+            return 0.0
+        whole = total([score for _, score in rated] + list(others))
+        return sum(exp(score - whole) for name, score in rated if kind in name.types)
+
+    def depth_share(span: tuple[int, int], kind: str) -> float:
+        gaps = own_gaps(span)
+        names = below(vocabulary)
+        value = shares.span[span] * share([(x, pooled([heads.c(i, x) for i in gaps])) for x in names], kind)
+        if span == (0, length):
+            for root, probability in shares.root.items():
+                rated = [(x, pooled([heads.c(i, x) for i in [*gaps, length - 1]])) for x in at_root(vocabulary, root)]
+                value += probability * share(rated, kind)
+        return min(value, 1)
+
+    def tetra_share(span: tuple[int, int], kind: str) -> float:
+        first, *rest = own_gaps(span)
+        whole = span == (0, length)
+        bases = [x for x in vocabulary.c if x.levels and not x.prime]
+        helper = {x: x._replace(prime=True) for x in bases}
+        rated = [(x, pooled([heads.c(first, x), *(heads.c(i, helper[x]) for i in rest)])) for x in bases
+                 if x.root == whole]  # fmt: skip
+        around = [end for start, end in [*spans, (0, length)] if start <= span[0] and end >= span[1]
+                  and (start, end) != span]  # fmt: skip
+        helpers = [pooled([heads.c(i, helper[x]) for i in [first, *rest]]) for x in bases]
+        others = tuple(helpers) if not whole and min(around) == span[1] else ()
+        return (1 if whole else shares.span[span]) * share(rated, kind, others)
+
+    spans = {(start, end) for start, end, _ in found if end - start > 1}
+    values = []
+    for start, end, kind in found:
+        if end - start == 1:
+            values.append(share([(Name(types), heads.u(start, types)) for types in heads.u.table], kind))
+        else:
+            values.append((tetra_share if vocabulary.encoding == "4tg" else depth_share)((start, end), kind))
+    return values
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+@pytest.mark.parametrize("pooling", ["sum", "mean"])
+@settings(max_examples=40, deadline=None)
+@given(
+    corpus=st.lists(sentences(most=5), min_size=1, max_size=3),
+    length=st.integers(1, 4),
+    seed=seeds,
+    decoding=st.sampled_from(["legal", "greedy"]),
+)
+def test_confidences_are_those_reckoned_by_hand(
+    encoding: str, pooling: str, corpus: list[Sentence], length: int, seed: int, decoding: str
+) -> None:
+    vocabulary = learned(corpus, encoding)
+    batch = random_scores(vocabulary, [length], seed)
+    search = Search(deepest=DEEPEST, pooling=pooling)  # type: ignore[arg-type]
+    table = decode_scores(vocabulary, *batch, [length], decoding, confidence=True, search=search)
+    heads = Heads.of(vocabulary, *(head[0] for head in batch))
+    found = list(table.to_lists()[0])
+    shares = Shares(vocabulary, heads, length)
+    assert table.confidence == pytest.approx(
+        by_hand(vocabulary, heads, shares, found, length, pooling == "mean"), abs=1e-5
+    )
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+@settings(max_examples=25, deadline=None)
+@given(corpus=st.lists(sentences(), min_size=1, max_size=3), seed=seeds)
+def test_gold_labels_that_stand_out_are_certain(encoding: str, corpus: list[Sentence], seed: int) -> None:
+    vocabulary = learned(corpus, encoding)
+    lengths = [len(sentence) for sentence in corpus]
+    batch = random_scores(vocabulary, lengths, seed)
+    for row, sentence in enumerate(corpus):
+        for scores, ids in zip(batch, vocabulary.ids(vocabulary.encode(sentence)), strict=True):
+            scores[row, np.arange(len(ids)), ids] += 1_000
+    table = decode_scores(vocabulary, *batch, lengths, confidence=True, search=Search(deepest=20))
+    assert table.to_lists() == [sentence.entities for sentence in corpus]
+    assert table.confidence == pytest.approx(1)
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+@pytest.mark.parametrize("decoding", ["legal", "greedy"])
+@pytest.mark.parametrize("impossible", [0, 0.5, 1])
+def test_any_scores_give_numbers_from_0_to_1(encoding: str, decoding: str, impossible: float) -> None:
+    vocabulary = loose_vocabulary(encoding)
+    lengths = np.random.default_rng(0).integers(0, 20, 60).tolist()
+    batch = random_scores(vocabulary, lengths, 1, impossible)
+    for scale in (1, 1_000):
+        table = decode_scores(vocabulary, *(head * scale for head in batch), lengths, decoding, confidence=True)
+        assert table.confidence is not None
+        assert len(table.confidence) == len(table.type)
+        assert ((table.confidence >= 0) & (table.confidence <= 1)).all()
+        assert table.to_lists() == decode_scores(vocabulary, *batch, lengths, decoding).to_lists()
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_confidences_do_not_depend_on_the_batch(encoding: str) -> None:
+    vocabulary = loose_vocabulary(encoding)
+    lengths = [*np.random.default_rng(0).integers(0, 20, 30).tolist(), 300]
+    batch = random_scores(vocabulary, lengths, 2)
+    together = decode_scores(vocabulary, *batch, lengths, confidence=True)
+    assert together.confidence is not None
+    alone = [decode_scores(vocabulary, *(head[row : row + 1, : length + 2] for head in batch), [length],
+                           confidence=True).confidence for row, length in enumerate(lengths)]  # fmt: skip
+    assert together.confidence == pytest.approx(np.concatenate(alone), abs=1e-9)
+
+
+def test_more_entities_around_than_the_search_is_deep() -> None:
+    sentence = Sentence(["w"] * 14, [(i, 14, "X") for i in range(1, 13)])
+    for encoding in ENCODINGS:
+        vocabulary = learned([sentence], encoding)
+        batch = random_scores(vocabulary, [14], 0)
+        for scores, ids in zip(batch, vocabulary.ids(vocabulary.encode(sentence)), strict=True):
+            scores[0, np.arange(14), ids] += 1_000
+        table = decode_scores(vocabulary, *batch, [14], "greedy", confidence=True, search=Search(deepest=6))
+        assert table.to_lists() == [sentence.entities]
+        assert table.confidence is not None
+        assert (table.confidence[-3:] == 0).all()
+
+
+@given(st.lists(sentences(), max_size=4), st.randoms(use_true_random=False))
+def test_filtering_keeps_what_is_sure_enough(corpus: list[Sentence], rng) -> None:
+    kinds = tuple(sorted({entity.type for sentence in corpus for entity in sentence.entities}))
+    rows = [(i, *entity) for i, sentence in enumerate(corpus) for entity in sentence.entities]
+    values = [rng.random() for _ in rows]
+    integers = [np.array([row[k] for row in rows], dtype=np.int64) for k in range(3)]
+    numbers = np.array([kinds.index(row[3]) for row in rows], dtype=np.int64)
+    table = EntityTable(*integers, numbers, kinds, len(corpus), np.array(values))
+    own = {kind: rng.random() for kind in kinds if rng.random() < 0.5}
+    kept = filter_entities(table, 0.5, own)
+    expected = [row for row, value in zip(rows, values, strict=True) if value >= own.get(row[3], 0.5)]
+    lists = kept.to_lists()
+    assert [(i, *entity) for i, entities in enumerate(lists) for entity in entities] == expected
+    for sentence, entities in zip(corpus, lists, strict=True):
+        Tree.from_entities(len(sentence), entities)  # refuses entities that cross
+    assert filter_entities(table).to_lists() == table.to_lists()
+    assert filter_entities(table, 1.1).to_lists() == [()] * len(corpus)
+
+
+def test_filtering_needs_confidences_and_types_that_exist() -> None:
+    vocabulary = loose_vocabulary("abs")
+    batch = random_scores(vocabulary, [5], 3)
+    with pytest.raises(LabelError, match="the table has no confidences; decode the scores with confidence=True"):
+        filter_entities(decode_scores(vocabulary, *batch, [5]), 0.5)
+    with pytest.raises(UnknownNameError, match="no type is called 'Q'; there are A, B, S"):
+        filter_entities(decode_scores(vocabulary, *batch, [5], confidence=True), 0.5, {"Q": 0.5})

@@ -1,0 +1,264 @@
+"""Legal decoding finds what trying every legal sequence finds."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import nestag.encodings as registry
+from enumeration import Heads, depth_entities, depth_sequences, marks_of, tetra_names, tetra_sequences, words
+from nestag import LabelError, Name, Sentence, Tree, UnknownNameError, Vocabulary, decode_batch, encode
+from nestag.decoding import Search, decode_scores
+from nestag.decoding.legal import best_depths, depth_machine, searched_depth
+from nestag.decoding.legal_tetra import best_marks
+from nestag.decoding.scores import Scores, comparable
+from nestag.encodings.tetra import MARKS
+from strategies import ENCODINGS, loose_vocabulary, sentences
+
+DEPTHS = ENCODINGS[:3]
+seeds = st.integers(0, 2**32 - 1)
+
+
+def random_scores(vocabulary: Vocabulary, lengths: list[int], seed: int, impossible: float = 0.0) -> list[np.ndarray]:
+    """Log-probabilities, padding of nonsense, and minus infinity here and there."""
+    rng = np.random.default_rng(seed)
+    shape = len(lengths), max(lengths, default=0)
+    heads = []
+    for table in (vocabulary.n, vocabulary.c, vocabulary.u):
+        scores = rng.normal(0, 3, (*shape, len(table)))
+        scores[rng.random(scores.shape) < impossible] = -np.inf
+        for row, length in enumerate(lengths):
+            scores[row, length:] = np.nan
+        heads.append(scores)
+    return heads
+
+
+def gold_scores(vocabulary: Vocabulary, corpus: list[Sentence], seed: int) -> tuple[list[np.ndarray], list[int]]:
+    """Every gold label stands out from noise."""
+    lengths = [len(sentence) for sentence in corpus]
+    heads = random_scores(vocabulary, lengths, seed)
+    for row, sentence in enumerate(corpus):
+        for scores, ids in zip(heads, vocabulary.ids(vocabulary.encode(sentence)), strict=True):
+            scores[row, np.arange(len(ids)), ids] += 1_000
+    return heads, lengths
+
+
+def learned(corpus: list[Sentence], encoding: str) -> Vocabulary:
+    """A vocabulary of the corpus, and of a sentence without entities so that no table is empty."""
+    return Vocabulary.learn([*corpus, Sentence(["x"])], encoding)
+
+
+corpora = st.lists(sentences(most=5), max_size=3)
+
+
+@pytest.mark.parametrize("encoding", DEPTHS)
+@pytest.mark.parametrize("consistent", [True, False])
+@settings(max_examples=40, deadline=None)
+@given(corpus=corpora, length=st.integers(1, 4), seed=seeds, impossible=st.sampled_from([0, 0.3, 0.9]))
+def test_depths_are_the_best_of_all(
+    encoding: str, consistent: bool, corpus: list[Sentence], length: int, seed: int, impossible: float
+) -> None:
+    vocabulary = learned(corpus, encoding)
+    batch = random_scores(vocabulary, [length], seed, impossible)
+    heads = Heads.of(vocabulary, *(head[0] for head in batch))
+    every = {(way.root, way.depths): way for way in depth_sequences(vocabulary, heads, length, deepest=4)}
+    scores = Scores.of(vocabulary, *batch, [length])
+    depths, roots = best_depths(scores, comparable(scores.c), depth_machine(vocabulary, 4))
+    found = every[int(roots[0]), tuple(depths.tolist())]  # legal, or it were not there
+    best = max(way.score for way in every.values())
+    assert found.score == pytest.approx(best, rel=1e-12, abs=1e-6)
+    table = decode_scores(vocabulary, *batch, [length], search=Search(consistent, deepest=4))
+    assert set(table.to_lists()[0]) == depth_entities(vocabulary, heads, found, consistent)
+
+
+@settings(max_examples=80, deadline=None)
+@given(corpus=corpora, length=st.integers(1, 5), seed=seeds, impossible=st.sampled_from([0, 0.3, 0.9]))
+def test_marks_and_names_are_the_best_of_all(corpus: list[Sentence], length: int, seed: int, impossible: float) -> None:
+    vocabulary = learned(corpus, "4tg")
+    batch = random_scores(vocabulary, [length], seed, impossible)
+    heads = Heads.of(vocabulary, *(head[0] for head in batch))
+    scores = Scores.of(vocabulary, *batch, [length])
+    marks = best_marks(vocabulary, scores, comparable(scores.c), None).mark
+    found = decode_scores(vocabulary, *batch, [length]).to_lists()[0]
+    if length == 1:
+        assert MARKS[marks[0]] == "r"
+        assert set(found) == words(heads, 1)
+        return
+    every = {tuple(marks_of(tree)): (tree, score) for tree, score in tetra_sequences(vocabulary, heads, length)}
+    tree, score = every[tuple(MARKS[mark] for mark in marks)]  # legal, or it were not there
+    assert score == pytest.approx(max(score for _, score in every.values()), rel=1e-12, abs=1e-6)
+    ways = tetra_names(vocabulary, heads, tree)
+    reached = max(score for score, entities in ways if entities == set(found) - words(heads, length))
+    assert reached == pytest.approx(max(score for score, _ in ways), rel=1e-12, abs=1e-6)
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+@settings(max_examples=30, deadline=None)
+@given(corpus=st.lists(sentences(), min_size=1, max_size=4), seed=seeds, consistent=st.booleans())
+def test_gold_labels_that_stand_out_give_the_gold_entities(
+    encoding: str, corpus: list[Sentence], seed: int, consistent: bool
+) -> None:
+    vocabulary = learned(corpus, encoding)
+    batch, lengths = gold_scores(vocabulary, corpus, seed)
+    search = Search(consistent, deepest=20)
+    expected = [sentence.entities for sentence in corpus]
+    assert decode_scores(vocabulary, *batch, lengths, search=search).to_lists() == expected
+    assert decode_scores(vocabulary, *batch, lengths, "greedy").to_lists() == expected
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+@pytest.mark.parametrize("impossible", [0, 0.5, 1])
+def test_any_scores_give_entities_that_nest(encoding: str, impossible: float) -> None:
+    vocabulary = loose_vocabulary(encoding)
+    lengths = np.random.default_rng(0).integers(0, 30, 200).tolist()
+    batch = random_scores(vocabulary, lengths, 1, impossible)
+    for length, found in zip(lengths, decode_scores(vocabulary, *batch, lengths).to_lists(), strict=True):
+        sentence = Sentence(["w"] * length, found)
+        assert sentence.entities == found
+        Tree.from_entities(length, found)  # refuses entities that cross
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+@pytest.mark.parametrize("decoding", ["legal", "greedy"])
+def test_a_batch_is_its_sentences_in_any_order_and_padding(encoding: str, decoding: str) -> None:
+    vocabulary = loose_vocabulary(encoding)
+    rng = np.random.default_rng(2)
+    lengths = [*rng.integers(0, 25, 60).tolist(), 1_300, 0, 1, 2]
+    batch = random_scores(vocabulary, lengths, 3)
+    together = decode_scores(vocabulary, *batch, lengths, decoding).to_lists()
+    order = rng.permutation(len(lengths))
+    shuffled = decode_scores(vocabulary, *(head[order] for head in batch), np.array(lengths)[order], decoding)
+    assert shuffled.to_lists() == [together[row] for row in order]
+    for row, length in enumerate(lengths):
+        alone = [head[row : row + 1, : length + row % 3] for head in batch]
+        assert decode_scores(vocabulary, *alone, [length], decoding).to_lists() == [together[row]]
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_greedy_is_the_best_label_of_each_head_and_repair(encoding: str) -> None:
+    vocabulary = loose_vocabulary(encoding)
+    lengths = [9, 0, 4, 30]
+    batch = [np.nan_to_num(head) for head in random_scores(vocabulary, lengths, 4)]
+    ids = [head.argmax(axis=-1) for head in batch]
+    for naming in ("first", "majority"):
+        expected = decode_batch(vocabulary, *ids, lengths, naming).to_lists()
+        assert decode_scores(vocabulary, *batch, lengths, "greedy", naming).to_lists() == expected
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_a_constant_for_a_token_and_the_type_of_numbers_change_nothing(encoding: str) -> None:
+    vocabulary = loose_vocabulary(encoding)
+    lengths = [12, 3, 20]
+    batch = [np.nan_to_num(head).astype(np.float32) for head in random_scores(vocabulary, lengths, 5)]
+    expected = decode_scores(vocabulary, *batch, lengths).to_lists()
+    moved = [head.astype(np.float64) + np.arange(20)[:, None] for head in batch]
+    assert decode_scores(vocabulary, *moved, lengths).to_lists() == expected
+    copies = [head.copy() for head in batch]
+    decode_scores(vocabulary, *batch, lengths, confidence=True)
+    assert all((head == copy).all() for head, copy in zip(batch, copies, strict=True))
+    whole = [np.round(head).astype(np.int64) for head in batch]
+    assert decode_scores(vocabulary, *whole, lengths).sentences == 3
+
+
+def test_the_best_legal_sequence_beats_repair() -> None:
+    """One wrong n shifts all that follows in rel; the legal sequence sees that the end does not fit."""
+    sentence = Sentence(["a", "b", "c", "d", "e", "f"], [(1, 3, "X"), (4, 6, "Y")])
+    vocabulary = learned([sentence], "rel")
+    batch, lengths = gold_scores(vocabulary, [sentence], 6)
+    n = vocabulary.n
+    batch[0][0, 2] = [0.1 if label == 0 else 0 if label == -1 else -9 for label in n]  # stay, hardly more than rise
+    assert decode_scores(vocabulary, *batch, lengths).to_lists() == [sentence.entities]
+    assert decode_scores(vocabulary, *batch, lengths, "greedy").to_lists() != [sentence.entities]
+
+
+def test_what_the_vocabulary_lacks_is_taken_only_if_there_is_no_other_way() -> None:
+    # nothing leads up from depth 2 but -1, and that is missing: the search stays at depth 1
+    names = (Name((), root=True), Name(("X",)))
+    vocabulary = Vocabulary("rel", (1, 0), names, ((),))
+    batch = [np.zeros((1, 3, 2)), np.zeros((1, 3, 2)), np.zeros((1, 3, 1))]
+    batch[0][0, 1, 0] = 100  # to depth 2, were it not for the way back
+    assert decode_scores(vocabulary, *batch, [3]).to_lists() == [()]
+    only_up = Vocabulary("rel", (2,), names, ((),))
+    assert decode_scores(only_up, batch[0][:, :, :1], *batch[1:], [3]).sentences == 1
+    for encoding in ENCODINGS:
+        nothing = Vocabulary(encoding, ("rL",) if encoding == "4tg" else (7,), (Name((), prime=True),), ((),))
+        table = decode_scores(nothing, *[np.zeros((2, 4, 1))] * 3, [4, 1], confidence=True)
+        assert table.to_lists() == [(), ()]
+
+
+def test_how_deep_is_searched() -> None:
+    names = (Name((), root=True), Name(("X", "Y", "Z")))
+    assert searched_depth(Vocabulary("abs", (1, 3, 2), names, ())) == 3
+    assert searched_depth(Vocabulary("rel", (1, 0, -1), names, ())) == 8
+    assert searched_depth(Vocabulary("dyn", (1, 5, -1), names, ())) == 5 + 3 + 2
+    assert searched_depth(Vocabulary("abs", (1, 1_000_000), names, ())) == 64
+    assert searched_depth(Vocabulary("abs", (), names, ())) == 1
+    sentence = Sentence(["w"] * 14, [(i, 14, "X") for i in range(1, 13)])
+    vocabulary = learned([sentence], "rel")
+    batch, lengths = gold_scores(vocabulary, [sentence], 7)
+    assert decode_scores(vocabulary, *batch, lengths, search=Search(deepest=13)).to_lists() == [sentence.entities]
+    shallow = decode_scores(vocabulary, *batch, lengths, search=Search(deepest=3)).to_lists()[0]
+    assert max(label.n for label in encode(sentence.with_entities(shallow), "abs")) == 3
+
+
+def test_names_have_as_many_types_as_levels_if_asked() -> None:
+    names = (Name((), root=True), Name(("X",)), Name(("Y", "Z")))
+    vocabulary = Vocabulary("abs", (1, 2, 3), names, ((),))
+    n, c, u = np.zeros((1, 4, 3)), np.zeros((1, 4, 3)), np.zeros((1, 4, 1))
+    n[0, range(4), [0, 2, 0, 0]] = 9  # depths 1 3 1 1: a node of two levels
+    c[0, 1] = [-9, 1, 0]
+    assert [e.type for e in decode_scores(vocabulary, n, c, u, [4]).to_lists()[0]] == ["Y", "Z"]
+    loose = decode_scores(vocabulary, n, c, u, [4], search=Search(consistent=False)).to_lists()[0]
+    assert [e.type for e in loose] == ["X"]
+
+
+def test_scores_that_are_none_are_named() -> None:
+    vocabulary = loose_vocabulary("abs")
+    n, c, u = random_scores(vocabulary, [2, 3], 8)
+    n[1, 3:] = np.nan  # padding
+    decode_scores(vocabulary, n, c, u, [2, 3])
+    c[1, 2, 4] = np.nan
+    with pytest.raises(LabelError, match="sentence 1, token 2: c scores label 4 with nan"):
+        decode_scores(vocabulary, n, c, u, [2, 3])
+    c[1, 2, 4] = np.inf
+    with pytest.raises(LabelError, match="sentence 1, token 2: c scores label 4 with inf"):
+        decode_scores(vocabulary, n, c, u, [2, 3], "greedy")
+    with pytest.raises(LabelError, match=r"n holds float64 shaped \(2, 3, 2\); give scores shaped \(2, 3, 13\)"):
+        decode_scores(vocabulary, n[:, :, :2], c, u, [2, 3])
+    with pytest.raises(LabelError, match="lengths go from 2 to 4; the arrays have 3 columns"):
+        decode_scores(vocabulary, n, c, u, [2, 4])
+    with pytest.raises(UnknownNameError, match="no decoding is called 'best'; there are legal and greedy"):
+        decode_scores(vocabulary, n, c, u, [2, 2], "best")  # type: ignore[arg-type]
+    with pytest.raises(LabelError, match="u has no labels to choose from"):
+        decode_scores(
+            Vocabulary("abs", (1,), (Name((), root=True),), ()), *(np.zeros((1, 1, k)) for k in (1, 1, 0)), [1]
+        )
+
+
+def test_a_foreign_encoding_is_greedy_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Foreign(registry.Encoding):
+        name = "foreign"
+        encode = registry.encoding("abs").encode
+        decode = registry.encoding("abs").decode
+        write_n = registry.encoding("abs").write_n
+        read_n = registry.encoding("abs").read_n
+
+    monkeypatch.setattr(registry, "available", lambda: {"foreign": Foreign()})
+    loose = loose_vocabulary("abs")
+    vocabulary = Vocabulary("foreign", loose.n, loose.c, loose.u)
+    batch = random_scores(vocabulary, [5], 9)
+    assert decode_scores(vocabulary, *batch, [5], "greedy").sentences == 1
+    with pytest.raises(UnknownNameError, match="encoding 'foreign' has no legal decoding"):
+        decode_scores(vocabulary, *batch, [5])
+    with pytest.raises(UnknownNameError, match="encoding 'foreign' has no confidences"):
+        decode_scores(vocabulary, *batch, [5], "greedy", confidence=True)
+
+
+def test_no_sentences_and_no_tokens() -> None:
+    vocabulary = loose_vocabulary("rel")
+    sizes = len(vocabulary.n), len(vocabulary.c), len(vocabulary.u)
+    for rows, columns in ((0, 0), (2, 0), (2, 3)):
+        for decoding in ("legal", "greedy"):
+            batch = [np.zeros((rows, columns, size)) for size in sizes]
+            table = decode_scores(vocabulary, *batch, [0] * rows, decoding, confidence=True)
+            assert table.to_lists() == [()] * rows
