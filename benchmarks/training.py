@@ -37,7 +37,7 @@ def main() -> None:
     arguments.add_argument("--one", action="store_true", help=argparse.SUPPRESS)
     options = arguments.parse_args()
     if options.one:
-        print(json.dumps(run(options.jobs[0], options.encoder)))
+        print(json.dumps(run(options.jobs[0], options.encoder, options.out / "epochs.jsonl")))
         return
     options.out.mkdir(parents=True, exist_ok=True)
     results = options.out / "results.jsonl"
@@ -45,7 +45,7 @@ def main() -> None:
     todo = [job for text in options.jobs for job in expanded(text) if job not in done]
     threads = max(1, (os.cpu_count() or 1) // min(options.at_once, max(1, len(todo))))
     with ThreadPoolExecutor(options.at_once) as pool:
-        running = {pool.submit(apart, job, options.encoder, threads): job for job in todo}
+        running = {pool.submit(apart, job, options.encoder, options.out, threads): job for job in todo}
         for finished in as_completed(running):
             line = finished.result()
             print(line or f"FAILED {running[finished]}", flush=True)
@@ -61,9 +61,9 @@ def expanded(text: str) -> list[str]:
     return [f"{corpus}:{recipe}:{seed}:{changes}" for seed in range(int(first), int(last or first) + 1)]
 
 
-def apart(job: str, encoder: str, threads: int) -> str:
+def apart(job: str, encoder: str, out: Path, threads: int) -> str:
     """Run a job in a process of its own; its last line of output is the result."""
-    command = [sys.executable, __file__, "-", job, "--one", "--encoder", encoder]
+    command = [sys.executable, __file__, str(out), job, "--one", "--encoder", encoder]
     environment = {**os.environ, "OMP_NUM_THREADS": str(threads)}
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     if done.returncode:
@@ -72,17 +72,29 @@ def apart(job: str, encoder: str, threads: int) -> str:
     return done.stdout.strip().rpartition("\n")[2]
 
 
-def run(job: str, encoder: str) -> dict[str, Any]:
-    """Train once; score dev and test with both decodings."""
+def run(job: str, encoder: str, log: Path) -> dict[str, Any]:
+    """Train once; score dev and test with both decodings. Each epoch adds a line to the log."""
+    import torch
+
     from nestag.recognizer import NestedNER
-    from nestag.training import train
+    from nestag.training import Progress, train
 
     corpus, recipe, seed, changes = job.split(":", 3)
     settings = dict(change.split("=", 1) for change in changes.split(",") if change)
     chosen = load_recipe(recipe).changed({"encoder": encoder, **settings})
     folder = Path(tempfile.mkdtemp())
     begin = time.time()
-    finished = train(read(corpus, "train"), read(corpus, "dev"), folder, chosen, int(seed))
+    told = [0]
+
+    def watch(progress: Progress) -> None:
+        if len(progress.dev) > told[0]:
+            told[0] = len(progress.dev)
+            line = {"job": job, "epoch": told[0], "f1": progress.dev[-1].f1, "seconds": round(time.time() - begin)}
+            with log.open("a") as stream:
+                stream.write(json.dumps(line) + "\n")
+
+    torch.backends.cuda.enable_cudnn_sdp(False)  # it plans anew for every shape of a batch
+    finished = train(read(corpus, "train"), read(corpus, "dev"), folder, chosen, int(seed), watch)
     result: dict[str, Any] = {"job": job, "epochs": [round(100 * found.f1, 2) for found in finished.epochs]}
     result["seconds"] = round(time.time() - begin)
     recognizer = NestedNER.from_pretrained(folder)  # as a user has it: in float32

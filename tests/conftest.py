@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import string
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # tests run side by side; threads of one would only wait for the other
+
+os.environ["HF_HUB_OFFLINE"] = "1"  # nothing here may reach for the network
 
 KINDS = ("bert", "roberta", "deberta-v2", "modernbert", "xlm-roberta", "electra", "distilbert")
 

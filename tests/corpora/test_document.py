@@ -203,13 +203,15 @@ def test_nested_same_span_and_crossing_spans_are_kept() -> None:
     assert not report.counts
 
 
-def test_a_span_over_a_sentence_end_joins_the_sentences() -> None:
+@pytest.mark.parametrize("end", [10, 12])
+def test_a_span_over_a_sentence_end_joins_the_sentences(end: int) -> None:
     text = "He left. She came. They ate."
     report = Report()
-    found = list(sentences_of(Document("d", text, (TextSpan(3, 12, "X"),)), Options(), report))
+    found = list(sentences_of(Document("d", text, (TextSpan(3, end, "X"),)), Options(), report))
     assert [sentence.tokens[-1] for sentence in found] == [".", "."]
     assert found[0].entities == (Entity(1, 4, "X"),)
-    assert report.counts == {"sentences joined because a span covers both": 1}
+    assert report.counts["sentences joined because a span covers both"] == 1
+    assert report.counts["span widened to token borders"] == (end == 10)
 
 
 def test_a_span_up_to_the_next_sentence_joins_nothing() -> None:

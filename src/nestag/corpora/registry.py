@@ -34,15 +34,17 @@ def format_named(name: str) -> Format:
 
 
 def format_of(path: str | Path, name: str | None = None) -> Format:
-    """The format of a file to read: the one named, or the only one that its suffix and beginning allow."""
+    """The format of a file to read: the one named, or the only one that its suffix and beginning allow.
+
+    What a file begins with counts more than its suffix: `x.jsonl` may be JSON Lines of tokens or doccano's.
+    """
     if name is not None:
         return format_named(name)
     candidates = _by_suffix(path)
-    if len(candidates) != 1 and str(path) != PIPE and Path(path).exists():
-        seen = [
-            entry for entry in candidates or available().values() if entry.looks_like and entry.looks_like(_head(path))
-        ]
-        candidates = seen or candidates
+    if str(path) != PIPE and Path(path).exists():
+        head = _head(path)
+        seen = [entry for entry in available().values() if entry.looks_like and entry.looks_like(head)]
+        candidates = [entry for entry in candidates if entry in seen] or seen or candidates
     return _only(candidates, path, "--from")
 
 

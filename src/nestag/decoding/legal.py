@@ -21,7 +21,20 @@ from numpy.typing import NDArray
 
 from nestag.decoding.entities import Named
 from nestag.decoding.levels import Runs, runs_of
-from nestag.decoding.scores import FORBIDDEN, MISSING, Combine, Floats, Lanes, Scores, Search, best, blocks, comparable
+from nestag.decoding.scores import (
+    FORBIDDEN,
+    MISSING,
+    Advance,
+    Combine,
+    Floats,
+    Lanes,
+    Scores,
+    Search,
+    best,
+    best_advance,
+    blocks,
+    comparable,
+)
 from nestag.decoding.tables import Ints, tables_of
 from nestag.encodings import encoding
 from nestag.encodings.depth import DepthEncoding
@@ -108,15 +121,14 @@ def moves_of(scores: Scores, c: Floats, machine: DepthMachine, combine: Combine)
     return Moves(n, np.stack([*rows, np.full(tokens, FORBIDDEN)]))
 
 
-def forward(moves: Moves, machine: DepthMachine, lanes: Lanes, combine: Combine) -> Floats:
-    """The score of all ways to each root, depth and slot, combined; the moves are those of the slots."""
+def forward(moves: Moves, machine: DepthMachine, lanes: Lanes, advance: Advance) -> Floats:
+    """The score of the ways to each root, depth and slot; the moves are those of the slots."""
     total = moves.c.take(machine.c_row, axis=0)  # roots x depths x slots
     offset = lanes.offset
     total[:, :, : offset[1]] += moves.n[:, : offset[1]].take(machine.n_row[0], axis=0)
     n_row = machine.n_row[1:]
     for before, a, b in zip(offset, offset[1:], offset[2:], strict=False):
-        steps = moves.n[:, a:b].take(n_row, axis=0)  # depths before x depths x lanes
-        total[:, :, a:b] += combine(total[:, :, None, before : before + b - a] + steps, 1)
+        total[:, :, a:b] += advance(total[:, :, before : before + b - a], moves.n[:, a:b], n_row)
     return total
 
 
@@ -134,7 +146,7 @@ def best_depths(scores: Scores, c: Floats, machine: DepthMachine) -> tuple[Ints,
     root = np.ones(len(scores.sizes), dtype=np.int64)
     for rows, lanes in blocks(scores.first, scores.sizes, machine.c_row.size):
         here = moves.at(lanes.token)
-        total = forward(here, machine, lanes, best)
+        total = forward(here, machine, lanes, best_advance)
         chosen = final(total, machine, lanes).argmax(axis=0)
         root[rows] = machine.roots[chosen]
         depth[lanes.token] = _traced(total, here, machine, lanes, chosen) + 1

@@ -23,16 +23,22 @@ Floats = NDArray[np.float64]
 Combine = Callable[[Floats, int], Floats]
 """How several ways to one state become one score, along an axis: the best of them, or all of them."""
 
+Advance = Callable[[Floats, Floats, Ints], Floats]
+"""How scores of states become those of the states after them, likewise."""
+
 MISSING = -1e9
 """The score of a label that is not there, against the best label of its token; no score counts less."""
 
 FORBIDDEN = -1e30
 """The score of what cannot be; finite, so that sums and differences stay numbers."""
 
+TINY = 1e-280
+"""What is less than this lost some of its digits."""
+
 LANES = 512
 """Sentences searched side by side; more would not stay in the processor's cache."""
 
-CELLS = 2**22
+CELLS = 2**23
 """The most scores of states kept at once, unless one sentence alone needs more."""
 
 
@@ -123,6 +129,31 @@ def log_sum(values: Floats, axis: int) -> Floats:
     top = np.maximum.reduce(values, axis=axis, keepdims=True)
     total: Floats = np.log(np.add.reduce(np.exp(values - top), axis=axis))
     return total + top.squeeze(axis)
+
+
+def best_advance(before: Floats, n: Floats, rows: Ints) -> Floats:
+    """The best way from the states before to those after them, in each lane.
+
+    `before` is ... x states x lanes, `n` labels x lanes, and `rows` names the label that leads from state to state.
+    """
+    return best(before[..., :, None, :] + n.take(rows, axis=0), -3)
+
+
+def log_advance(before: Floats, n: Floats, rows: Ints) -> Floats:
+    """All ways together, as `log_sum` over what `best_advance` takes the best of.
+
+    Products are many times faster than exponentials; only what is too small for them is done the slow way.
+    """
+    top = np.maximum.reduce(before, axis=-2, keepdims=True)
+    shares = np.einsum("...bl,bal->...al", np.exp(before - top), np.exp(n).take(rows, axis=0))
+    tiny = np.nonzero(shares < TINY)
+    shares[tiny] = 1
+    total: Floats = np.log(shares) + top
+    if tiny[0].size:
+        *outer, after, lane = tiny
+        ways = np.moveaxis(before, -2, -1)[(*outer, lane)] + n[rows.T[after], lane[:, None]]
+        total[tiny] = log_sum(ways, 1)
+    return total
 
 
 def softmax(values: Floats) -> Floats:

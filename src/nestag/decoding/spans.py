@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nestag.decoding.legal import DepthMachine, Moves, final, forward, moves_of
-from nestag.decoding.scores import FORBIDDEN, Floats, Lanes, Scores, blocks, log_sum
+from nestag.decoding.scores import FORBIDDEN, Floats, Lanes, Scores, blocks, log_advance, log_sum
 from nestag.decoding.tables import Ints
 
 
@@ -48,7 +48,7 @@ class Chain(NamedTuple):
         whole = np.zeros(len(scores.sizes))
         for rows, lanes in blocks(scores.first, scores.sizes, machine.n_row.size):
             here = moves.at(lanes.token)
-            total = forward(here, machine, lanes, log_sum)
+            total = forward(here, machine, lanes, log_advance)
             at_root = final(total, machine, lanes)
             whole[rows] = log_sum(at_root, 0)
             root[:, rows] = np.exp(at_root - whole[rows])
@@ -61,10 +61,10 @@ def _backward(moves: Moves, machine: DepthMachine, lanes: Lanes) -> Floats:
     """The weight of all ways from each root, depth and slot to the end."""
     total = np.full((*machine.c_row.shape, lanes.offset[-1]), FORBIDDEN)
     total[np.arange(len(machine.roots))[:, None], machine.roots[:, None] - 1, lanes.end] = 0
-    n_row, offset = machine.n_row[1:], lanes.offset
+    n_row, offset = machine.n_row[1:].T, lanes.offset
     for before, a, b in zip(offset[-3::-1], offset[-2::-1], offset[::-1], strict=False):
-        following = total[:, None, :, a:b] + moves.c[:, a:b].take(machine.c_row, axis=0)[:, None]
-        total[:, :, before : before + b - a] = log_sum(following + moves.n[:, a:b].take(n_row, axis=0), 2)
+        following = total[:, :, a:b] + moves.c[:, a:b].take(machine.c_row, axis=0)
+        total[:, :, before : before + b - a] = log_advance(following, moves.n[:, a:b], n_row)
     return total
 
 
@@ -110,10 +110,9 @@ def _inside(chain: Chain, cases: Cases, lanes: Lanes, start: Ints, opens: NDArra
     total = cases.inside[:, :, None] + moves.c[0]  # cases x depths x slots: inside, names have no root's mark
     total = np.repeat(total[None], len(machine.roots), axis=0)
     ways = _left(chain, start, opens)[:, None] + cases.left[:, :, None]  # roots x cases x depths before x lanes
-    total[..., : offset[1]] += log_sum(ways[:, :, :, None] + moves.n[:, : offset[1]].take(n_row, axis=0), 2)
+    total[..., : offset[1]] += log_advance(ways, moves.n[:, : offset[1]], n_row)
     for before, a, b in zip(offset, offset[1:], offset[2:], strict=False):
-        ways = total[:, :, :, None, before : before + b - a]
-        total[..., a:b] += log_sum(ways + moves.n[:, a:b].take(n_row[1:], axis=0), 2)
+        total[..., a:b] += log_advance(total[..., before : before + b - a], moves.n[:, a:b], n_row[1:])
     return total
 
 
@@ -129,9 +128,7 @@ def _left(chain: Chain, start: Ints, opens: NDArray[np.bool_]) -> Floats:
 def _closed(chain: Chain, cases: Cases, inside: Floats, side: Ints) -> Floats:
     """The weight of all sequences with each span, whose right side is the gap after token `side`."""
     machine, moves = chain.machine, chain.moves.at(side)
-    leaves = log_sum(
-        inside[:, :, :, None] + moves.n.take(machine.n_row[1:], axis=0), 2
-    )  # roots x cases x depths x spans
+    leaves = log_advance(inside, moves.n, machine.n_row[1:])  # roots x cases x depths x spans
     leaves += cases.right[:, :, None]
     leaves += (moves.c.take(machine.c_row, axis=0) + chain.after[:, :, side])[:, None]
     return log_sum(leaves.reshape(-1, len(side)), 0)

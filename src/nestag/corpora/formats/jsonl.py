@@ -33,7 +33,7 @@ def read(path: str | Path, options: Options = DEFAULT, report: Report | None = N
             yield sentence
         except DataError as error:
             raise InputError(str(error), str(path), line.number) from None
-        except (json.JSONDecodeError, RecursionError) as error:
+        except (ValueError, RecursionError) as error:  # of JSON itself, or a number too long to read
             raise InputError(f"not JSON ({error}); write one object a line", str(path), line.number) from None
 
 
