@@ -81,12 +81,14 @@ def train(
     """Train a recognizer and save it in `output`; the same call after an interruption goes on where it stopped."""
     _refuse_empty(training, dev)
     folder = Path(output)
-    _claim(folder, recipe, seed)
+    claim = json.dumps({"recipe": asdict(recipe), "seed": seed}, indent=1) + "\n"
+    _refuse_taken(folder, claim)
     nested = [sentence.with_entities(set_aside_crossing(sentence.annotated).kept) for sentence in training]
     set_aside = sum(len(a.entities) - len(b.entities) for a, b in zip(training, nested, strict=True))
     set_seed(seed)
     vocabulary = Vocabulary.learn(nested, recipe.encoding)
     recognizer = _untrained(recipe, vocabulary)
+    _claim(folder, claim)
     reader = Reader(recognizer.tokenizer, recognizer.settings.window, recipe.context)
     reading = reader.read([s.tokens for s in nested], [document_of(s) for s in nested])
     labels = [vocabulary.ids(vocabulary.encode(sentence)) for sentence in nested]
@@ -112,24 +114,26 @@ def _refuse_empty(training: Sequence[Sentence], dev: Sequence[Sentence]) -> None
         raise InputError("there is no entity to learn from; check the field names and types", "train")
 
 
-def _claim(folder: Path, recipe: Recipe, seed: int) -> None:
-    """Make the folder this run's own, or see that it is; another run's folder is refused."""
-    claim = {"recipe": asdict(recipe), "seed": seed}
+def _refuse_taken(folder: Path, claim: str) -> None:
+    """See that the folder is empty, or this very run's own."""
     file = folder / "run.json"
     if file.exists():
-        if json.loads(file.read_text(encoding="utf-8")) != claim:
+        if file.read_text(encoding="utf-8") != claim:
             raise InputError("another run, with other settings, is in this folder; choose another", str(folder))
         if (folder / "config.json").exists() and not (folder / "checkpoints").exists():
             raise InputError("this run has finished already; choose another folder to train again", str(folder))
-        return
-    if folder.exists() and any(folder.iterdir()):
+    elif folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError("the folder exists and is not empty; choose another", str(folder))
+
+
+def _claim(folder: Path, claim: str) -> None:
+    """Make the folder this run's own."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"the folder cannot be made ({error.strerror})", str(folder)) from None
-    with writing(file) as stream:
-        stream.write(json.dumps(claim, indent=1) + "\n")
+    with writing(folder / "run.json") as stream:
+        stream.write(claim)
 
 
 def _untrained(recipe: Recipe, vocabulary: Vocabulary) -> NestedNER:
@@ -233,7 +237,7 @@ class _Trainer(Trainer):
         optimizer = optimizer_of(recognizer.model, recipe)
         super().__init__(
             model=recognizer.model,
-            args=_arguments(folder, recipe, seed, report_to, use_cpu),
+            args=_arguments(folder, recipe, seed, report_to, use_cpu, max(1, epoch_steps // 10)),
             data_collator=lambda batch: reader.tensors(reading, batch, labels),
             train_dataset=_Windows(reading.windows),
             eval_dataset=_Windows([]),
@@ -355,7 +359,9 @@ class _Follow(TrainerCallback):
             self.watch(progress)
 
 
-def _arguments(folder: Path, recipe: Recipe, seed: int, report_to: Sequence[str], use_cpu: bool) -> TrainingArguments:
+def _arguments(
+    folder: Path, recipe: Recipe, seed: int, report_to: Sequence[str], use_cpu: bool, log_every: int
+) -> TrainingArguments:
     on_gpu = torch.cuda.is_available() and not use_cpu
     return TrainingArguments(
         output_dir=str(folder / "checkpoints"),
@@ -366,7 +372,7 @@ def _arguments(folder: Path, recipe: Recipe, seed: int, report_to: Sequence[str]
         use_cpu=use_cpu,
         eval_strategy="epoch",
         save_strategy="epoch",
-        logging_steps=50,
+        logging_steps=log_every,
         report_to=list(report_to) or "none",
         disable_tqdm=True,
         remove_unused_columns=False,

@@ -86,11 +86,7 @@ def read(path: str) -> list[Sentence]:
 
 def summary(rows: Sequence[Row]) -> list[str]:
     """A line for each run and split, and the mean and deviation of several."""
-    lines = [
-        f"seed {row.seed} {name:5} precision {100 * s.precision:6.2f}  recall {100 * s.recall:6.2f}  F1 {100 * s.f1:6.2f}"
-        for row in rows
-        for name, s in row.scores.items()
-    ]
+    lines = [f"seed {row.seed} {name:5} {shown(found)}" for row in rows for name, found in row.scores.items()]
     if len(rows) > 1:
         for name in rows[0].scores:
             values = [100 * row.scores[name].f1 for row in rows]
@@ -98,6 +94,11 @@ def summary(rows: Sequence[Row]) -> list[str]:
                 f"{name:5} F1 {statistics.mean(values):.2f} ± {statistics.stdev(values):.2f} over {len(rows)} seeds"
             )
     return lines
+
+
+def shown(found: Score) -> str:
+    """A score in one line."""
+    return f"precision {100 * found.precision:6.2f}  recall {100 * found.recall:6.2f}  F1 {100 * found.f1:6.2f}"
 
 
 def explain_zero(run: Run) -> None:

@@ -77,8 +77,10 @@ def writing(path: str | Path) -> Iterator[TextIO]:
     Pipes and devices (`-`, `/dev/null`) cannot be replaced as a whole and are written as the text comes.
     """
     if str(path) == PIPE:
-        with _text_stream(os.fdopen(os.dup(sys.stdout.fileno()), "wb"), packed=False) as stream:
+        sys.stdout.flush()
+        with _text_stream(sys.stdout.buffer, packed=False) as stream:
             yield stream
+        sys.stdout.buffer.flush()
         return
     target = Path(os.path.realpath(path))
     packed = str(path).endswith(".gz")
@@ -120,9 +122,10 @@ def _replacing(target: Path) -> Iterator[IO[bytes]]:
 def _text_stream(file: IO[bytes], packed: bool) -> Iterator[TextIO]:
     """The bytes of a file as UTF-8 text; packed files do not hold the time, so that equal input gives equal bytes."""
     inner = gzip.GzipFile(fileobj=file, mode="wb", filename="", mtime=0) if packed else file
-    text = io.TextIOWrapper(cast(IO[bytes], inner), encoding="utf-8", newline="\n", write_through=False)
-    yield text
-    text.flush()
-    text.detach()
+    text = io.TextIOWrapper(cast(IO[bytes], inner), encoding="utf-8", newline="\n")
+    try:
+        yield text
+    finally:
+        text.detach()  # flushes, and keeps the file from being closed with the text
     if packed:
         inner.close()

@@ -218,4 +218,4 @@ def _best_names(c: Floats, gaps: Ints, first: Ints, names: Ints, fits: NDArray[n
 
 def summed(c: Floats, gaps: Ints, first: Ints, names: Ints) -> Floats:
     """The scores of names, summed over the gaps of each node: nodes x names."""
-    return np.add.reduceat(c[names].take(gaps, axis=1), first, axis=1).T
+    return np.add.reduceat(c.take(gaps, axis=1)[names], first, axis=1).T

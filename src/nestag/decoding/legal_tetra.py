@@ -5,8 +5,8 @@ the highest subtree into the slot of the one below (-1, needs two). Before the f
 last one, which has no gap, it holds one subtree. The score of a sequence is, summed over the words, that of n and, but
 for the last word, that of the best c which fits: after R a name that is no helper's, after L any.
 
-    word, gap     rR    lR    rR    rL    lL    l      a sequence that starts with r, and what the stack holds
-    height         1     1     2     2     1    1      after each gap
+    marks     rR   lR   rR   rL   lL   l
+    height     1    1    2    2    1   1      after each word and its gap
 
 How the nodes of such a sequence lie and are named, spines.py says.
 """

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from nestag.decoding.padding import Padding
 from nestag.decoding.tables import Ints
+from nestag.errors import LabelError, UnknownNameError
 from nestag.vocabulary import Vocabulary
 
 Floats = NDArray[np.float64]
@@ -49,6 +50,13 @@ class Search:
     consistent: bool = True  # a node that opens k levels has a name of k types, if there are such names
     deepest: int | None = None  # the deepest level searched, or the highest stack of 4tg; None: see the vocabulary
     pooling: Literal["sum", "mean"] = "sum"  # what a name's probability is taken from, over the gaps of its node
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be searched."""
+        if self.deepest is not None and self.deepest < 1:
+            raise LabelError(f"deepest is {self.deepest}; search 1 deep at least, or give None")
+        if self.pooling not in ("sum", "mean"):
+            raise UnknownNameError(f"no pooling is called {self.pooling!r}; there are sum and mean")
 
 
 class Scores(NamedTuple):

@@ -92,11 +92,13 @@ class Cases(NamedTuple):
 def span_probabilities(chain: Chain, scores: Scores, start: Ints, end: Ints) -> Floats:
     """How probable each span of two tokens or more is a node below the root, from 0 to 1."""
     probability = np.zeros(len(start))
+    deepest = len(chain.machine.n_row) - 1
+    if deepest == 1:
+        return probability
     sentence = np.searchsorted(np.cumsum(scores.sizes), start, side="right")
     opens = start == scores.first[sentence]
-    cases = Cases.to(len(chain.machine.n_row) - 1)
-    states = len(chain.machine.roots) * cases.inside.size * cases.inside.shape[1]
-    for rows, lanes in blocks(start, end - start - 1 if states else start * 0, max(states, 1)):
+    cases = Cases.to(deepest)
+    for rows, lanes in blocks(start, end - start - 1, len(chain.machine.roots) * cases.inside.size * deepest):
         inside = _inside(chain, cases, lanes, start[rows], opens[rows])
         weight = _closed(chain, cases, inside[..., lanes.end], end[rows] - 1)
         probability[rows] = np.exp(np.minimum(weight - chain.whole[sentence[rows]], 0))

@@ -1,0 +1,36 @@
+"""Scores to decode: random ones, and those of labels that stand out."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from nestag import Sentence, Vocabulary
+
+
+def random_scores(vocabulary: Vocabulary, lengths: list[int], seed: int, impossible: float = 0.0) -> list[np.ndarray]:
+    """Scores of the three heads, minus infinity here and there if asked, and nonsense in the padding."""
+    rng = np.random.default_rng(seed)
+    shape = len(lengths), max(lengths, default=0)
+    heads = []
+    for table in (vocabulary.n, vocabulary.c, vocabulary.u):
+        scores = rng.normal(0, 3, (*shape, len(table)))
+        scores[rng.random(scores.shape) < impossible] = -np.inf
+        for row, length in enumerate(lengths):
+            scores[row, length:] = np.nan
+        heads.append(scores)
+    return heads
+
+
+def gold_scores(vocabulary: Vocabulary, corpus: list[Sentence], seed: int) -> tuple[list[np.ndarray], list[int]]:
+    """Scores in which every gold label stands out from noise, and the lengths."""
+    lengths = [len(sentence) for sentence in corpus]
+    heads = random_scores(vocabulary, lengths, seed)
+    for row, sentence in enumerate(corpus):
+        for scores, ids in zip(heads, vocabulary.ids(vocabulary.encode(sentence)), strict=True):
+            scores[row, np.arange(len(ids)), ids] += 1_000
+    return heads, lengths
+
+
+def learned(corpus: list[Sentence], encoding: str) -> Vocabulary:
+    """A vocabulary of the corpus, and of a sentence without entities so that no table is empty."""
+    return Vocabulary.learn([*corpus, Sentence(["x"])], encoding)
