@@ -18,7 +18,8 @@ from nestag.evaluation import Score, score
 from nestag.recipe import Recipe, load_recipe
 
 if TYPE_CHECKING:
-    from nestag.training import Progress, Run
+    from nestag.trainer import Progress
+    from nestag.training import Run
 
 ZERO_AFTER = 3
 """Epochs after which an F1 of zero on dev is explained."""
