@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from nestag import Sentence, Vocabulary
+from nestag import Entity, Sentence, Vocabulary
 
 
 def random_scores(vocabulary: Vocabulary, lengths: list[int], seed: int, impossible: float = 0.0) -> list[np.ndarray]:
@@ -34,3 +34,14 @@ def gold_scores(vocabulary: Vocabulary, corpus: list[Sentence], seed: int) -> tu
 def learned(corpus: list[Sentence], encoding: str) -> Vocabulary:
     """A vocabulary of the corpus, and of a sentence without entities so that no table is empty."""
     return Vocabulary.learn([*corpus, Sentence(["x"])], encoding)
+
+
+RICH = [
+    Sentence(["w"] * 5, [Entity(0, 5, "A"), Entity(1, 3, "A"), Entity(1, 3, "B"), Entity(4, 5, "B")]),
+    Sentence(["w"] * 5, [Entity(0, 5, "B"), Entity(0, 3, "B"), Entity(0, 2, "A"), Entity(3, 5, "A")]),
+    Sentence(["w"] * 4, [Entity(0, 3, "A"), Entity(0, 2, "B"), Entity(0, 1, "A"), Entity(0, 1, "B")]),
+    Sentence(["w"] * 5, [Entity(1, 5, "B"), Entity(2, 5, "A")]),
+    Sentence(["w"] * 3, [Entity(0, 3, "A"), Entity(0, 3, "B")]),
+    Sentence(["w"] * 5, [Entity(0, 4, "A"), Entity(1, 4, "B"), Entity(2, 4, "A")]),
+]
+"""Sentences whose vocabulary has names of every kind: chains, and roots of three depths."""

@@ -23,13 +23,13 @@ from nestag.decoding.legal import depth_machine
 from nestag.decoding.scores import Scores, comparable
 from nestag.decoding.spans import Chain, span_probabilities
 from nestag.decoding.spans_tetra import HeightChain, tetra_span_probabilities
-from random_scores import gold_scores, learned, random_scores
+from random_scores import RICH, gold_scores, learned, random_scores
 from strategies import ENCODINGS, loose_vocabulary, sentences
 
 DEPTHS = ENCODINGS[:3]
 DEEPEST = 4
 seeds = st.integers(0, 2**32 - 1)
-corpora = st.lists(sentences(most=5), max_size=3)
+corpora = st.just(RICH) | st.lists(sentences(most=5), max_size=3)
 
 
 def spans_to(length: int) -> list[tuple[int, int]]:
@@ -138,7 +138,7 @@ def by_hand(vocabulary: Vocabulary, heads: Heads, shares: Shares, found: list[En
 @pytest.mark.parametrize("pooling", ["sum", "mean"])
 @settings(max_examples=25, deadline=None)
 @given(
-    corpus=st.lists(sentences(most=5), min_size=1, max_size=3),
+    corpus=corpora,
     length=st.integers(1, 4),
     seed=seeds,
     decoding=st.sampled_from(["legal", "greedy"]),
@@ -224,6 +224,7 @@ def test_filtering_keeps_what_is_sure_enough(corpus: list[Sentence], rng) -> Non
     for sentence, entities in zip(corpus, lists, strict=True):
         Tree.from_entities(len(sentence), entities)  # refuses entities that cross
     assert filter_entities(table).to_lists() == table.to_lists()
+    assert len(filter_entities(table, min(values, default=1)).type) == len(values)
     assert filter_entities(table, 1.1).to_lists() == [()] * len(corpus)
 
 

@@ -13,14 +13,14 @@ from nestag.decoding.legal import best_depths, depth_machine, searched_depth
 from nestag.decoding.legal_tetra import best_marks
 from nestag.decoding.scores import Scores, comparable
 from nestag.encodings.tetra import MARKS
-from random_scores import gold_scores, learned, random_scores
+from random_scores import RICH, gold_scores, learned, random_scores
 from strategies import ENCODINGS, loose_vocabulary, sentences
 
 DEPTHS = ENCODINGS[:3]
 seeds = st.integers(0, 2**32 - 1)
 
 
-corpora = st.lists(sentences(most=5), max_size=3)
+corpora = st.just(RICH) | st.lists(sentences(most=5), max_size=3)
 
 
 @pytest.mark.parametrize("encoding", DEPTHS)
