@@ -77,7 +77,8 @@ def run(job: str, encoder: str, log: Path) -> dict[str, Any]:
     import torch
 
     from nestag.recognizer import NestedNER
-    from nestag.training import Progress, train
+    from nestag.trainer import Progress
+    from nestag.training import train
 
     corpus, recipe, seed, changes = job.split(":", 3)
     settings = dict(change.split("=", 1) for change in changes.split(",") if change)

@@ -51,7 +51,7 @@ def test_unknown_settings_and_wrong_values_are_refused(name: str, value: str, to
 
 
 def test_an_unknown_recipe_is_refused() -> None:
-    with pytest.raises(UnknownNameError, match="there are default, paper"):
+    with pytest.raises(UnknownNameError, match="there are default, demo, paper"):
         load_recipe("secret")
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from nestag.crossing import set_aside_crossing
     from nestag.data import Entity, Sentence
-    from nestag.decoding import EntityTable, decode_batch
+    from nestag.decoding import EntityTable, Search, decode_batch, decode_scores, filter_entities
     from nestag.encodings import Absolute, Encoding, Label, decode, encode, encoding, repairs
     from nestag.errors import CrossingError, DataError, InputError, LabelError, NestagError, UnknownNameError
     from nestag.recognizer import NestedNER
@@ -34,14 +34,17 @@ __all__ = [
     "Name",
     "NestagError",
     "NestedNER",
+    "Search",
     "Sentence",
     "Tree",
     "UnknownNameError",
     "Vocabulary",
     "decode",
     "decode_batch",
+    "decode_scores",
     "encode",
     "encoding",
+    "filter_entities",
     "repairs",
     "set_aside_crossing",
 ]
@@ -49,7 +52,7 @@ __all__ = [
 _HOMES = {
     "nestag.crossing": ("set_aside_crossing",),
     "nestag.data": ("Entity", "Sentence"),
-    "nestag.decoding": ("EntityTable", "decode_batch"),
+    "nestag.decoding": ("EntityTable", "Search", "decode_batch", "decode_scores", "filter_entities"),
     "nestag.encodings": ("Absolute", "Encoding", "Label", "decode", "encode", "encoding", "repairs"),
     "nestag.errors": ("CrossingError", "DataError", "InputError", "LabelError", "NestagError", "UnknownNameError"),
     "nestag.recognizer": ("NestedNER",),

@@ -49,7 +49,7 @@ class Vocabulary:
     >>> sentence = Sentence(["Lincoln", "slept"], [Entity(0, 1, "PER")])
     >>> vocabulary = Vocabulary.learn([sentence], "abs")
     >>> vocabulary.n, vocabulary.u, vocabulary.ids(encode(sentence, "abs"))
-    ((1,), (('PER',), ()), LabelIds(n=[0, 0], c=[0, 0], u=[0, 1]))
+    ((1,), ((), ('PER',)), LabelIds(n=[0, 0], c=[0, 0], u=[1, 0]))
     """
 
     encoding: str

@@ -134,28 +134,33 @@ def by_hand(vocabulary: Vocabulary, heads: Heads, shares: Shares, found: list[En
     return values
 
 
-@pytest.mark.parametrize("encoding", ENCODINGS)
-@pytest.mark.parametrize("pooling", ["sum", "mean"])
-@settings(max_examples=25, deadline=None)
-@given(
-    corpus=corpora,
-    length=st.integers(1, 4),
-    seed=seeds,
-    decoding=st.sampled_from(["legal", "greedy"]),
-)
-def test_confidences_are_those_reckoned_by_hand(
-    encoding: str, pooling: str, corpus: list[Sentence], length: int, seed: int, decoding: str
-) -> None:
-    vocabulary = learned(corpus, encoding)
+def check_confidences(vocabulary: Vocabulary, length: int, seed: int, decoding: str, pooling: str) -> None:
     batch = random_scores(vocabulary, [length], seed)
     search = Search(deepest=DEEPEST, pooling=pooling)  # type: ignore[arg-type]
     table = decode_scores(vocabulary, *batch, [length], decoding, confidence=True, search=search)
     heads = Heads.of(vocabulary, *(head[0] for head in batch))
     found = list(table.to_lists()[0])
-    shares = Shares(vocabulary, heads, length)
-    assert table.confidence == pytest.approx(
-        by_hand(vocabulary, heads, shares, found, length, pooling == "mean"), abs=1e-5
-    )
+    expected = by_hand(vocabulary, heads, Shares(vocabulary, heads, length), found, length, pooling == "mean")
+    assert table.confidence == pytest.approx(expected, abs=1e-5)
+
+
+decodings = st.sampled_from(["legal", "greedy"])
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+@settings(max_examples=25, deadline=None)
+@given(corpora, st.integers(1, 4), seeds, decodings, st.sampled_from(["sum", "mean"]))
+def test_confidences_are_those_reckoned_by_hand(
+    encoding: str, corpus: list[Sentence], length: int, seed: int, decoding: str, pooling: str
+) -> None:
+    check_confidences(learned(corpus, encoding), length, seed, decoding, pooling)
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_confidences_with_names_of_every_kind(encoding: str) -> None:
+    vocabulary = learned(RICH, encoding)
+    for seed in range(60):
+        check_confidences(vocabulary, 2 + seed % 3, seed, ["legal", "greedy"][seed % 2], ["sum", "mean"][seed % 5 // 3])
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)

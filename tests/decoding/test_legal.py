@@ -23,15 +23,8 @@ seeds = st.integers(0, 2**32 - 1)
 corpora = st.just(RICH) | st.lists(sentences(most=5), max_size=3)
 
 
-@pytest.mark.parametrize("encoding", DEPTHS)
-@pytest.mark.parametrize("consistent", [True, False])
-@settings(max_examples=30, deadline=None)
-@given(corpus=corpora, length=st.integers(1, 4), seed=seeds, impossible=st.sampled_from([0, 0.3, 0.9]))
-def test_depths_are_the_best_of_all(
-    encoding: str, consistent: bool, corpus: list[Sentence], length: int, seed: int, impossible: float
-) -> None:
-    vocabulary = learned(corpus, encoding)
-    batch = random_scores(vocabulary, [length], seed, impossible)
+def check_depths(vocabulary: Vocabulary, batch: list[np.ndarray], length: int, consistent: bool) -> None:
+    """Judge the decoding of one sentence by all legal sequences."""
     heads = Heads.of(vocabulary, *(head[0] for head in batch))
     every = {(way.root, way.depths): way for way in depth_sequences(vocabulary, heads, length, deepest=4)}
     scores = Scores.of(vocabulary, *batch, [length])
@@ -43,11 +36,8 @@ def test_depths_are_the_best_of_all(
     assert set(table.to_lists()[0]) == depth_entities(vocabulary, heads, found, consistent)
 
 
-@settings(max_examples=40, deadline=None)
-@given(corpus=corpora, length=st.integers(1, 5), seed=seeds, impossible=st.sampled_from([0, 0.3, 0.9]))
-def test_marks_and_names_are_the_best_of_all(corpus: list[Sentence], length: int, seed: int, impossible: float) -> None:
-    vocabulary = learned(corpus, "4tg")
-    batch = random_scores(vocabulary, [length], seed, impossible)
+def check_marks(vocabulary: Vocabulary, batch: list[np.ndarray], length: int) -> None:
+    """Judge the decoding of one sentence by all binary trees and all names for the best of them."""
     heads = Heads.of(vocabulary, *(head[0] for head in batch))
     scores = Scores.of(vocabulary, *batch, [length])
     marks = best_marks(vocabulary, scores, comparable(scores.c), None).mark
@@ -62,6 +52,36 @@ def test_marks_and_names_are_the_best_of_all(corpus: list[Sentence], length: int
     ways = tetra_names(vocabulary, heads, tree)
     reached = max(score for score, entities in ways if entities == set(found) - words(heads, length))
     assert reached == pytest.approx(max(score for score, _ in ways), rel=1e-12, abs=1e-6)
+
+
+@pytest.mark.parametrize("encoding", DEPTHS)
+@settings(max_examples=30, deadline=None)
+@given(corpora, st.integers(1, 4), seeds, st.sampled_from([0, 0.3, 0.9]), st.booleans())
+def test_depths_are_the_best_of_all(
+    encoding: str, corpus: list[Sentence], length: int, seed: int, impossible: float, consistent: bool
+) -> None:
+    vocabulary = learned(corpus, encoding)
+    check_depths(vocabulary, random_scores(vocabulary, [length], seed, impossible), length, consistent)
+
+
+@settings(max_examples=30, deadline=None)
+@given(corpora, st.integers(1, 5), seeds, st.sampled_from([0, 0.3, 0.9]))
+def test_marks_and_names_are_the_best_of_all(corpus: list[Sentence], length: int, seed: int, impossible: float) -> None:
+    vocabulary = learned(corpus, "4tg")
+    check_marks(vocabulary, random_scores(vocabulary, [length], seed, impossible), length)
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_the_best_of_all_with_names_of_every_kind(encoding: str) -> None:
+    vocabulary = learned(RICH, encoding)
+    longest = 6 if encoding == "4tg" else 4
+    for seed in range(100):
+        length = 2 + seed % (longest - 1)
+        batch = random_scores(vocabulary, [length], seed, impossible=seed % 2 * 0.1)
+        if encoding == "4tg":
+            check_marks(vocabulary, batch, length)
+        else:
+            check_depths(vocabulary, batch, length, consistent=seed % 5 > 0)
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
