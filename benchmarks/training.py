@@ -94,7 +94,7 @@ def run(job: str, encoder: str, log: Path) -> dict[str, Any]:
             with log.open("a") as stream:
                 stream.write(json.dumps(line) + "\n")
 
-    torch.backends.cuda.enable_cudnn_sdp(False)  # it plans anew for every shape of a batch
+    torch.backends.cuda.enable_cudnn_sdp(False)  # seems to plan anew for every shape; not measured alone
     finished = train(read(corpus, "train"), read(corpus, "dev"), folder, chosen, int(seed), watch)
     result: dict[str, Any] = {"job": job, "epochs": [round(100 * found.f1, 2) for found in finished.epochs]}
     result["seconds"] = round(time.time() - begin)
