@@ -21,7 +21,7 @@ from nestag.decoding.tables import Ints, tables_of
 from nestag.encodings import encoding
 from nestag.encodings.base import Encoding, Naming
 from nestag.encodings.depth import DepthEncoding
-from nestag.encodings.tetra import TetraTagging, constituents
+from nestag.encodings.tetra import TetraTagging, run
 from nestag.vocabulary import LabelIds, Vocabulary
 
 
@@ -82,13 +82,18 @@ def _tetra_nodes(marks: Sequence[object], flat_n: Ints, last: Ints) -> Nodes:
     """Run the machine over each sentence."""
     written = [str(mark) for mark in marks]
     tokens = [written[number] for number in flat_n.tolist()]
-    found: list[tuple[int, int, int]] = []
+    starts: list[int] = []
+    ends: list[int] = []
     first = 0
     for end in (last + 1).tolist():
-        found += [(start + first, stop + first, gap + first) for start, stop, gap in constituents(tokens[first:end])]
+        nodes = run(tokens[first:end])
+        starts += nodes.start
+        ends += nodes.end
         first = end
-    columns = np.array(found, dtype=np.int64).reshape(-1, 3)
-    return Nodes(columns[:, 0], columns[:, 1], columns[:, 2])
+    named_at = np.flatnonzero(ends)
+    shift = np.concatenate([np.zeros(1, dtype=np.int64), last + 1])[np.searchsorted(last, named_at)]
+    start, stop = (np.array(places, dtype=np.int64)[named_at] + shift for places in (starts, ends))
+    return Nodes(start, stop, named_at)
 
 
 def _one_by_one(chosen: Encoding, vocabulary: Vocabulary, ids: LabelIds, sizes: Ints, naming: Naming) -> EntityTable:

@@ -73,8 +73,8 @@ class TetraTagging(Encoding):
         labels = [check(label, position) for position, label in enumerate(labels)]
         marks = [self._marks(label, position) for position, label in enumerate(labels)]
         chains = {(i, i + 1): label.u for i, label in enumerate(labels) if label.u}
-        for start, end, gap in constituents(marks):
-            if types := labels[gap].c.entities:
+        for label, start, end in zip(labels, *run(marks), strict=True):
+            if end and (types := label.c.entities):
                 chains[start, end] = types
         return Tree.from_chains(len(labels), chains)
 
@@ -101,25 +101,24 @@ def helper(name: Name) -> Name:
     return name._replace(prime=True)
 
 
-class Constituent(NamedTuple):
-    """A span, and the gap whose label names it."""
+class Nodes(NamedTuple):
+    """For the gap after each word the node that its label names: first token and end, which is 0 if there is none."""
 
-    start: int
-    end: int
-    gap: int
+    start: list[int]
+    end: list[int]
 
 
-def constituents(marks: Sequence[str]) -> list[Constituent]:
+def run(marks: Sequence[str]) -> Nodes:
     """Run the machine over the marks; every node it makes has two words or more.
 
     The right end of a subtree on the stack is open: what hangs from its right spine lengthens all nodes of that spine,
-    so only their first tokens and gaps are kept until the subtree becomes somebody's left child.
+    so the gaps of these nodes are kept until the subtree becomes somebody's left child.
 
-    >>> constituents(["rR", "rL", "l"])
-    [Constituent(start=0, end=3, gap=0), Constituent(start=1, end=3, gap=1)]
+    >>> run(["rR", "rL", "l"])
+    Nodes(start=[0, 1, 0], end=[3, 3, 0])
     """
-    found: list[Constituent] = []
-    opened: list[tuple[int, int]] = []  # the right spines of all subtrees on the stack, the lowest node last
+    nodes = Nodes([0] * len(marks), [0] * len(marks))
+    opened: list[int] = []  # the gaps of the right spines of all subtrees on the stack, the lowest node last
     stack: list[_Subtree] = []
     last = len(marks) - 1
     for i, mark in enumerate(marks):
@@ -139,10 +138,18 @@ def constituents(marks: Sequence[str]) -> list[Constituent]:
         else:
             continue
         if len(opened) > spine:
-            found += [Constituent(first, i + 1, gap) for first, gap in opened[spine:]]
-            del opened[spine:]
-        opened.append((start, i))
-    return found + [Constituent(first, last + 1, gap) for first, gap in opened]
+            _close(opened, spine, nodes, i + 1)
+        nodes.start[i] = start
+        opened.append(i)
+    _close(opened, 0, nodes, last + 1)
+    return nodes
+
+
+def _close(opened: list[int], spine: int, nodes: Nodes, end: int) -> None:
+    """The nodes of a spine end here."""
+    for gap in opened[spine:]:
+        nodes.end[gap] = end
+    del opened[spine:]
 
 
 _Subtree = list[int]
