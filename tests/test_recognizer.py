@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import nestag.recognizer as recognizer_module
 from nestag.data import Entity, Sentence
 from nestag.errors import InputError
 from nestag.recipe import Recipe
@@ -96,6 +97,22 @@ def test_batches_and_order_do_not_matter(trained: Path) -> None:
     assert small.predict(many) == together
     assert recognizer.predict(reversed(many)) == together[::-1]
     assert [recognizer.predict([sentence])[0] for sentence in many] == together
+
+
+def test_memory_is_bounded_by_blocks_of_sentences(trained: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    recognizer = NestedNER.from_pretrained(trained, "cpu")
+    many = [CORPUS[i % 2].tokens[: i % 7] for i in range(40)]
+    whole = recognizer.predict_scored(many)
+    seen: list[int] = []
+    decode = recognizer_module.decode_scores
+    monkeypatch.setattr(
+        recognizer_module, "decode_scores", lambda *a, **k: (seen.append(a[1].size), decode(*a, **k))[1]
+    )
+    monkeypatch.setattr(recognizer_module, "BLOCK", 600)
+    parted = recognizer.predict_scored(many)
+    assert len(seen) > 5
+    assert max(seen) <= 600
+    assert [[entity for entity, _ in found] for found in parted] == [[entity for entity, _ in found] for found in whole]
 
 
 def test_a_sentence_of_five_thousand_words(trained: Path) -> None:

@@ -7,10 +7,11 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from transformers import PreTrainedTokenizerBase
 
 from nestag.batching import batches
@@ -22,12 +23,18 @@ from nestag.corpora.report import Report
 from nestag.data import Entity, Sentence
 from nestag.decoding import Decoding, EntityTable, decode_scores, filter_entities
 from nestag.errors import InputError
-from nestag.inputs import Reader, chunked, load_tokenizer
+from nestag.inputs import Reader, Reading, chunked, load_tokenizer
 from nestag.model import Tagger
 from nestag.vocabulary import Vocabulary
 
 CHUNK = 2_000
 """Sentences that are sorted by length and tagged together; more would only cost memory."""
+
+BLOCK = 2**25
+"""Scores, of all three heads, that are held at once."""
+
+Floats = NDArray[np.float32]
+T = TypeVar("T")
 
 SETTINGS = "nestag.json"
 VOCABULARY = "vocabulary.json"
@@ -117,16 +124,13 @@ class NestedNER:
 
     def predict(self, sentences: Iterable[Sequence[str] | Sentence]) -> list[tuple[Entity, ...]]:
         """The entities of each sentence of tokens, in canonical order."""
-        return [
-            tuple(entities) for table in self._tables(sentences, self._thresholded) for entities in table.to_lists()
-        ]
+        tables = self._tables(sentences, confidence=self._thresholded)
+        return [entities for order, table in tables for entities in reordered(order, table.to_lists())]
 
     def predict_scored(self, sentences: Iterable[Sequence[str] | Sentence]) -> list[tuple[Scored, ...]]:
         """The same with the confidence of each entity."""
-        found: list[tuple[Scored, ...]] = []
-        for table in self._tables(sentences, confidence=True):
-            found += scored(table)
-        return found
+        tables = self._tables(sentences, confidence=True)
+        return [entities for order, table in tables for entities in reordered(order, scored(table))]
 
     def predict_stream(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
         """The sentences with the entities found in them, a chunk at a time, in their order."""
@@ -150,43 +154,82 @@ class NestedNER:
     def _thresholded(self) -> bool:
         return bool(self.settings.threshold or self.settings.thresholds)
 
-    def _tables(self, sentences: Iterable[Sequence[str] | Sentence], confidence: bool) -> Iterator[EntityTable]:
-        """The entities of each chunk of sentences."""
+    def _tables(
+        self, sentences: Iterable[Sequence[str] | Sentence], confidence: bool
+    ) -> Iterator[tuple[list[int], EntityTable]]:
+        """The entities of each chunk of sentences, sorted by length, and where each stood in its chunk."""
         for chunk in chunked(iter(sentences), CHUNK):
-            table = self._decoded(chunk, confidence)
+            tokens = [item.tokens if isinstance(item, Sentence) else tuple(item) for item in chunk]
+            documents = [document_of(item) if isinstance(item, Sentence) else "" for item in chunk]
+            reading = self._reader.read(tokens, documents)
+            order = sorted(range(len(tokens)), key=lambda index: len(tokens[index]))
+            blocks = [self._decoded(reading, block, confidence) for block in self._blocks(order, tokens)]
+            table = joined(blocks)
             if self._thresholded:
                 table = filter_entities(table, self.settings.threshold, self.settings.thresholds)
-            yield table
+            yield order, table
 
-    def _decoded(self, chunk: list[Sequence[str] | Sentence], confidence: bool) -> EntityTable:
-        tokens = [item.tokens if isinstance(item, Sentence) else tuple(item) for item in chunk]
-        documents = [document_of(item) if isinstance(item, Sentence) else "" for item in chunk]
-        n, c, u = self.scores(tokens, documents)
-        lengths = [len(words) for words in tokens]
+    @property
+    def _reader(self) -> Reader:
+        return Reader(self.tokenizer, self.settings.window, self.settings.context)
+
+    def _blocks(self, order: list[int], tokens: Sequence[Sequence[str]]) -> Iterator[list[int]]:
+        """Sentences of like length whose scores, padded, take bounded memory."""
+        most = max(1, BLOCK // sum(self.model.config.sizes))
+        block: list[int] = []
+        for index in order:
+            if block and (len(block) + 1) * len(tokens[index]) > most:
+                yield block
+                block = []
+            block.append(index)
+        yield block
+
+    def _decoded(self, reading: Reading, block: list[int], confidence: bool) -> EntityTable:
+        n, c, u = self._scores(reading, block)
+        lengths = [len(reading.texts[index]) for index in block]
         return decode_scores(self.vocabulary, n, c, u, lengths, self.settings.decoding, confidence=confidence)
 
-    @torch.inference_mode()
-    def scores(
-        self, sentences: Sequence[Sequence[str]], documents: Sequence[str] | None = None
-    ) -> tuple[np.ndarray, ...]:
+    def scores(self, sentences: Sequence[Sequence[str]], documents: Sequence[str] | None = None) -> tuple[Floats, ...]:
         """The log-probabilities of the three heads, padded: sentences x words x size of the table."""
-        reader = Reader(self.tokenizer, self.settings.window, self.settings.context)
-        reading = reader.read(sentences, documents)
-        longest = max(map(len, sentences), default=0)
-        heads = [np.zeros((len(sentences), longest, size), dtype=np.float32) for size in self.model.config.sizes]
+        return self._scores(self._reader.read(sentences, documents), range(len(sentences)))
+
+    @torch.inference_mode()
+    def _scores(self, reading: Reading, block: Sequence[int]) -> tuple[Floats, ...]:
+        rows = {sentence: row for row, sentence in enumerate(block)}
+        windows = [window for window in reading.windows if window.sentence in rows]
+        longest = max((len(reading.texts[index]) for index in block), default=0)
+        heads = [np.zeros((len(block), longest, size), dtype=np.float32) for size in self.model.config.sizes]
         was_training = self.model.training
         self.model.train(False)
-        for group in batches(reading.windows, self.settings.budget):
-            chosen = [reading.windows[index] for index in group]
-            inputs = {name: value.to(self.model.device) for name, value in reader.tensors(reading, chosen).items()}
-            scores = self.model(**inputs)
+        for group in batches(windows, self.settings.budget):
+            chosen = [windows[index] for index in group]
+            inputs = self._reader.tensors(reading, chosen)
+            scores = self.model(**{name: value.to(self.model.device) for name, value in inputs.items()})
             for head, score in zip(heads, scores[:3], strict=True):
                 values = torch.log_softmax(score.float(), dim=-1).cpu().numpy()
-                for row, window in enumerate(chosen):
-                    inside = slice(window.keep_first - window.first, window.keep_last - window.first)
-                    head[window.sentence, window.keep_first : window.keep_last] = values[row, inside]
+                for window, words in zip(chosen, values, strict=True):
+                    kept = words[window.keep_first - window.first : window.keep_last - window.first]
+                    head[rows[window.sentence], window.keep_first : window.keep_last] = kept
         self.model.train(was_training)
         return tuple(heads)
+
+
+def joined(blocks: Sequence[EntityTable]) -> EntityTable:
+    """The tables of blocks that follow each other as one."""
+    first = np.cumsum([0, *(block.sentences for block in blocks)])
+    sentence = np.concatenate([block.sentence + start for block, start in zip(blocks, first, strict=False)])
+    start, end, kind = (np.concatenate(column) for column in zip(*(block[1:4] for block in blocks), strict=True))
+    rated = [block.confidence for block in blocks if block.confidence is not None]
+    confidence = np.concatenate(rated) if len(rated) == len(blocks) else None
+    return EntityTable(sentence, start, end, kind, blocks[0].types, int(first[-1]), confidence)
+
+
+def reordered(order: Sequence[int], found: list[T]) -> list[T]:
+    """What was found in sentences taken in an order, in the order they came in."""
+    back: list[T] = list(found)
+    for index, entities in zip(order, found, strict=True):
+        back[index] = entities
+    return back
 
 
 def scored(table: EntityTable) -> list[tuple[Scored, ...]]:

@@ -66,7 +66,12 @@ def train(
     labels = [vocabulary.ids(vocabulary.encode(sentence)) for sentence in nested]
     progress = Progress()
     lesson = Lesson(reader, reading, labels)
-    NestedTrainer(recognizer, lesson, dev, folder, recipe, seed, progress, watch, report_to, use_cpu).run()
+    trainer = NestedTrainer(recognizer, lesson, dev, folder, recipe, seed, progress, watch, report_to, use_cpu)
+    try:
+        trainer.run()
+    except OSError as error:
+        reason = error.strerror or error
+        raise InputError(f"cannot be written ({reason}); mend that and start again to go on", str(folder)) from None
     recognizer.model.load_state_dict(load_file(folder / BEST))
     recognizer.model.train(False)
     recognizer.save_pretrained(folder)

@@ -5,7 +5,8 @@ r"""Labels as text: what stands in files, and nowhere else.
     PER'     a helper of binarization     A+B    two entities over the same tokens, A outside
 
 A type name may hold anything. What would be misread is escaped with a backslash: `+`, `'` and the backslash itself
-wherever they stand, `S` and `-` where they are a whole type name, and characters that end a column or a line.
+wherever they stand, `S` and `-` where they are a whole type name, and characters that end a column or a line, or that
+vanish at the beginning of a file (the byte order mark).
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import re
 from nestag.errors import LabelError
 from nestag.tree import Name
 
-_BREAKS = "\t\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
+_BREAKS = "\t\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029\ufeff"
 _WRITTEN = {char: f"\\u{ord(char):04x}" for char in _BREAKS} | {"\t": r"\t", "\n": r"\n", "\r": r"\r", "\\": r"\\"}
 _FIELD = re.compile(rf"[\\{_BREAKS}]")
 _TYPE = re.compile(rf"[\\+'{_BREAKS}]")
