@@ -22,6 +22,7 @@ from nestag.data import Entity, Sentence
 from nestag.encodings import encode
 from nestag.encodings.base import Encoding
 from nestag.encodings.notation import write_chain, write_name
+from nestag.tables import visible
 from nestag.tree import Tree
 
 COLOURS = ("cyan", "magenta", "green", "yellow", "blue", "red", "bright_cyan", "bright_magenta", "bright_green")
@@ -133,18 +134,6 @@ def label_table(sentence: Sentence, encoding: Encoding) -> Table:
         cells = token, encoding.write_n(label.n), write_name(label.c), write_chain(label.u)
         table.add_row(*(Text(visible(cell)) for cell in cells))
     return table
-
-
-def visible(text: str) -> str:
-    """The text with what a terminal would obey, or not show, made visible."""
-    if text.isprintable():
-        return text
-    return "".join(char if char.isprintable() else symbol(char) for char in text)
-
-
-def symbol(char: str) -> str:
-    """A printable stand-in: ␉ for a tab, � for what has none."""
-    return chr(0x2400 + ord(char)) if char < " " else "�"
 
 
 def colour(kind: str) -> str:
