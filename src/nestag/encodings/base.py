@@ -9,7 +9,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from operator import index
 from typing import ClassVar, Literal, NamedTuple
 
@@ -50,8 +49,14 @@ class Label(NamedTuple):
 
 
 def as_labels(ns: Iterable[N], names: Iterable[Name], unary: Iterable[tuple[str, ...]]) -> list[Label]:
-    """Three columns as labels; `Label(...)` itself would be a Python call for each."""
-    return list(map(partial(tuple.__new__, Label), zip(ns, names, unary, strict=True)))
+    """Three columns as labels; neighbours that say the same are one and the same label, to spare memory."""
+    labels: list[Label] = []
+    label = Label(0, Name(()), ())
+    for n, c, u in zip(ns, names, unary, strict=True):
+        if n is not label[0] or c is not label[1] or u is not label[2]:
+            label = Label(n, c, u)
+        labels.append(label)
+    return labels
 
 
 class Encoding(ABC):
