@@ -93,6 +93,8 @@ def checked_tokens(tokens: Sequence[str]) -> tuple[str, ...]:
     """The tokens as a tuple, or a DataError naming the first that is not a non-empty string."""
     if isinstance(tokens, str):
         raise DataError(f"tokens is the string {tokens[:40]!r}; split it into a list of tokens")
+    if all(tokens) and set(map(type, tokens)) <= {str}:  # nearly always, and several times as fast
+        return tuple(tokens)
     for position, token in enumerate(tokens):
         if not isinstance(token, str) or not token:
             raise DataError(f"token {position} is {token!r}; every token must be a non-empty string")

@@ -29,7 +29,8 @@ def read(path: str | Path, options: Options = DEFAULT, report: Report | None = N
         try:
             record = json.loads(line.text)
             sentence = sentence_from(record, line)
-            report.duplicates(map(_entity, record["entities"]), sentence, f"{path}:{line.number}")
+            if len(record["entities"]) > len(sentence.entities):
+                report.duplicates(map(_entity, record["entities"]), sentence, f"{path}:{line.number}")
             yield sentence
         except DataError as error:
             raise InputError(str(error), str(path), line.number) from None
@@ -95,10 +96,10 @@ def to_line(sentence: Sentence) -> str:
 def _entity(record: object) -> Entity:
     if not isinstance(record, dict):
         raise DataError(f'entity {record!r} is not an object; write {{"start", "end", "type"}}')
-    missing = [name for name in Entity._fields if name not in record]
-    if missing:
-        raise DataError(f"entity {record!r} has no field {missing[0]!r}; add it")
-    return Entity(record["start"], record["end"], record["type"])
+    try:
+        return Entity(record["start"], record["end"], record["type"])
+    except KeyError as error:
+        raise DataError(f"entity {record!r} has no field {error}; add it") from None
 
 
 def _origin(record: object) -> Origin:

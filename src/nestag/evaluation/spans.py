@@ -1,0 +1,148 @@
+"""Entities of many sentences as arrays, with how deep each lies and whether it is flat, outer or inner.
+
+The tokens of all sentences are counted through, so entities of different sentences never touch and one sweep over the
+arrays serves them all. Where entities nest, an entity lies as deep as there are entities open where it begins;
+sentences whose entities cross are few and are looked at one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from itertools import chain
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nestag.data import Entity
+from nestag.statistics import depths_of
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+
+class Names:
+    """Type names by number, and where each stands among them in alphabetic order."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[str, int] = {}
+        self._ranks: Ints = np.zeros(0, dtype=np.int64)
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def number(self, entities: Sequence[Entity]) -> Ints:
+        """The number of each entity's type; new types get new numbers."""
+        numbers = self.numbers
+        found = [numbers.setdefault(entity.type, len(numbers)) for entity in entities]
+        return np.array(found, dtype=np.int64)
+
+    def ranks(self) -> Ints:
+        """The alphabetic place of each type, by its number."""
+        if len(self._ranks) < len(self.numbers):
+            ordered = [self.numbers[name] for name in sorted(self.numbers)]
+            self._ranks = np.empty(len(ordered), dtype=np.int64)
+            self._ranks[ordered] = np.arange(len(ordered))
+        return self._ranks
+
+
+class Listed(NamedTuple):
+    """The entities of sentences one after the other, the sentence of each, and the number of its type."""
+
+    entities: list[Entity]
+    sentence: Ints
+    type: Ints
+
+    @classmethod
+    def of(cls, sets: Sequence[Collection[Entity]], names: Names) -> Listed:
+        """List the entities of each sentence."""
+        entities = list(chain.from_iterable(sets))
+        sentence = np.repeat(np.arange(len(sets)), [len(one) for one in sets])
+        return cls(entities, sentence, names.number(entities))
+
+
+class Spans(NamedTuple):
+    """Entities in canonical order, each once."""
+
+    entities: list[Entity]  # as given, so `entities[order[i]]` is the i-th here
+    order: Ints
+    sentence: Ints
+    length: Ints
+    type: Ints  # its number
+    key: Ints  # the same for the same entity of the same sentence
+    depth: Ints
+    outer: Bools  # whether it holds another and is in none
+
+    def also_in(self, others: Spans) -> Bools:
+        """Which of these entities are among others."""
+        return np.isin(self.key, others.key, assume_unique=True)
+
+    def places_in(self, others: Spans) -> Ints:
+        """Where each of these entities stands among others that hold it."""
+        return np.searchsorted(others.key, self.key)
+
+
+def spans_of(listed: Listed, starts: Ints, names: Names) -> Spans:
+    """The entities as arrays; `starts[i]` is where sentence i starts, and `starts[-1]` where the last one ends.
+
+    The names must know all types that are to be compared, so that equal entities get equal keys.
+    """
+    entities = listed.entities
+    start = np.array([entity.start for entity in entities], dtype=np.int64) + starts[listed.sentence]
+    end = np.array([entity.end for entity in entities], dtype=np.int64) + starts[listed.sentence]
+    key, order = np.unique(_keys(start, end, listed.type, int(starts[-1]), names), return_index=True)
+    start, end, sentence = start[order], end[order], listed.sentence[order]
+    depth, outer = _nesting(start, end)
+    for one in crossing(start, end, sentence):
+        places = np.flatnonzero(sentence == one)
+        depth[places], outer[places] = _crossing_nesting([entities[order[place]] for place in places])
+    return Spans(entities, order, sentence, end - start, listed.type[order], key, depth, outer)
+
+
+def _keys(start: Ints, end: Ints, kind: Ints, tokens: int, names: Names) -> Ints:
+    """One number for span and type; in its order an entity comes before those it contains."""
+    types = max(1, len(names))
+    assert (tokens + 1) ** 2 * types < 2**63, "too many tokens to be counted through"
+    ranks = names.ranks()[kind] if len(kind) else kind
+    return (start * (tokens + 1) + tokens - end) * types + ranks
+
+
+def _nesting(start: Ints, end: Ints) -> tuple[Ints, Bools]:
+    """Depth, and whether an entity is outer, of entities in canonical order that nest.
+
+    A pair over the same tokens in no other entity begins at depth 1 (see statistics.depths_of), and so all within it
+    lies one deeper.
+    """
+    opened = np.arange(len(start)) - np.searchsorted(np.sort(end), start, side="right")
+    if not len(start):
+        return opened, np.zeros(0, dtype=bool)
+    next_start, next_end = np.append(start[1:], end[-1]), np.append(end[1:], -1)
+    top = opened == 0
+    paired = (start == next_start) & (end == next_end)
+    depth = opened + paired[np.flatnonzero(top)][np.cumsum(top) - 1]
+    return depth, (depth == 0) & (next_start < end)
+
+
+def _crossing_nesting(entities: Sequence[Entity]) -> tuple[list[int], list[bool]]:
+    """The same for one sentence whose entities may cross."""
+    depths = depths_of(entities)
+    return depths, [not depth and holds(entity, entities) for entity, depth in zip(entities, depths, strict=True)]
+
+
+def crossing(start: Ints, end: Ints, sentence: Ints) -> Ints:
+    """The sentences in which entities, given in canonical order, cross.
+
+    Where they nest, the entity that ends is always the last one opened that has not ended yet. So as many are open
+    when it ends as when it began, and the first that breaks this shows.
+    """
+    count = np.arange(len(start))
+    before = count - np.searchsorted(np.sort(end), start, side="right")
+    ended = np.empty_like(count)
+    ended[np.lexsort((-count, end))] = count
+    after = np.searchsorted(start, end, side="left") - ended - 1
+    return np.unique(sentence[before != after])
+
+
+def holds(entity: Entity, others: Sequence[Entity]) -> bool:
+    """Whether an entity contains another over other tokens."""
+    return any(entity.start <= other.start and other.end <= entity.end and entity[:2] != other[:2] for other in others)

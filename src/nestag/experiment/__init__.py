@@ -1,0 +1,1 @@
+"""Experiments: a grid of runs, done side by side and resumed, and what came out of them."""

@@ -1,0 +1,119 @@
+from __future__ import annotations
+
+import random
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nestag.errors import DataError
+from nestag.evaluation.score import Score, total
+from nestag.evaluation.significance import compare, intervals
+from nestag.evaluation.tally import COLUMNS, GROUPS, Counts, Tally, group_of
+
+
+def counts(rows: list[list[int]]) -> Counts:
+    return Counts(np.arange(len(rows)), np.array(rows, dtype=np.int64).reshape(-1, COLUMNS))
+
+
+def random_rows(rng: random.Random, size: int, right: float) -> list[list[int]]:
+    """One gold and one predicted entity a sentence, right with a probability."""
+    return [[hit, 1, 1, hit] for hit in (int(rng.random() < right) for _ in range(size))]
+
+
+def test_an_interval_covers_the_truth_about_19_times_of_20() -> None:
+    rng = random.Random(1)
+    inside = 0
+    for _ in range(60):
+        sample = counts(random_rows(rng, 150, 0.7))
+        low, high = intervals({"all": sample}, (), sample)["all"].f1
+        inside += low <= 0.7 <= high
+    assert 50 <= inside <= 60  # fewer than 50 of 60 would come by chance less than once in 1,000 times
+
+
+def test_an_interval_is_as_wide_as_theory_says() -> None:
+    sample = counts(random_rows(random.Random(2), 2_000, 0.5))
+    low, high = intervals({"all": sample}, (), sample)["all"].precision
+    assert high - low == pytest.approx(2 * 1.96 * (0.25 / 2_000) ** 0.5, rel=0.1)
+
+
+def test_the_mean_over_types_is_drawn_with_them() -> None:
+    rng = random.Random(5)
+    one, two = counts(random_rows(rng, 100, 0.9)), counts(random_rows(rng, 100, 0.1))
+    found = intervals({"type A": one, "type B": two, "all": one + two}, {"type A", "type B"}, one)
+    middle = sum(found["macro"].f1) / 2
+    assert middle == pytest.approx((sum(found["type A"].f1) + sum(found["type B"].f1)) / 4, abs=0.02)
+    assert found["macro"].f1.high - found["macro"].f1.low < found["type A"].f1.high - found["type A"].f1.low + 0.05
+
+
+def test_nothing_has_an_interval_of_zero() -> None:
+    empty = counts([])
+    assert intervals({"all": empty}, (), empty)["all"].f1 == (0.0, 0.0)
+
+
+def test_swaps_are_as_exact_as_trying_them_all() -> None:
+    rng = random.Random(3)
+    one, two = (random_rows(rng, 10, right) for right in (0.9, 0.4))
+
+    def difference(pairs: list[tuple[list[int], list[int]]]) -> float:
+        return total(Score(*a) for a, _ in pairs).f1 - total(Score(*b) for _, b in pairs).f1
+
+    truth = difference(list(zip(one, two, strict=True)))
+    ways = [
+        difference([(b, a) if swap else (a, b) for swap, a, b in zip(swaps, one, two, strict=True)])
+        for swaps in product((0, 1), repeat=10)
+    ]
+    exact = sum(abs(way) >= abs(truth) - 1e-12 for way in ways) / len(ways)
+    found = compare(counts(one), counts(two))
+    assert found.difference == pytest.approx(truth)
+    assert found.randomization == pytest.approx(exact, abs=0.02)
+
+
+def test_a_system_does_not_differ_from_itself() -> None:
+    rows = counts(random_rows(random.Random(4), 50, 0.5))
+    found = compare(rows, rows)
+    assert (found.difference, found.interval, found.bootstrap, found.randomization) == (0, (0, 0), 1, 1)
+
+
+def test_systems_on_other_sentences_are_refused() -> None:
+    with pytest.raises(DataError, match="same sentences"):
+        compare(counts([[1, 1, 1, 1]]), counts([[1, 1, 1, 1]] * 2))
+
+
+entries = st.tuples(st.sampled_from("AB"), st.integers(0, GROUPS - 1), st.integers(0, COLUMNS - 1))
+
+
+@settings(max_examples=50)
+@given(st.lists(st.lists(entries, max_size=20), max_size=5))
+def test_a_tally_counts_as_a_dictionary_would(portions: list[list[tuple[str, int, int]]]) -> None:
+    tally = Tally()
+    expected: dict[str, dict[int, list[int]]] = {"A": {}, "B": {}}
+    for portion in portions:
+        for column in range(COLUMNS):
+            mine = [(kind, group) for kind, group, place in portion if place == column]
+            numbers = np.array(["AB".index(kind) for kind, _ in mine], dtype=np.int64)
+            tally.add("types", "AB", numbers, np.array([group for _, group in mine], dtype=np.int64), column)
+        for kind, group, column in portion:
+            expected[kind].setdefault(group, [0] * COLUMNS)[column] += 1
+    found = tally.classes()
+    for kind, groups in expected.items():
+        if portions:
+            member = found["types", kind]
+            assert dict(zip(member.groups.tolist(), member.rows.tolist(), strict=True)) == groups
+            both = member + member
+            assert both.sums() == [2 * one for one in member.sums()]
+
+
+def test_compacting_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nestag.evaluation.tally.PENDING", 3)
+    tally = Tally()
+    for _ in range(10):
+        tally.add("types", ["A"], np.array([0, 0, 0]), np.array([1, 2, 2]), 0)
+    assert tally.classes()["types", "A"].rows.tolist() == [[10, 0, 0, 0], [20, 0, 0, 0]]
+
+
+def test_words_decide_the_group_whatever_they_are() -> None:
+    assert group_of(["a", "b"]) != group_of(["ab"])
+    assert 0 <= group_of(["\ud800"]) < GROUPS

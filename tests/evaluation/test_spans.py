@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+from itertools import accumulate
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nestag.data import Entity, outermost_first
+from nestag.evaluation.spans import Listed, Names, Spans, crossing, holds, spans_of
+from nestag.statistics import count_crossing, depths_of
+from strategies import sentences, types
+
+LENGTH = 8
+
+
+@st.composite
+def crossing_sets(draw: st.DrawFn) -> list[Entity]:
+    """Entities that may cross and may be given twice."""
+    places = st.tuples(st.integers(0, LENGTH - 1), st.integers(1, LENGTH), types)
+    return [Entity(a, b, kind) for a, b, kind in draw(st.lists(places, max_size=8)) if a < b]
+
+
+def spans(sets: list[list[Entity]]) -> Spans:
+    names = Names()
+    return spans_of(Listed.of(sets, names), np.array([0, *accumulate([LENGTH] * len(sets))]), names)
+
+
+def merged(entities: list[Entity]) -> list[Entity]:
+    return sorted(set(entities), key=outermost_first)
+
+
+nested_sets = sentences(LENGTH).map(lambda sentence: list(sentence.entities))
+
+
+@given(st.lists(nested_sets | crossing_sets(), min_size=1, max_size=5))
+def test_depths_are_those_of_the_definition(sets: list[list[Entity]]) -> None:
+    found = spans(sets)
+    assert found.depth.tolist() == [depth for one in sets for depth in depths_of(merged(one))]
+    assert [found.entities[place] for place in found.order] == [entity for one in sets for entity in merged(one)]
+
+
+@given(st.lists(nested_sets | crossing_sets(), min_size=1, max_size=5))
+def test_outer_entities_hold_another_and_are_in_none(sets: list[list[Entity]]) -> None:
+    expected = [
+        holds(entity, one) and not any(holds(other, [entity]) or other[:2] == entity[:2] for other in one - {entity})
+        for one in map(set, sets)
+        for entity in merged(list(one))
+    ]
+    assert spans(sets).outer.tolist() == expected
+
+
+@given(st.lists(nested_sets | crossing_sets(), min_size=1, max_size=5))
+def test_crossing_sentences_are_noticed(sets: list[list[Entity]]) -> None:
+    rows = [(LENGTH * i + e.start, LENGTH * i + e.end, i) for i, one in enumerate(sets) for e in merged(one)]
+    start, end, sentence = np.array(rows, dtype=np.int64).reshape(-1, 3).T
+    assert crossing(start, end, sentence).tolist() == [i for i, one in enumerate(sets) if count_crossing(merged(one))]
+
+
+@given(nested_sets, nested_sets)
+def test_keys_tell_which_entities_are_shared(one: list[Entity], other: list[Entity]) -> None:
+    names = Names()
+    listed = [Listed.of([side], names) for side in (one, other)]
+    first, second = (spans_of(side, np.array([0, LENGTH]), names) for side in listed)
+    assert first.also_in(second).tolist() == [entity in other for entity in merged(one)]
+    shared = first.also_in(second)
+    places = first.places_in(second)[shared]
+    assert [second.entities[second.order[place]] for place in places] == [e for e in merged(one) if e in other]
