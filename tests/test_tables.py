@@ -10,10 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nestag.tables import (
+    Figure,
     Form,
     Percent,
     Section,
     Table,
+    flat,
+    is_numeric,
     latex_escaped,
     lines,
     markdown_escaped,
@@ -111,10 +114,82 @@ def test_any_text_can_be_written_in_any_form(form: Form, cell: str, title: str) 
 def test_escaped_text_is_one_line_without_live_signs(text: str) -> None:
     assert len(markdown_escaped(text).splitlines()) <= 1
     assert not re.search(r"(?<!\\)(?:\\\\)*\|", markdown_escaped(text))
-    live = re.sub(r"\\[{}$&#%_]|\\text[a-z]+\{\}|\$\\geq\$", "", latex_escaped(text))
+    live = re.sub(r"\\[{}$&#%_]|\\text[a-z]+\{\}|\$(?:\\geq|\\pm|\^\d)\$", "", latex_escaped(text))
     assert not re.search(r"[\\{}$&#%_~^]", live)
 
 
 def test_a_row_of_the_wrong_width_is_our_mistake() -> None:
     with pytest.raises(AssertionError):
         Table("", ("a", "b"), (Section("", ((1,),)),))
+
+
+MEASURED = Table(
+    "Scores",
+    ("encoding", "F1", "gain"),
+    (
+        Section(
+            "ours", (("abs", Figure(75.916, 0.131, 3, bold=True), Figure(-0.04, form="+.2f")), ("rel", None, None))
+        ),
+        Section("paper", (("abs", Figure(76.6, 0.3, form=".1f"), None), ("4tg", Figure(74.0, note="(n=1)"), None))),
+    ),
+    "One line | about it.",
+)
+
+
+def test_figures_are_shown_with_their_spread_and_note() -> None:
+    cells = [
+        Figure(75.916, 0.131, 3),
+        Figure(76.6, 0.3, form=".1f"),
+        Figure(74, note="(n=1)"),
+        Figure(1, 2, form="+.1f"),
+    ]
+    assert [shown(cell) for cell in cells] == ["75.92 ± 0.13", "76.6 ± 0.3", "74.00 (n=1)", "+1.0 ± 2.0"]
+
+
+def test_programs_get_figures_as_numbers_in_columns_of_their_own() -> None:
+    rows = list(csv.reader(io.StringIO(to_csv(MEASURED))))
+    assert rows == [
+        ["section", "encoding", "F1", "F1 deviation", "F1 count", "gain"],
+        ["ours", "abs", "75.916", "0.131", "3", "-0.04"],
+        ["ours", "rel", "", "", "", ""],
+        ["paper", "abs", "76.6", "0.3", "", ""],
+        ["paper", "4tg", "74.0", "", "", ""],
+    ]
+    read = json.loads(to_json(MEASURED))
+    assert read["note"] == "One line | about it."
+    assert read["rows"][0] == {
+        "section": "ours", "encoding": "abs", "F1": 75.916, "F1 deviation": 0.131, "F1 count": 3, "gain": -0.04
+    }  # fmt: skip
+
+
+def test_people_see_bold_minus_and_note() -> None:
+    markdown, latex, text = to_markdown(MEASURED), to_latex(MEASURED), to_text(MEASURED)
+    assert "| abs | **75.92 ± 0.13** | -0.04 |" in markdown
+    assert markdown.endswith("|\n\nOne line \\| about it.\n")
+    assert r"abs & \textbf{75.92 $\pm$ 0.13} & $-$0.04 \\" in latex
+    assert latex.startswith("% Scores\n% One line | about it.\n\\begin{tabular}{lrr}")
+    assert "abs       75.92 ± 0.13  -0.04" in text
+    assert text.endswith("\nOne line | about it.\n")
+
+
+def test_a_bound_is_a_number_and_other_text_is_not() -> None:
+    def column(*cells: str | float | None) -> bool:
+        return is_numeric(Table("", ("x",), (Section("", tuple((cell,) for cell in cells)),)), 0)
+
+    assert column(1.0, ">99.99", None)
+    assert not column(1.0, "> all")
+    assert not column(">99.99")
+
+
+figures = st.builds(Figure, st.floats(-100, 100), st.none() | st.floats(0, 9), st.none() | st.integers(1, 5))
+
+
+@given(st.lists(st.tuples(st.none() | figures, st.none() | st.integers() | figures), min_size=1))
+def test_flat_tables_lose_nothing(rows: list[tuple[Figure | None, int | Figure | None]]) -> None:
+    plain = flat(Table("", ("a", "b"), (Section("", tuple(rows)),)))
+    for before, after in zip(rows, plain.sections[0].rows, strict=True):
+        found = dict(zip(plain.columns, after, strict=True))
+        for name, cell in zip("ab", before, strict=True):
+            told = found[name], found.get(f"{name} deviation"), found.get(f"{name} count")
+            wanted = (cell.value, cell.deviation, cell.count) if isinstance(cell, Figure) else (cell, None, None)
+            assert told == wanted

@@ -8,12 +8,11 @@ from dataclasses import asdict
 from importlib.metadata import version
 
 from nestag.data import Entity, Sentence
-from nestag.evaluation import Score, by_type, score
+from nestag.evaluation.display import by_depth, by_type, overall
+from nestag.evaluation.judge import evaluate
+from nestag.evaluation.matching import Pair
 from nestag.recipe import Recipe
-from nestag.statistics import depths_of
-
-DEEPEST = 2
-"""Entities nested this deep or deeper are scored together."""
+from nestag.tables import Form, write
 
 Predictions = Sequence[Sequence[Entity]]
 
@@ -61,27 +60,9 @@ def card(
 
 
 def _scores(sentences: Sequence[Sentence], guesses: Predictions) -> list[str]:
-    """Strict scores in all, by type and by depth."""
-    gold = [sentence.entities for sentence in sentences]
-    rows = [("all", score(gold, guesses))]
-    rows += [(kind, found) for kind, found in by_type(gold, guesses).items()]
-    for depth in range(DEEPEST + 1):
-        name = f"depth {depth}" + " and more" * (depth == DEEPEST)
-        rows.append((name, score(at_depth(gold, depth), at_depth(guesses, depth))))
-    return ["| | precision | recall | F1 | entities |", "|---|---|---|---|---|", *(_row(*row) for row in rows)]
-
-
-def at_depth(entities: Sequence[Sequence[Entity]], depth: int) -> list[list[Entity]]:
-    """The entities at one depth of their own sentence, `DEEPEST` meaning that and more."""
-    return [
-        [entity for entity, found in zip(inside, depths_of(inside), strict=True) if min(found, DEEPEST) == depth]
-        for inside in entities
-    ]
-
-
-def _row(name: str, found: Score) -> str:
-    shown = " | ".join(f"{100 * value:.2f}" for value in (found.precision, found.recall, found.f1))
-    return f"| {name.replace('|', '&#124;')} | {shown} | {found.gold:,} |"
+    """Strict scores in all, by type and by depth, as tables."""
+    found = evaluate(Pair(one, one.with_entities(guess)) for one, guess in zip(sentences, guesses, strict=True))
+    return [write(table(found), Form.markdown) for table in (overall, by_type, by_depth)]
 
 
 def _version(package: str) -> str:

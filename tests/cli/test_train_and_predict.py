@@ -56,9 +56,9 @@ def model(files: Files, tiny_encoder: Callable[[str], str], tmp_path_factory: py
 def test_the_model_card_says_what_it_is(model: Path) -> None:
     card = (model / "README.md").read_text()
     assert "| train | 16 | 104 | 48 |" in card
-    assert "| all | 100.00 | 100.00 | 100.00 | 6 |" in card
-    assert "| PER | 100.00 | 100.00 | 100.00 | 3 |" in card
-    assert "| depth 1 | 100.00" in card
+    assert "| micro | 100.00 (100.0–100.0) | 100.00 (100.0–100.0) | 100.00 (100.0–100.0) | 6 | 6 | 6 |" in card
+    assert "| PER | 100.00 (100.0–100.0) | 100.00 (100.0–100.0) | 100.00 (100.0–100.0) | 3 | 3 | 3 |" in card
+    assert "| ≥ 1 | 100.00 " in card
     assert "| learning_rate | 0.003 |" in card
     assert "transformers" in card
 
@@ -105,10 +105,10 @@ def test_several_seeds_are_summed_up(files: Files, tiny_encoder: Callable[[str],
 @pytest.mark.parametrize(
     ("found", "told"),
     [
-        (Score(0, 0, 6), "no entity is predicted"),
-        (Score(0, 9, 6), "although 9 entities are predicted"),
-        (Score(0, 3, 0), "dev has no entities"),
-        (Score(1, 1, 6), ""),
+        (Score.of(0, 0, 6), "no entity is predicted"),
+        (Score.of(0, 9, 6), "although 9 entities are predicted"),
+        (Score.of(0, 3, 0), "dev has no entities"),
+        (Score.of(1, 1, 6), ""),
     ],
 )
 def test_a_run_that_finds_nothing_says_why(found: Score, told: str, capsys: pytest.CaptureFixture[str]) -> None:

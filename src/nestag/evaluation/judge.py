@@ -43,8 +43,8 @@ WORST = 30
 
 PLACES = (FLAT, OUTER, INNER)
 FAMILIAR = (SEEN, UNSEEN)
-SHOWN = ("overall", "types", "depths", "lengths", "nesting", "familiar")
-BREAKDOWNS = (*SHOWN, "same_depth", "sentences")
+SHOWN = ("overall", "types", "depths", "lengths", "nesting", "familiar", "same_depth")
+BREAKDOWNS = (*SHOWN, "sentences")
 CORRECT, PREDICTED, GOLD, FOUND = range(4)
 
 

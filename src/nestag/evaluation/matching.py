@@ -132,7 +132,7 @@ def _longer(row: _Row, names: Names) -> InputError:
     left = right if guess is None else guess
     assert left is not None
     return InputError(
-        f"it is left over, for {names[1 - side]} has {number - 1:,} sentences; give both the same sentences",
+        f"it is left over, for {names[1 - side]} ends after sentence {number - 1:,}; give both the same sentences",
         _place(_Placed(side, number, left), names),
     )
 
@@ -170,7 +170,7 @@ def _place(placed: _Placed, names: Names) -> str:
 
 
 def _word(tokens: tuple[str, ...], at: int) -> str:
-    return repr(_short(tokens[at])) if at < len(tokens) else "missing, for the sentence ends"
+    return repr(_short(tokens[at])) if at < len(tokens) else "missing (the sentence ends)"
 
 
 def _short(text: str) -> str:

@@ -46,11 +46,15 @@ class Group(NamedTuple):
         return total(found for number, found in classes.items() if self.holds(number))
 
 
+SAME_DEPTH = "same depth"
 DEPTHS = (Group("0", 0, 0), Group("1", 1, 1), Group("≥ 1", 1), Group("≥ 2", 2))
 """The depths that the paper's table shows."""
 
 LENGTHS = (Group("1", 1, 1), Group("2–4", 2, 4), Group("≥ 2", 2), Group("5–9", 5, 9), Group("≥ 10", 10))
 """The lengths that the paper's table shows."""
+
+
+_GROUPED = {"depths": ("depth", DEPTHS), "lengths": ("length", LENGTHS), "same_depth": (SAME_DEPTH, DEPTHS)}
 
 
 class Interval(NamedTuple):
@@ -125,6 +129,7 @@ class Evaluation:
             **{f"type {kind}": found for kind, found in self.types.items()},
             **{f"depth {group.name}": group.score(self.depths) for group in DEPTHS},
             **{f"length {group.name}": group.score(self.lengths) for group in LENGTHS},
+            **{f"{SAME_DEPTH} {group.name}": group.score(self.same_depth) for group in DEPTHS},
             **self.nesting,
             **self.familiar,
         }
@@ -196,8 +201,8 @@ def figures_of(breakdown: str, member: str | int) -> tuple[str, ...]:
     """
     if breakdown == "types":
         return (f"type {member}",)
-    if breakdown in ("depths", "lengths"):
-        word, groups = ("depth", DEPTHS) if breakdown == "depths" else ("length", LENGTHS)
+    if breakdown in _GROUPED:
+        word, groups = _GROUPED[breakdown]
         return tuple(f"{word} {group.name}" for group in groups if group.holds(int(member)))
     return (ALL,) if breakdown == "overall" else (str(member),)
 

@@ -1,0 +1,220 @@
+"""evaluate: gold and predicted files -> scores, what went wrong, and whether another prediction is as good."""
+
+from __future__ import annotations
+
+import json as js
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from enum import StrEnum
+from typing import Annotated, NamedTuple
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from nestag.cli.output import Csv, Json, Latex, Markdown, form_of, show
+from nestag.cli.splits import Borders, Cutter, Edges, Field, Language, Split, Words, options_of
+from nestag.cli.terminal import progress, tell
+from nestag.corpora.files import PIPE
+from nestag.corpora.registry import format_of
+from nestag.corpora.report import Report
+from nestag.data import Sentence
+from nestag.errors import InputError
+from nestag.evaluation.display import Detail, comparison, tables, tables_within
+from nestag.evaluation.judge import Judge
+from nestag.evaluation.matching import Pair, matched
+from nestag.evaluation.mistakes import Mistake, mistakes_of
+from nestag.evaluation.result import Evaluation, Shown
+from nestag.evaluation.significance import Comparison, compare
+from nestag.tables import Form, Table, to_json, visible
+
+WIDTH = 100
+"""Columns of the output where no terminal says how many there are."""
+
+
+class Match(StrEnum):
+    """How sentences find their partners."""
+
+    AUTO = "auto"
+    ID = "id"
+    ORDER = "order"
+
+
+class Name(StrEnum):
+    """A table that may be asked for alone."""
+
+    OVERALL = "overall"
+    TYPES = "types"
+    DEPTHS = "depths"
+    LENGTHS = "lengths"
+    NESTING = "nesting"
+    MISTAKES = "mistakes"
+    CONFUSION = "confusion"
+    COMPARISON = "comparison"
+
+
+def evaluate(
+    gold: Annotated[str, typer.Argument(metavar="GOLD", help="The annotated file, in any format; - is a pipe.")],
+    predicted: Annotated[str, typer.Argument(metavar="PRED", help="The same sentences with predicted entities.")],
+    train: Annotated[
+        str | None, typer.Option(metavar="FILE", help="The training corpus: score entities it has and has not apart.")
+    ] = None,
+    against: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Another prediction: say whether the two differ.")
+    ] = None,
+    by: Annotated[
+        Match, typer.Option(help="How sentences are matched; auto is in order, and by id where ids differ.")
+    ] = Match.AUTO,
+    paper: Annotated[bool, typer.Option("--paper", help="Score depths exactly as the paper does.")] = False,
+    worst: Annotated[int, typer.Option(metavar="N", min=0, max=30, help="Show the N worst sentences.")] = 0,
+    table: Annotated[Name | None, typer.Option(help="Print this table only.")] = None,
+    json: Json = False,
+    markdown: Markdown = False,
+    latex: Latex = False,
+    csv: Csv = False,
+    format: Annotated[str | None, typer.Option("--from", metavar="FORMAT", help="The format of all files.")] = None,
+    gold_format: Annotated[str | None, typer.Option(metavar="FORMAT", help="That of GOLD and --train.")] = None,
+    pred_format: Annotated[str | None, typer.Option(metavar="FORMAT", help="That of PRED and --against.")] = None,
+    tokenizer: Cutter = Words.SPACY,
+    language: Language = "en",
+    boundaries: Borders = Edges.WIDEN,
+    field: Field = None,
+) -> None:
+    """Score predicted entities against gold, in all and in parts, with 95 % intervals, and say what went wrong."""
+    form = form_of(json, markdown, latex, csv)
+    if table is Name.COMPARISON and against is None:
+        raise InputError("there is nothing to compare with; give another prediction with --against", "--table")
+    if worst and (form not in (Form.text, Form.json) or (table and form is Form.json)):
+        raise InputError("sentences are shown in the terminal, or in --json with all tables; drop --worst", "--worst")
+    options = options_of(tokenizer, language, boundaries, field)
+    files = Files(
+        Split("gold", gold, gold_format or format, options),
+        Split("predicted", predicted, pred_format or format, options),
+        Split("train", train, gold_format or format, options) if train else None,
+        Split("against", against, pred_format or format, options) if against else None,
+    )
+    print_found(judged(files, by, worst), form, paper, table)
+
+
+class Files(NamedTuple):
+    """What is read."""
+
+    gold: Split
+    predicted: Split
+    train: Split | None
+    against: Split | None
+
+
+class Found(NamedTuple):
+    """What came out."""
+
+    evaluation: Evaluation
+    comparison: Comparison | None
+    systems: tuple[str, str]  # what the two predictions are called
+
+
+def judged(files: Files, by: Match, worst: int) -> Found:
+    """The evaluation of a prediction, and how it compares with another; what readers had to change is told."""
+    refuse_pipes(files)
+    reports: dict[str, Report] = {}
+    judge = Judge(None if files.train is None else progress(read(files.train, reports), "reading train"))
+    judge.see(pairs_of(files.gold, files.predicted, by, reports))
+    other = Judge()
+    if files.against:
+        other.see(pairs_of(files.gold, files.against, by, reports))
+    for path, report in reports.items():
+        for line in report.summary():
+            tell(f"{path}: {line}")
+    result = judge.result()
+    return Found(
+        replace(result, mistakes=replace(result.mistakes, worst=result.mistakes.worst[:worst])),
+        compare(judge.counts(), other.counts()) if files.against else None,
+        (files.predicted.path, files.against.path if files.against else ""),
+    )
+
+
+def refuse_pipes(files: Files) -> None:
+    """A pipe can be read once: one file may be one, and not gold if it is read again for another prediction."""
+    pipes = [file for file in files if file and file.path == PIPE]
+    if len(pipes) > 1 or (files.against and files.gold in pipes):
+        raise InputError("it would be read more than once; save it to a file first", PIPE)
+
+
+def read(file: Split, reports: dict[str, Report]) -> Iterator[Sentence]:
+    """The sentences of a file; only the first reading is reported."""
+    report = None if file.path in reports else reports.setdefault(file.path, Report())
+    return format_of(file.path, file.format).read(file.path, file.options, report)
+
+
+def pairs_of(gold: Split, predicted: Split, by: Match, reports: dict[str, Report]) -> Iterator[Pair]:
+    """Both files side by side, with a running count for whoever looks on."""
+    sides = read(gold, reports), read(predicted, reports)
+    return progress(matched(*sides, by.value, (gold.path, predicted.path)), f"scoring {predicted.path}")
+
+
+def print_found(found: Found, form: Form, paper: bool, only: Name | None) -> None:
+    """Print all tables or one of them, and in a terminal the worst sentences."""
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else WIDTH)
+    chosen = tables_of(found, form, paper, console.width)
+    if only:
+        show(chosen[only], form)
+    elif form is Form.json:
+        typer.echo(to_object(found, chosen))
+    else:
+        for place, table in enumerate(chosen.values()):
+            typer.echo("\n" * (place > 0), nl=False)
+            typer.echo(f"# {table.title}\n" * (form is Form.csv), nl=False)
+            show(table, form)
+    for line in drawn(found.evaluation.mistakes.worst, console.width) if form is Form.text else ():
+        console.print(line, soft_wrap=True)
+
+
+def tables_of(found: Found, form: Form, paper: bool, width: int) -> dict[str, Table]:
+    """All tables by name, as the form wants them."""
+    detail = Detail.NUMBERS if form in (Form.json, Form.csv) else Detail.FULL
+    if form is Form.text:
+        chosen = tables_within(found.evaluation, paper, width)
+    else:
+        chosen = tables(found.evaluation, paper, detail)
+    if found.comparison:
+        chosen[Name.COMPARISON] = comparison(found.comparison, found.systems, detail)
+    return chosen
+
+
+def to_object(found: Found, chosen: Mapping[str, Table]) -> str:
+    """All that is known as one JSON object: the tables with their figures in percent, and the counts behind them."""
+    record = {
+        "tables": {name: js.loads(to_json(table)) for name, table in chosen.items()},
+        "evaluation": found.evaluation.to_json(),
+        "comparison": found.comparison and found.comparison._asdict(),
+    }
+    return js.dumps(record, ensure_ascii=False, indent=1)
+
+
+def drawn(sentences: Sequence[Shown], width: int) -> Iterator[Text]:
+    """Sentences with their gold entities, then with the predicted ones, and what is wrong in words."""
+    from nestag.cli.draw import nested
+
+    for place, (name, tokens, gold, predicted) in enumerate(sentences, 1):
+        found = mistakes_of(gold, predicted)
+        times = f"{len(found):,} mistake{'s' * (len(found) != 1)}"
+        yield Text(f"\nWorst {place}: {times}{f', {visible(name)}' if name else ''}", style="bold")
+        for title, entities in (("gold", gold), ("predicted", predicted)):
+            yield Text(title, style="italic")
+            yield from nested(Sentence(tokens, entities), width)
+        yield from (Text(in_words(mistake, tokens)) for mistake in found)
+
+
+def in_words(mistake: Mistake, tokens: Sequence[str]) -> str:
+    """A mistake in a line.
+
+    >>> from nestag.data import Entity
+    >>> in_words(Mistake("boundary", Entity(0, 2, "GPE"), Entity(1, 2, "GPE")), ["the", "USA"])
+    'boundary: GPE "the USA" predicted as GPE "USA"'
+    """
+    kind, gold, predicted = mistake
+    sides = [f'{side.type} "{" ".join(tokens[side.start : side.end])}"' for side in (gold, predicted) if side]
+    if gold and predicted and gold[:2] == predicted[:2]:
+        sides[1] = predicted.type
+    return visible(f"{kind}: {' predicted as '.join(sides)}")

@@ -1,0 +1,214 @@
+"""Evaluations as tables: the figures people see, the numbers programs get."""
+
+import csv
+import io
+import json
+
+import pytest
+
+from nestag.evaluation.display import (
+    Detail,
+    by_depth,
+    by_length,
+    by_nesting,
+    by_type,
+    comparison,
+    confusion,
+    mistakes,
+    overall,
+    tables,
+    tables_within,
+    verdict,
+)
+from nestag.evaluation.result import Confused, Evaluation, Interval, Intervals, Mistakes
+from nestag.evaluation.score import Score
+from nestag.evaluation.significance import Comparison
+from nestag.tables import Form, Table, lines, shown, to_csv, to_json, write
+
+BOUNDS = Intervals(Interval(0.7, 0.8), Interval(0.5, 0.6), Interval(0.61, 0.69))
+
+
+def evaluation(**changes: object) -> Evaluation:
+    """Ten gold entities, eight predicted, six of them right."""
+    whole = Score.of(correct=6, predicted=8, gold=10)
+    types = {"A": Score.of(1, 3, 2), "B": Score.of(5, 5, 8), "only predicted": Score.of(0, 0, 0)}
+    depths = {0: Score(5, 7, 8, 4), 1: Score(1, 1, 2, 2)}
+    values: dict[str, object] = {
+        "sentences": 1234,
+        "overall": whole,
+        "types": types,
+        "depths": depths,
+        "lengths": {1: Score.of(4, 4, 5), 3: Score.of(2, 4, 5)},
+        "nesting": {"flat": Score(5, 6, 6, 4), "outer": Score(0, 1, 2, 0), "inner": Score(1, 1, 2, 2)},
+        "familiar": {},
+        "same_depth": {0: Score(4, 7, 8, 4), 1: Score(0, 1, 2, 2)},
+        "mistakes": Mistakes(
+            kinds={"type": 1, "boundary": 1, "boundary and type": 0, "missed": 2, "spurious": 0},
+            nesting=3,
+            confusion=(
+                Confused("A", "A", 1),
+                Confused("B", "B", 5),
+                Confused("B", "A", 1),
+                Confused("A", None, 1),
+                Confused("B", None, 2),
+                Confused(None, "A", 1),
+            ),
+        ),
+        "intervals": dict.fromkeys(("all", "macro", "type A", "type B", "depth 0", "length 1", "flat"), BOUNDS),
+    }
+    return Evaluation(**values | changes)  # type: ignore[arg-type]
+
+
+def row(table: Table, name: str) -> list[str]:
+    """A row as people see it."""
+    return next([shown(cell) for cell in cells] for _, rows in table.sections for cells in rows if cells[0] == name)
+
+
+def record(table: Table, name: str) -> dict[str, object]:
+    """A row as programs get it."""
+    rows: list[dict[str, object]] = json.loads(to_json(table))["rows"]
+    return next(one for one in rows if one[table.columns[0]] == name)
+
+
+def test_people_see_each_figure_with_its_interval() -> None:
+    table = overall(evaluation())
+    assert row(table, "micro") == [
+        "micro", "75.00 (70.0–80.0)", "60.00 (50.0–60.0)", "66.67 (61.0–69.0)", "10", "8", "6",
+    ]  # fmt: skip
+    assert row(table, "macro")[1:] == [
+        "44.44 (70.0–80.0)", "37.50 (50.0–60.0)", "38.97 (61.0–69.0)", "–", "–", "–",
+    ]  # fmt: skip
+    assert "1,234 sentences" in table.title
+    assert "3 types" in table.note
+
+
+def test_programs_get_numbers_and_nothing_else() -> None:
+    for table in tables(evaluation(), detail=Detail.NUMBERS).values():
+        kinds = {type(value) for one in json.loads(to_json(table))["rows"] for value in list(one.values())[2:]}
+        assert kinds <= {int, float, type(None), *([str] if table.title == "Mistakes" else [])}
+    table = overall(evaluation(), Detail.NUMBERS)
+    micro = record(table, "micro")
+    assert micro["F1"] == pytest.approx(200 / 3)
+    assert (micro["precision low"], micro["F1 high"], micro["gold"]) == (70, 69, 10)
+    read = next(csv.DictReader(io.StringIO(to_csv(table))))
+    assert (float(read["recall"]), read["predicted"]) == (60, "8")
+
+
+def test_where_there_is_little_room_only_f1_keeps_its_interval() -> None:
+    assert row(overall(evaluation(), Detail.NARROW), "micro")[1:4] == ["75.00", "60.00", "66.67 (61.0–69.0)"]
+    wide, narrow = (tables_within(evaluation(), False, width) for width in (100, 78))
+    assert wide == tables(evaluation())
+    assert narrow == tables(evaluation(), detail=Detail.NARROW)
+    assert all(len(line.text) <= 78 for table in narrow.values() for line in lines(table, 78))
+    assert "--csv" in narrow["overall"].note
+
+
+def test_types_come_by_frequency_with_the_spread_of_their_f1() -> None:
+    table = by_type(evaluation())
+    assert [cells[0] for cells in table.sections[0].rows] == ["B", "A", "only predicted"]
+    assert row(table, "best: B")[3] == "76.92"
+    assert row(table, "worst: A")[3] == "40.00"
+    assert (row(table, "mean")[3], row(table, "deviation")[3]) == ("58.46", "18.46")
+    assert len(by_type(evaluation(types={})).sections) == 1
+
+
+def test_a_share_of_nothing_is_not_shown_as_zero() -> None:
+    assert row(by_type(evaluation()), "only predicted")[1:] == ["–", "–", "–", "0", "0", "0"]
+    missed = evaluation(types={"A": Score.of(0, 0, 2)})
+    assert row(by_type(missed), "A")[1:4] == ["–", "0.00 (50.0–60.0)", "0.00 (61.0–69.0)"]
+    assert record(by_type(missed, Detail.NUMBERS), "A")["precision"] is None
+
+
+def test_nearly_all_is_not_shown_as_all() -> None:
+    nearly = evaluation(overall=Score.of(99_999, 100_000, 100_000))
+    assert row(overall(nearly), "micro")[1].startswith("99.9990 ")
+    assert row(overall(nearly, Detail.NARROW), "micro")[1] == ">99.99"
+
+
+def test_depths_have_both_counts_and_the_paper_s_way() -> None:
+    table = by_depth(evaluation())
+    assert row(table, "0") == [
+        "0", "71.43 (70.0–80.0)", "50.00 (50.0–60.0)", "58.82 (61.0–69.0)", "8", "4", "7", "5",
+    ]  # fmt: skip
+    assert [cells[0] for cells in table.sections[0].rows] == ["0", "1", "≥ 1", "≥ 2"]
+    assert row(by_depth(evaluation(), paper=True), "0") == ["0", "57.14", "50.00", "53.33", "8", "4", "7", "4"]
+    assert tables(evaluation(), paper=True)["depths"] == by_depth(evaluation(), paper=True)
+
+
+def test_lengths_are_grouped() -> None:
+    table = by_length(evaluation())
+    assert row(table, "1")[1] == "100.00 (70.0–80.0)"
+    assert row(table, "2–4")[1:] == row(table, "≥ 2")[1:] == ["50.00", "40.00", "44.44", "5", "4", "2"]
+    assert row(table, "≥ 10")[1] == "–"
+
+
+def test_seen_and_unseen_are_shown_if_they_are_known() -> None:
+    plain = by_nesting(evaluation())
+    assert [cells[0] for cells in plain.sections[0].rows] == ["flat", "outer", "inner"]
+    known = by_nesting(evaluation(familiar={"seen": Score.of(6, 6, 7), "unseen": Score.of(0, 2, 3)}))
+    assert row(known, "unseen")[1:] == ["0.00", "0.00", "0.00", "3", "0", "2", "0"]
+
+
+def test_mistakes_are_shares_of_all_mistakes() -> None:
+    table = mistakes(evaluation())
+    assert row(table, "missed")[:3] == ["missed", "2", "50.00"]
+    assert row(table, "nesting")[:3] == ["nesting", "3", "–"]
+    assert row(mistakes(evaluation(mistakes=Mistakes())), "type")[1:3] == ["0", "–"]
+
+
+def test_the_confusion_has_gold_in_rows() -> None:
+    table = confusion(evaluation())
+    assert table.columns == ("gold", "B", "A", "only predicted", "–")
+    assert row(table, "B") == ["B", "5", "1", "0", "2"]
+    assert row(table, "–") == ["–", "0", "1", "0", "–"]
+
+
+def test_rare_types_are_put_together_and_none_is_lost() -> None:
+    table = confusion(evaluation(), most=1)
+    assert table.columns == ("gold", "B", "2 others", "–")
+    assert row(table, "B") == ["B", "5", "1", "2"]
+    assert row(table, "2 others") == ["2 others", "0", "1", "1"]
+    many = {f"type number {number}": Score.of(1, 1, 1) for number in range(30)}
+    confused = tuple(Confused(kind, kind, 1) for kind in many)
+    full = evaluation(types=many, mistakes=Mistakes(confusion=confused))
+    assert len(confusion(full).columns) == 1 + 12 + 2
+    for width in (60, 100):
+        found = tables_within(full, False, width)["confusion"]
+        assert all(len(line.text) <= width for line in lines(found, width))
+        assert sum(cell for cells in found.sections[0].rows for cell in cells[1:] if isinstance(cell, int)) == 30
+
+
+SURE = Comparison(0.75, 0.72, 0.03, Interval(0.012, 0.048), 0.0, 0.0001)
+UNSURE = Comparison(0.72, 0.725, -0.005, Interval(-0.02, 0.01), 0.4, 0.41)
+
+
+def test_a_comparison_has_a_sentence_and_a_table() -> None:
+    table = comparison(SURE, ("a.jsonl", "b.jsonl"))
+    assert table.note == (
+        "a.jsonl is better than b.jsonl by 3.00 points of F1 (95 % interval 1.20 to 4.80, p 0.0001);"
+        " that is unlikely to be chance."
+    )
+    assert [shown(cells[1]) for cells in table.sections[0].rows] == [
+        "75.00", "72.00", "+3.00 (+1.2 to +4.8)", "<0.002", "0.0001",
+    ]  # fmt: skip
+    assert record(comparison(SURE, ("a", "b"), Detail.NUMBERS), "difference") == {
+        "figure": "difference", "value": pytest.approx(3), "low": 1.2, "high": 4.8,
+    }  # fmt: skip
+    assert record(comparison(SURE, ("a", "b"), Detail.NUMBERS), "p by the bootstrap")["value"] == 0
+
+
+def test_a_difference_that_may_be_chance_is_called_so() -> None:
+    assert verdict(UNSURE, ("a", "b")) == (
+        "a is worse than b by 0.50 points of F1 (95 % interval -1.00 to 2.00, p 0.4100); that may be chance."
+    )
+    same = UNSURE._replace(difference=0.0)
+    assert verdict(same, ("a", "b")) == "a and b have the same F1."
+
+
+@pytest.mark.parametrize("form", list(Form))
+@pytest.mark.parametrize("detail", list(Detail))
+def test_nothing_at_all_can_be_shown(form: Form, detail: Detail) -> None:
+    nothing = Evaluation(0, Score(), {}, {}, {}, dict.fromkeys(("flat", "outer", "inner"), Score()), {}, {},
+                         Mistakes(), {})  # fmt: skip
+    for table in tables(nothing, detail=detail).values():
+        assert write(table, form)

@@ -1,0 +1,215 @@
+"""The judge agrees with others: with seqeval on flat data, with the definitions written out as loops on nested data."""
+
+import random
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from seqeval import metrics, scheme
+
+from nestag.data import Entity, Sentence, outermost_first
+from nestag.evaluation import judge as judge_module
+from nestag.evaluation.judge import Judge, evaluate
+from nestag.evaluation.matching import Pair
+from nestag.evaluation.result import DEPTHS, LENGTHS, Evaluation
+from nestag.evaluation.score import Score, macro, total
+
+TYPES = ("A", "B", "C")
+few = settings(max_examples=40, deadline=None)
+
+
+@st.composite
+def flat(draw: st.DrawFn, length: int) -> list[Entity]:
+    """Entities of which no two share a token."""
+    ends = sorted(draw(st.sets(st.integers(1, length))))
+    spans = zip([0, *ends], ends, strict=False)
+    kinds = st.none() | st.sampled_from(TYPES)
+    found = [(start, end, draw(kinds)) for start, end in spans]
+    return [Entity(start, end, kind) for start, end, kind in found if kind]
+
+
+@st.composite
+def flat_pairs(draw: st.DrawFn) -> list[Pair]:
+    pairs = []
+    for length in draw(st.lists(st.integers(1, 8), min_size=1, max_size=5)):
+        gold, predicted = draw(flat(length)), draw(flat(length))
+        kept = [entity for entity in gold if draw(st.booleans())]
+        kept += [e for e in predicted if all(e.end <= o.start or o.end <= e.start for o in kept)]
+        pairs.append(Pair(Sentence(["w"] * length, gold), Sentence(["w"] * length, kept)))
+    return pairs
+
+
+def tags(sentence: Sentence) -> list[str]:
+    """As IOB2 writes it."""
+    found = ["O"] * len(sentence)
+    for start, end, kind in sentence.entities:
+        found[start:end] = [f"B-{kind}"] + [f"I-{kind}"] * (end - start - 1)
+    return found
+
+
+@few
+@given(flat_pairs())
+def test_flat_data_is_scored_as_by_seqeval(pairs: list[Pair]) -> None:
+    if not any(gold.entities or predicted.entities for gold, predicted in pairs):
+        return  # seqeval cannot say anything of nothing
+    found = evaluate(pairs)
+    theirs = metrics.classification_report(
+        [tags(gold) for gold, _ in pairs],
+        [tags(predicted) for _, predicted in pairs],
+        mode="strict",
+        scheme=scheme.IOB2,
+        output_dict=True,
+        zero_division=0,
+    )
+    ours = {**found.types, "micro avg": found.overall, "macro avg": macro(found.types)}
+    assert set(theirs) == {*ours, "weighted avg"}
+    for name, score in ours.items():
+        expected = [theirs[name][key] for key in ("precision", "recall", "f1-score")]
+        assert [score.precision, score.recall, score.f1] == pytest.approx(expected)
+        if isinstance(score, Score):
+            assert score.gold == theirs[name]["support"]
+
+
+@st.composite
+def nested(draw: st.DrawFn, length: int) -> list[Entity]:
+    """Entities that nest, cross and share their tokens."""
+    place = st.integers(0, length)
+    found = draw(st.lists(st.tuples(place, place, st.sampled_from(TYPES)), max_size=6))
+    return [Entity(min(a, b), max(a, b), kind) for a, b, kind in found if a != b]
+
+
+@st.composite
+def sentences(draw: st.DrawFn) -> Sentence:
+    tokens = draw(st.lists(st.sampled_from("xyz"), max_size=6))
+    return Sentence(tokens, draw(nested(len(tokens))), draw(st.none() | st.sampled_from(["1", "2"])))
+
+
+@st.composite
+def nested_pairs(draw: st.DrawFn) -> list[Pair]:
+    pairs = []
+    for gold in draw(st.lists(sentences(), max_size=5)):
+        kept = [entity for entity in gold.entities if draw(st.booleans())]
+        pairs.append(Pair(gold, gold.with_entities(kept + draw(nested(len(gold))))))
+    return pairs
+
+
+def holds(outer: Entity, inner: Entity) -> bool:
+    return outer != inner and outer.start <= inner.start and inner.end <= outer.end
+
+
+def depths(entities: Iterable[Entity]) -> dict[Entity, int]:
+    """Visited from the outside in, each one deeper than the deepest that holds it; not visited yet is 0."""
+    found: dict[Entity, int] = {}
+    ordered = sorted(entities, key=outermost_first)
+    for entity in ordered:
+        around = [found.get(other, 0) for other in ordered if holds(other, entity)]
+        found[entity] = 1 + max(around) if around else 0
+    return found
+
+
+def place(entity: Entity, others: Iterable[Entity]) -> str:
+    if any(holds(other, entity) for other in others):
+        return "inner"
+    return "outer" if any(holds(entity, other) for other in others) else "flat"
+
+
+def brute_force(pairs: Sequence[Pair], train: Sequence[Sentence]) -> dict[str, dict[object, Score]]:
+    """Every breakdown, by its definition."""
+    known = {(e.type, one.tokens[e.start : e.end]) for one in train for e in one.entities}
+    counts: dict[tuple[str, object], Counter[str]] = defaultdict(Counter)
+    for pair in pairs:
+        gold, predicted = set(pair.gold.entities), set(pair.predicted.entities)
+        for own, other, seen, right in ((gold, predicted, "gold", "found"), (predicted, gold, "predicted", "correct")):
+            own_depths, other_depths = depths(own), depths(other)
+            for e in own:
+                words = pair.gold.tokens[e.start : e.end]
+                classes: dict[str, object] = {
+                    "overall": 0,
+                    "types": e.type,
+                    "depths": own_depths[e],
+                    "lengths": e.end - e.start,
+                    "nesting": place(e, own),
+                    "familiar": "seen" if (e.type, words) in known else "unseen",
+                    "same_depth": own_depths[e],
+                }
+                for breakdown, member in classes.items():
+                    counts[breakdown, member][seen] += 1
+                    strict = breakdown == "same_depth" and right == "correct"
+                    if e in other and (not strict or other_depths[e] == own_depths[e]):
+                        counts[breakdown, member][right] += 1
+    found: dict[str, dict[object, Score]] = defaultdict(dict)
+    for (breakdown, member), numbers in counts.items():
+        found[breakdown][member] = Score(**numbers)
+    return found
+
+
+def parts(evaluation: Evaluation) -> dict[str, dict[object, Score]]:
+    """The breakdowns of an evaluation, without what is empty."""
+    names = ("types", "depths", "lengths", "nesting", "familiar", "same_depth")
+    found = {name: getattr(evaluation, name) for name in names} | {"overall": {0: evaluation.overall}}
+    full = {name: {member: score for member, score in part.items() if any(score)} for name, part in found.items()}
+    return {name: part for name, part in full.items() if part}
+
+
+@few
+@given(nested_pairs(), st.lists(sentences(), max_size=3))
+def test_nested_data_is_scored_as_by_brute_force(pairs: list[Pair], train: list[Sentence]) -> None:
+    found = evaluate(pairs, train)
+    assert parts(found) == brute_force(pairs, train)
+    assert found.sentences == len(pairs)
+    moved = 0
+    for gold, predicted in pairs:
+        before, after = depths(gold.entities), depths(predicted.entities)
+        moved += sum(before[entity] != after[entity] for entity in set(before) & set(after))
+    assert found.mistakes.nesting == moved
+
+
+@few
+@given(nested_pairs(), st.lists(sentences(), max_size=3))
+def test_each_breakdown_adds_up_to_the_whole(pairs: list[Pair], train: list[Sentence]) -> None:
+    found = evaluate(pairs, train)
+    for part in (found.types, found.depths, found.lengths, found.nesting, found.familiar):
+        assert total(part.values()) == found.overall
+    figures = found.figures()
+    for word, (first, rest) in {"depth": ("0", "≥ 1"), "length": ("1", "≥ 2")}.items():
+        assert total([figures[f"{word} {first}"], figures[f"{word} {rest}"]]) == found.overall
+    assert {f"depth {group.name}" for group in DEPTHS} | {f"length {group.name}" for group in LENGTHS} <= set(figures)
+    kinds = found.mistakes.kinds
+    paired = kinds["type"] + kinds["boundary"] + kinds["boundary and type"]
+    assert found.overall.correct + paired + kinds["spurious"] == found.overall.predicted
+    assert found.overall.correct + paired + kinds["missed"] == found.overall.gold
+    for kind, score in found.types.items():
+        confused = found.mistakes.confusion
+        assert sum(one.times for one in confused if one.gold == kind) == score.gold
+        assert sum(one.times for one in confused if one.predicted == kind) == score.predicted
+
+
+@few
+@given(nested_pairs(), st.lists(sentences(), max_size=3), st.randoms(use_true_random=False))
+def test_neither_order_nor_chunks_matter(pairs: list[Pair], train: list[Sentence], rng: random.Random) -> None:
+    expected = evaluate(pairs, train)
+    mixed = []
+    for gold, predicted in pairs:
+        sides = [list(gold.entities), list(predicted.entities)]
+        for side in sides:
+            rng.shuffle(side)
+        mixed.append(Pair(gold.with_entities(sides[0]), predicted.with_entities(sides[1])))
+    rng.shuffle(mixed)
+    assert evaluate(mixed, train) == expected
+    judge = Judge(train)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(judge_module, "CHUNK", 2)
+        patch.setattr(judge_module, "TOKENS", 5)
+        judge.see(iter(mixed))
+    assert judge.result() == expected
+
+
+@few
+@given(nested_pairs())
+def test_every_figure_has_an_interval_and_survives_json(pairs: list[Pair]) -> None:
+    found = evaluate(pairs)
+    assert {name for name, score in found.figures().items() if any(score)} <= set(found.intervals)
+    assert all(0 <= low <= high <= 1 for three in found.intervals.values() for low, high in three)
+    assert Evaluation.from_json(found.to_json()) == found
