@@ -1,9 +1,10 @@
 """Train on real corpora with several settings and seeds, and compare greedy with legal decoding of the same models.
 
-    python benchmarks/training.py OUT JOB [JOB ...] [--at-once 6] [--encoder FOLDER]
+    python benchmarks/training.py OUT JOB [JOB ...] [--at-once 6] [--encoder FOLDER] [--keep FOLDER]
 
 A job is `corpus:recipe:seeds:key=value,key=value`, e.g. `genia:default:1-3:encoding=dyn`. Corpora lie under
 NESTAG_CORPORA. Every finished run adds a line to OUT/results.jsonl; runs found there are not repeated.
+With --keep the trained models stay, each in a folder with the name of its job.
 """
 
 from __future__ import annotations
@@ -34,10 +35,11 @@ def main() -> None:
     arguments.add_argument("jobs", nargs="+")
     arguments.add_argument("--at-once", type=int, default=6)
     arguments.add_argument("--encoder", default="minilm")
+    arguments.add_argument("--keep", type=Path)
     arguments.add_argument("--one", action="store_true", help=argparse.SUPPRESS)
     options = arguments.parse_args()
     if options.one:
-        print(json.dumps(run(options.jobs[0], options.encoder, options.out / "epochs.jsonl")))
+        print(json.dumps(run(options.jobs[0], options.encoder, options.out / "epochs.jsonl", options.keep)))
         return
     options.out.mkdir(parents=True, exist_ok=True)
     results = options.out / "results.jsonl"
@@ -45,7 +47,7 @@ def main() -> None:
     todo = [job for text in options.jobs for job in expanded(text) if job not in done]
     threads = max(1, (os.cpu_count() or 1) // min(options.at_once, max(1, len(todo))))
     with ThreadPoolExecutor(options.at_once) as pool:
-        running = {pool.submit(apart, job, options.encoder, options.out, threads): job for job in todo}
+        running = {pool.submit(apart, job, options.encoder, options.out, threads, options.keep): job for job in todo}
         for finished in as_completed(running):
             line = finished.result()
             print(line or f"FAILED {running[finished]}", flush=True)
@@ -61,9 +63,10 @@ def expanded(text: str) -> list[str]:
     return [f"{corpus}:{recipe}:{seed}:{changes}" for seed in range(int(first), int(last or first) + 1)]
 
 
-def apart(job: str, encoder: str, out: Path, threads: int) -> str:
+def apart(job: str, encoder: str, out: Path, threads: int, keep: Path | None) -> str:
     """Run a job in a process of its own; its last line of output is the result."""
     command = [sys.executable, __file__, str(out), job, "--one", "--encoder", encoder]
+    command += ["--keep", str(keep)] if keep else []
     environment = {**os.environ, "OMP_NUM_THREADS": str(threads)}
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     if done.returncode:
@@ -72,7 +75,7 @@ def apart(job: str, encoder: str, out: Path, threads: int) -> str:
     return done.stdout.strip().rpartition("\n")[2]
 
 
-def run(job: str, encoder: str, log: Path) -> dict[str, Any]:
+def run(job: str, encoder: str, log: Path, keep: Path | None) -> dict[str, Any]:
     """Train once; score dev and test with both decodings. Each epoch adds a line to the log."""
     import torch
 
@@ -83,7 +86,7 @@ def run(job: str, encoder: str, log: Path) -> dict[str, Any]:
     corpus, recipe, seed, changes = job.split(":", 3)
     settings = dict(change.split("=", 1) for change in changes.split(",") if change)
     chosen = load_recipe(recipe).changed({"encoder": encoder, **settings})
-    folder = Path(tempfile.mkdtemp())
+    folder = keep / job if keep else Path(tempfile.mkdtemp())
     begin = time.time()
     told = [0]
 
@@ -106,7 +109,8 @@ def run(job: str, encoder: str, log: Path) -> dict[str, Any]:
             recognizer.settings = dataclasses.replace(recognizer.settings, decoding=decoding)
             found = score(gold, recognizer.predict(sentences))
             result[f"{split} {decoding}"] = [round(100 * v, 2) for v in (found.precision, found.recall, found.f1)]
-    shutil.rmtree(folder)
+    if not keep:
+        shutil.rmtree(folder)
     return result
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -87,6 +88,45 @@ def test_saved_and_loaded_elsewhere_they_predict_the_same(models: dict[str, Path
         files = {path.name for path in folder.rglob("*")}
         assert "model.safetensors" in files
         assert not any(name.endswith((".bin", ".pt", ".pth", ".pkl")) for name in files)
+
+
+def test_what_is_pushed_to_the_hub_loads_and_predicts_the_same(
+    trained: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repos: dict[str, bool] = {}
+
+    class Hub:
+        """A hub that is a folder here."""
+
+        def create_repo(self, name: str, *, private: bool, exist_ok: bool) -> None:
+            assert exist_ok  # a second push must not fail
+            repos[name] = private
+
+        def upload_folder(self, *, repo_id: str, folder_path: str) -> None:
+            assert repo_id in repos
+            shutil.copytree(folder_path, tmp_path / "hub" / repo_id, dirs_exist_ok=True)
+
+    def download(name: str, allow_patterns: list[str]) -> str:
+        for path in (tmp_path / "hub" / name).iterdir():
+            if any(path.match(pattern) for pattern in allow_patterns):
+                (tmp_path / "cache").mkdir(exist_ok=True)
+                shutil.copy(path, tmp_path / "cache")
+        return str(tmp_path / "cache")
+
+    monkeypatch.setattr("huggingface_hub.HfApi", Hub)
+    monkeypatch.setattr("huggingface_hub.snapshot_download", download)
+    recognizer = NestedNER.from_pretrained(trained, "cpu", decoding="greedy")
+    recognizer.push_to_hub("you/model")
+    recognizer.push_to_hub("you/open", private=False)
+    assert repos == {"you/model": True, "you/open": False}
+    recognizer.save_pretrained(tmp_path / "saved")
+    saved = {path.name: path.read_bytes() for path in (tmp_path / "saved").iterdir()}
+    assert {path.name: path.read_bytes() for path in (tmp_path / "hub/you/model").rglob("*")} == saved
+    assert {Path(name).suffix for name in saved} == {".safetensors", ".json"}
+    assert all(json.loads(data) for name, data in saved.items() if name.endswith(".json"))  # no pickle by another name
+    back = NestedNER.from_pretrained("you/model", "cpu")
+    assert back.settings == recognizer.settings
+    assert back.predict_scored(CORPUS) == recognizer.predict_scored(CORPUS)
 
 
 def test_batches_and_order_do_not_matter(trained: Path) -> None:

@@ -21,7 +21,7 @@ from nestag.corpora.format import Options
 from nestag.corpora.labelling import read_vocabulary, write_vocabulary
 from nestag.corpora.report import Report
 from nestag.data import Entity, Sentence
-from nestag.decoding import Decoding, EntityTable, decode_scores, filter_entities
+from nestag.decoding import Decoding, EntityTable, Search, decode_scores, filter_entities
 from nestag.errors import InputError
 from nestag.inputs import Reader, Reading, chunked, load_tokenizer
 from nestag.model import Tagger
@@ -48,6 +48,7 @@ class Settings:
     context: int = 0  # subwords up to which neighbouring sentences are added
     decoding: Decoding = "legal"  # legal or greedy
     budget: int = 8_192  # subwords in a batch
+    temperature: float = 1.0  # of confidences, chosen on held-out sentences (calibrating.py)
     threshold: float = 0.0  # the least confidence of an entity
     thresholds: dict[str, float] = dataclasses.field(default_factory=dict)  # the same for single types
 
@@ -187,7 +188,10 @@ class NestedNER:
     def _decoded(self, reading: Reading, block: list[int], confidence: bool) -> EntityTable:
         n, c, u = self._scores(reading, block)
         lengths = [len(reading.texts[index]) for index in block]
-        return decode_scores(self.vocabulary, n, c, u, lengths, self.settings.decoding, confidence=confidence)
+        search = Search(temperature=self.settings.temperature)
+        return decode_scores(
+            self.vocabulary, n, c, u, lengths, self.settings.decoding, confidence=confidence, search=search
+        )
 
     def scores(self, sentences: Sequence[Sequence[str]], documents: Sequence[str] | None = None) -> tuple[Floats, ...]:
         """The log-probabilities of the three heads, padded: sentences x words x size of the table."""

@@ -10,12 +10,13 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from safetensors.torch import load_file
 from transformers import set_seed
 
+from nestag.calibrating import temperature_for
 from nestag.corpora.document import document_of
 from nestag.corpora.files import writing
 from nestag.crossing import set_aside_crossing
@@ -74,6 +75,7 @@ def train(
         raise InputError(f"cannot be written ({reason}); mend that and start again to go on", str(folder)) from None
     recognizer.model.load_state_dict(load_file(folder / BEST))
     recognizer.model.train(False)
+    recognizer.settings = replace(recognizer.settings, temperature=temperature_for(recognizer, dev))
     recognizer.save_pretrained(folder)
     (folder / BEST).unlink()
     shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)

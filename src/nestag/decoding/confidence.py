@@ -13,7 +13,8 @@ probable that depth is, times the type's share among the root's names of as many
 An entity of one word has the probability of all u that hold its type.
 
 This looks at the table and the scores alone, so that greedy and legal entities are rated alike. A span with more
-entities around it than the search is deep has the confidence 0: no legal sequence holds them all.
+entities around it than the search is deep has the confidence 0: no legal sequence holds them all. All scores are
+divided by the search's temperature before, which leaves the best labels the best.
 """
 
 from __future__ import annotations
@@ -44,6 +45,7 @@ def confidences(vocabulary: Vocabulary, scores: Scores, table: EntityTable, sear
     chosen = encoding(vocabulary.encoding)
     if not isinstance(chosen, DepthEncoding | TetraTagging):
         raise UnknownNameError(f"encoding {chosen.name!r} has no confidences; decode with confidence=False")
+    scores = scores.at(search.temperature)
     offset = scores.first[table.sentence]
     start, end = table.start + offset, table.end + offset
     words = np.flatnonzero(end - start == 1)

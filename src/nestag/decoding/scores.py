@@ -49,7 +49,8 @@ class Search:
 
     consistent: bool = True  # a node that opens k levels has a name of k types, if there are such names
     deepest: int | None = None  # the deepest level searched, or the highest stack of 4tg; None: see the vocabulary
-    pooling: Literal["sum", "mean"] = "sum"  # what a name's probability is taken from, over the gaps of its node
+    pooling: Literal["sum", "mean"] = "mean"  # what a name's probability is taken from, over the gaps of its node
+    temperature: float = 1.0  # what scores are divided by to rate entities; above 1, they are rated less sure
 
     def __post_init__(self) -> None:
         """Refuse what cannot be searched."""
@@ -57,6 +58,8 @@ class Search:
             raise LabelError(f"deepest is {self.deepest}; search 1 deep at least, or give None")
         if self.pooling not in ("sum", "mean"):
             raise UnknownNameError(f"no pooling is called {self.pooling!r}; there are sum and mean")
+        if not 0 < self.temperature < float("inf"):
+            raise LabelError(f"temperature is {self.temperature}; give a number above 0")
 
 
 class Scores(NamedTuple):
@@ -78,6 +81,12 @@ class Scores(NamedTuple):
             padding.scores(u, len(vocabulary.u), "u"),
             sizes,
         )
+
+    def at(self, temperature: float) -> Scores:
+        """The scores divided by a temperature."""
+        if temperature == 1:
+            return self
+        return self._replace(n=self.n / temperature, c=self.c / temperature, u=self.u / temperature)
 
     @property
     def first(self) -> Ints:
