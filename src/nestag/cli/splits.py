@@ -14,15 +14,9 @@ from nestag.corpora.files import PIPE
 from nestag.corpora.format import Boundaries, Options, Tokenizer
 from nestag.corpora.registry import format_of
 from nestag.corpora.report import Report
+from nestag.corpora.splits import ROLES, role_of, splits_in
 from nestag.data import Sentence
 from nestag.errors import InputError
-
-ROLES = {
-    "train": ("train", "training"),
-    "dev": ("dev", "devel", "development", "valid", "validation", "val"),
-    "test": ("test", "testing"),
-}
-"""What the splits are called, and the names of files that are taken for them."""
 
 
 class Words(StrEnum):
@@ -96,33 +90,6 @@ def splits_of(
     if twice and any(split.path == PIPE for split in found):
         raise InputError("this command reads its input more than once; save it to a file first", PIPE)
     return named_apart(found)
-
-
-def splits_in(path: str) -> dict[str, str]:
-    """The files of a folder that are called train, dev or test, whatever their suffix; none if it is no folder."""
-    if path == PIPE or not Path(path).is_dir():
-        return {}
-    found: dict[str, str] = {}
-    for child in sorted(Path(path).iterdir()):
-        role = role_of(child)
-        if role in found:
-            raise InputError(
-                f"both {Path(found[role]).name} and {child.name} could be its {role} split; say which with --{role}",
-                path,
-            )
-        if role:
-            found[role] = str(child)
-    return {role: found[role] for role in ROLES if role in found}
-
-
-def role_of(path: Path) -> str | None:
-    """The split that a file is by its name.
-
-    >>> role_of(Path("genia/dev.jsonl.gz")), role_of(Path("LICENSE"))
-    ('dev', None)
-    """
-    stem = path.name.split(".")[0].lower()
-    return next((role for role, names in ROLES.items() if stem in names), None)
 
 
 def name_of(path: str) -> str:
