@@ -1,5 +1,6 @@
 """Grids from TOML, and what they refuse."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ from nestag.errors import InputError
 from nestag.experiment.grid import Grid, load_grid
 from nestag.experiment.result import Key
 
+ONE = '[corpora.one]\nfolder = "corpora/one"\n'
 SENTENCE = '{"tokens": ["a"], "entities": [{"start": 0, "end": 1, "type": "X"}]}\n'
 
 
@@ -21,7 +23,7 @@ def corpora(tmp_path: Path) -> Path:
     return tmp_path / "corpora"
 
 
-def grid(corpora: Path, text: str = "", tables: str = '[corpora.one]\nfolder = "corpora/one"\n') -> Grid:
+def grid(corpora: Path, text: str = "", tables: str = ONE) -> Grid:
     file = corpora.parent / "grid.toml"
     file.write_text(text + "\n" + tables)
     return load_grid(file)
@@ -74,6 +76,15 @@ def test_encoders_in_folders_are_called_by_their_last_name(corpora: Path) -> Non
     assert run.recipe.encoder == str(corpora.parent / "my" / "bert")
 
 
+def test_recipes_may_be_tables_of_changes(corpora: Path) -> None:
+    tables = '[corpora.one]\nfolder = "corpora/one"\n[recipes.default]\n[recipes.linear]\nbase = "default"\n'
+    default, linear = grid(corpora, "", tables + "lstm_size = 0\n[settings]\nepochs = 2\n").runs("out")
+    assert (default.key.recipe, linear.key.recipe) == ("default", "linear")
+    assert default.recipe.lstm_size > linear.recipe.lstm_size == 0
+    assert default.recipe == replace(linear.recipe, lstm_size=default.recipe.lstm_size)
+    assert default.recipe.epochs == 2
+
+
 @pytest.mark.parametrize(
     ("text", "tables", "told"),
     [
@@ -98,6 +109,11 @@ def test_encoders_in_folders_are_called_by_their_last_name(corpora: Path) -> Non
         ("", '[corpora.one]\nfile = "x"', "corpora.one has the key 'file'; there are folder, train, dev, test"),
         ("", '[corpora.one]\nfolder = "corpora/one"\n[settings]\nepoch = 1', "settings: no setting is called 'epoch'"),
         ("", '[corpora.one]\nfolder = "corpora/one"\n[settings]\nencoding = "abs"', 'write encodings = ["abs"] above'),
+        ("", f"{ONE}[recipes]", "recipes is empty"),
+        ("", f"{ONE}[recipes.mine]\nepochs = 1", "no recipe is called 'mine'"),
+        ("", f"{ONE}[recipes.default]\nepoch = 1", "recipes.default: no setting is called 'epoch'"),
+        ("", f'{ONE}[recipes.default]\nencoding = "abs"', 'write encodings = ["abs"] above'),
+        ("recipes = { default = 1 }", None, "recipes.default is 1; write [recipes.default]"),
         ("= 3", None, "not TOML"),
     ],
 )
@@ -115,16 +131,17 @@ def test_a_missing_grid_is_named(tmp_path: Path) -> None:
         load_grid(tmp_path / "no.toml")
 
 
-def test_the_grid_of_the_docs_is_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("genia", "germeval2014", "gum", "litbank"):
+def test_the_grids_of_the_docs_are_grids(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    corpora = ("genia", "germeval2014", "gum", "litbank")
+    for name in corpora:
         (tmp_path / name).mkdir()
         for split in ("train", "dev", "test"):
             (tmp_path / name / f"{split}.jsonl.gz").touch()
     monkeypatch.setenv("NESTAG_CORPORA", str(tmp_path))
-    runs = load_grid(Path(__file__).parents[2] / "docs" / "grid.toml").runs("out")
+    docs = Path(__file__).parents[2] / "docs"
+    runs = load_grid(docs / "grid.toml").runs("out")
     assert len(runs) == 48
     assert {(run.key.corpus, run.key.encoding) for run in runs[:16]} == {
-        (corpus, encoding)
-        for corpus in ("genia", "germeval", "gum", "litbank")
-        for encoding in ("abs", "rel", "dyn", "4tg")
+        (corpus, encoding) for corpus in corpora for encoding in ("abs", "rel", "dyn", "4tg")
     }
+    assert len(load_grid(docs / "ablations.toml").runs("out")) == 24

@@ -13,6 +13,14 @@
     [settings]                              # changes to every recipe
     epochs = 8
 
+Recipes can also be written as tables, each a recipe with changes of its own:
+
+    [recipes.default]
+
+    [recipes.linear]
+    base = "default"                        # without it, the recipe of that name
+    lstm_size = 0
+
 Only corpora are needed. Paths are relative to the grid; environment variables in them are replaced.
 """
 
@@ -99,10 +107,9 @@ class _Parser:
         allowed = ("corpora", "recipes", "encoders", "encodings", "decodings", "seeds", "keep_models", "settings")
         self._refuse_unknown(self.values, allowed, "it")
         encoders = [self._encoder(text) for text in self._names("encoders", [])]
-        recipes = self._names("recipes", ["default"])
         found = Grid(
             corpora=self._corpora(),
-            recipes=self._by_name("recipes", recipes, _recipe_name, self._recipe),
+            recipes=self._recipes(),
             encoders=self._by_name("encoders", encoders, encoder_name, str),
             encodings=self._known("encodings", tuple(available()), []),
             decodings=self._known("decodings", DECODINGS, list(DECODINGS)),
@@ -187,22 +194,41 @@ class _Parser:
             return str(Path(self._file(expanded, "encoders")).absolute())
         return expanded
 
+    def _recipes(self) -> dict[str, Recipe]:
+        """The recipes by name: a list of those there are, or tables of changes to them."""
+        tables = self.values.get("recipes")
+        if not isinstance(tables, dict):
+            return self._by_name("recipes", self._names("recipes", ["default"]), _recipe_name, self._recipe)
+        if not tables:
+            self._fail("recipes is empty; name one or leave it out")
+        return self._by_name("recipes", list(tables), str, lambda name: self._variant(name, tables[name]))
+
+    def _variant(self, name: str, table: object) -> Recipe:
+        """A recipe with changes of its own."""
+        if not isinstance(table, dict) or not isinstance(table.get("base", ""), str):
+            self._fail(f'recipes.{name} is {table!r}; write [recipes.{name}] with base = "default" and what it changes')
+        own = {key: value for key, value in table.items() if key != "base"}
+        return self._changed(self._recipe(table.get("base", name)), own, f"recipes.{name}")
+
     def _recipe(self, text: str) -> Recipe:
         """A recipe with the grid's changes."""
-        changes = self.values.get("settings", {})
-        if not isinstance(changes, dict):
-            self._fail("settings is no table; write [settings] and a line for each, e.g. epochs = 8")
-        for name in ("encoder", "encoding"):
-            if name in changes:
-                self._fail(f'settings has {name}; write {name}s = ["{changes[name]}"] above the tables')
         try:
             recipe = load_recipe(self._file(text, "recipes") if text.endswith(".toml") else text)
         except UnknownNameError as error:
             self._fail(f"recipes: {error}")
+        return self._changed(recipe, self.values.get("settings", {}), "settings")
+
+    def _changed(self, recipe: Recipe, changes: object, where: str) -> Recipe:
+        """A recipe with changes that a table names."""
+        if not isinstance(changes, dict):
+            self._fail(f"{where} is no table; write [{where}] and a line for each, e.g. epochs = 8")
+        for name in ("encoder", "encoding"):
+            if name in changes:
+                self._fail(f'{where} has {name}; write {name}s = ["{changes[name]}"] above the tables')
         try:
             return recipe.changed({name: str(value) for name, value in changes.items()})
         except UnknownNameError as error:
-            self._fail(f"settings: {error}")
+            self._fail(f"{where}: {error}")
 
     def _seeds(self) -> tuple[int, ...]:
         given = self.values.get("seeds", 1)
