@@ -1,0 +1,63 @@
+"""The paper's table of labels: how many a training split teaches and how far they reach, in each encoding."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from nestag.coverage import Coverage, Covered
+from nestag.paper.published import Labels, published, published_name
+from nestag.tables import Cell, Row, Section, Table, percent
+
+WAYS = {True: "same-span types as annotated", False: "same-span types in the learned order"}
+
+
+def coverage_table(found: Covered, others: Sequence[str]) -> Table:
+    """The table of one corpus, with both orders of types over the same tokens."""
+    return Table("Label coverage", _columns(others), tuple(_sections(found, others)))
+
+
+def labels_table(corpora: Mapping[str, Covered]) -> Table:
+    """The table of several corpora, each followed by what the paper says of it."""
+    others = tuple(dict.fromkeys(split for found in corpora.values() for row in found.rows for split in row.reach))
+    sections: list[Section] = []
+    for corpus, found in corpora.items():
+        sections += [Section(f"{corpus}: {title}", rows) for title, rows in _sections(found, others)]
+        name = published_name(corpus, words=False)
+        if name is not None:
+            rows = tuple(_reported_row(by, labels, others) for by, labels in published().labels[name].items())
+            sections.append(Section(f"{corpus}: paper", rows))
+    return Table("Label coverage (table 1 of the paper)", _columns(others), tuple(sections), NOTE)
+
+
+NOTE = (
+    "n, c and u: distinct values in the training split, the empty u counted; new: those that the other splits have and"
+    " the training split lacks; %: labels of a split that the training split covers; recall %: entities that decoding"
+    " can still find; absolute: how often dyn writes n absolutely, of labels and of sentences. The paper counts types"
+    " over the same tokens as annotated."
+)
+
+
+def _columns(others: Sequence[str]) -> tuple[str, ...]:
+    shares = [f"{name} %" for name in others] + [f"{name} recall %" for name in others]
+    return ("encoding", "n", "c", "u", "new n", "new c", "new u", *shares, "absolute %", "absolute sentences %")
+
+
+def _sections(found: Covered, others: Sequence[str]) -> list[Section]:
+    return [
+        Section(title, tuple(_row(row, others) for row in found.rows if row.annotated is annotated))
+        for annotated, title in WAYS.items()
+    ]
+
+
+def _row(row: Coverage, others: Sequence[str]) -> Row:
+    shares: list[Cell] = [percent(row.reach[name].covered) if name in row.reach else None for name in others]
+    shares += [percent(row.reach[name].recall) if name in row.reach else None for name in others]
+    absolute = percent(row.absolute_labels), percent(row.absolute_sentences)
+    return (row.encoding, *row.labels, *row.missing, *shares, *absolute)
+
+
+def _reported_row(encoding: str, labels: Labels, others: Sequence[str]) -> Row:
+    covered: dict[str, Cell] = {"dev": labels.dev, "test": labels.test}
+    shares: list[Cell] = [covered.get(name) for name in others]
+    absolute = labels.absolute_labels, labels.absolute_sentences
+    return (encoding, *labels.labels, *labels.missing, *shares, *[None] * len(others), *absolute)
