@@ -77,7 +77,8 @@ class Sentence:
         object.__setattr__(self, "tokens", checked_tokens(tokens))
         annotated = checked_entities(entities, len(tokens))
         object.__setattr__(self, "annotated", annotated)
-        object.__setattr__(self, "entities", tuple(sorted(annotated, key=outermost_first)))
+        ordered = annotated if len(annotated) < 2 else tuple(sorted(annotated, key=outermost_first))
+        object.__setattr__(self, "entities", ordered)
         object.__setattr__(self, "id", id)
         object.__setattr__(self, "origin", origin if origin is None else checked_origin(origin, len(tokens)))
 
@@ -108,7 +109,8 @@ def checked_entities(entities: Iterable[Entity], length: int) -> tuple[Entity, .
     Traceback (most recent call last):
     nestag.errors.DataError: entity [1, 3) PER ends outside the sentence of 2 tokens; ends go up to 2
     """
-    return tuple(dict.fromkeys(checked_entity(entity, length) for entity in entities))
+    found = [checked_entity(entity, length) for entity in entities]
+    return tuple(found) if len(set(found)) == len(found) else tuple(dict.fromkeys(found))
 
 
 def checked_entity(entity: Entity, length: int) -> Entity:

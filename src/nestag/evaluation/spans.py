@@ -31,11 +31,11 @@ class Names:
     def __len__(self) -> int:
         return len(self.numbers)
 
-    def number(self, entities: Sequence[Entity]) -> Ints:
-        """The number of each entity's type; new types get new numbers."""
-        numbers = self.numbers
-        found = [numbers.setdefault(entity.type, len(numbers)) for entity in entities]
-        return np.array(found, dtype=np.int64)
+    def number(self, types: Sequence[str]) -> Ints:
+        """The number of each type; new ones get new numbers."""
+        for name in set(types).difference(self.numbers):
+            self.numbers[name] = len(self.numbers)
+        return np.array([self.numbers[name] for name in types], dtype=np.int64)
 
     def ranks(self) -> Ints:
         """The alphabetic place of each type, by its number."""
@@ -47,10 +47,12 @@ class Names:
 
 
 class Listed(NamedTuple):
-    """The entities of sentences one after the other, the sentence of each, and the number of its type."""
+    """The entities of sentences one after the other, and the same as arrays: sentence, start, end, number of type."""
 
     entities: list[Entity]
     sentence: Ints
+    start: Ints
+    end: Ints
     type: Ints
 
     @classmethod
@@ -58,7 +60,10 @@ class Listed(NamedTuple):
         """List the entities of each sentence."""
         entities = list(chain.from_iterable(sets))
         sentence = np.repeat(np.arange(len(sets)), [len(one) for one in sets])
-        return cls(entities, sentence, names.number(entities))
+        start, end, kind = zip(*entities, strict=True) if entities else ((), (), ())
+        return cls(
+            entities, sentence, np.array(start, dtype=np.int64), np.array(end, dtype=np.int64), names.number(kind)
+        )
 
 
 class Spans(NamedTuple):
@@ -88,8 +93,7 @@ def spans_of(listed: Listed, starts: Ints, names: Names) -> Spans:
     The names must know all types that are to be compared, so that equal entities get equal keys.
     """
     entities = listed.entities
-    start = np.array([entity.start for entity in entities], dtype=np.int64) + starts[listed.sentence]
-    end = np.array([entity.end for entity in entities], dtype=np.int64) + starts[listed.sentence]
+    start, end = listed.start + starts[listed.sentence], listed.end + starts[listed.sentence]
     key, order = np.unique(_keys(start, end, listed.type, int(starts[-1]), names), return_index=True)
     start, end, sentence = start[order], end[order], listed.sentence[order]
     depth, outer = _nesting(start, end)

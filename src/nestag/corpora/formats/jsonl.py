@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from operator import itemgetter
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 from nestag.corpora.files import Line, read_lines, writing
 from nestag.corpora.format import DEFAULT, Format, Options
@@ -30,7 +31,7 @@ def read(path: str | Path, options: Options = DEFAULT, report: Report | None = N
             record = json.loads(line.text)
             sentence = sentence_from(record, line)
             if len(record["entities"]) > len(sentence.entities):
-                report.duplicates(map(_entity, record["entities"]), sentence, f"{path}:{line.number}")
+                report.duplicates(_entities(record["entities"]), sentence, f"{path}:{line.number}")
             yield sentence
         except DataError as error:
             raise InputError(str(error), str(path), line.number) from None
@@ -74,7 +75,7 @@ def sentence_from(record: object, line: Line) -> Sentence:
     origin = record.get("origin")
     sentence = Sentence(
         tokens,
-        map(_entity, entities),
+        _entities(entities),
         None if name is None else str(name),
         None if origin is None else _origin(origin),
     )
@@ -91,6 +92,16 @@ def to_line(sentence: Sentence) -> str:
     if sentence.origin is not None:
         record["origin"] = sentence.origin._asdict()
     return json.dumps(record, ensure_ascii=False) + "\n"
+
+
+_FIELDS = itemgetter(*Entity._fields)
+
+
+def _entities(records: list[Any]) -> list[Entity]:
+    try:
+        return [Entity(*_FIELDS(record)) for record in records]
+    except (KeyError, TypeError, IndexError):
+        return [_entity(record) for record in records]  # which says what is wrong
 
 
 def _entity(record: object) -> Entity:
