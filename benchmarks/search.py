@@ -14,7 +14,7 @@ import json
 from collections.abc import Iterator, Sequence
 from itertools import product
 from pathlib import Path
-from typing import Any, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,17 +32,16 @@ from nestag.tables import Cell, Form, Percent, Section, Table, write
 from nestag.vocabulary import Vocabulary
 
 TEMPERATURES = (1.0, 1.25, 1.5, 1.75, 2.0)
-SEARCHES = (Search(), Search(pooling="mean"), Search(consistent=False), Search(consistent=False, pooling="mean"))
+POOLINGS: tuple[Literal["sum", "mean"], ...] = ("sum", "mean")
 COLUMNS = ("decoding", "naming", "consistent", "pooling", "temperature", "F1", "precision", "recall", "ECE", "Brier")
 
 
 class Way(NamedTuple):
-    """A way to decode; naming is for greedy, search and temperature are for legal."""
+    """A way to decode; naming is for greedy, search is for legal."""
 
     decoding: Decoding
     naming: Naming = "first"
-    search: Search = SEARCHES[0]
-    temperature: float = 1.0
+    search: Search = Search()
 
 
 class Block(NamedTuple):
@@ -82,8 +81,8 @@ def main() -> None:
 def ways() -> Iterator[Way]:
     """Greedy with each naming, and legal with each search at each temperature."""
     yield from (Way("greedy", naming) for naming in get_args(Naming))
-    for search, temperature in product(SEARCHES, TEMPERATURES):
-        yield Way("legal", search=search, temperature=temperature)
+    for consistent, pooling, temperature in product((True, False), POOLINGS, TEMPERATURES):
+        yield Way("legal", search=Search(consistent, None, pooling, temperature))
 
 
 def read(recognizer: NestedNER, sentences: Sequence[Sentence]) -> Iterator[Block]:
@@ -108,7 +107,7 @@ def measured(corpus: str, vocabulary: Vocabulary, blocks: Sequence[Block], way: 
 
 def decoded(vocabulary: Vocabulary, block: Block, way: Way) -> EntityTable:
     """The entities of a block, rated if decoding is legal."""
-    n, c, u = (head / way.temperature for head in block.heads)
+    n, c, u = block.heads
     lengths = [len(sentence) for sentence in block.sentences]
     rate = way.decoding == "legal"
     return decode_scores(vocabulary, n, c, u, lengths, way.decoding, way.naming, rate, way.search)
@@ -125,7 +124,7 @@ def record(row: Row) -> dict[str, Any]:
         "naming": None if rated else row.way.naming,
         "consistent": row.way.search.consistent if rated else None,
         "pooling": row.way.search.pooling if rated else None,
-        "temperature": row.way.temperature if rated else None,
+        "temperature": row.way.search.temperature if rated else None,
         "entities": row.score.predicted,
         **shares,
         "calibration_error": rated and round(rated.error, 5),
@@ -143,12 +142,12 @@ def table(title: str, rows: Sequence[Row]) -> Table:
 
 def cells(row: Row) -> tuple[Cell, ...]:
     """A row of the table."""
-    decoding, naming, search, temperature = row.way
+    decoding, naming, search = row.way
     shares = [Percent(100 * share) for share in (row.score.f1, row.score.precision, row.score.recall)]
     if row.calibration is None:
         return decoding, naming, None, None, None, *shares, None, None
     rated = [f"{value:.4f}" for value in (row.calibration.error, row.calibration.brier)]
-    return decoding, None, "yes" if search.consistent else "no", search.pooling, temperature, *shares, *rated
+    return decoding, None, "yes" if search.consistent else "no", search.pooling, search.temperature, *shares, *rated
 
 
 if __name__ == "__main__":

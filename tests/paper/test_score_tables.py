@@ -1,6 +1,7 @@
 """Tables of scores in all, from runs made by hand: means, deviations, the best, and what the paper says beside them."""
 
 import statistics
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -8,7 +9,8 @@ from hypothesis import strategies as st
 
 from finished_runs import evaluation, percent, result
 from nestag.evaluation.score import Score
-from nestag.experiment.result import Result
+from nestag.experiment.result import Epoch, Result
+from nestag.paper.every import runs_table
 from nestag.paper.gains import gains_table
 from nestag.paper.means import best, closest, mean_of
 from nestag.paper.runs import Run, finished
@@ -143,3 +145,21 @@ def test_means_agree_with_the_standard_library(counts: list[int]) -> None:
     assert (mean.deviation is None) == (len(shares) == 1)
     distances = [abs(share - statistics.fmean(shares)) for share in shares]
     assert abs(closest(runs).found.overall.f1 - statistics.fmean(shares)) == min(distances)
+
+
+def test_every_run_has_a_row_for_each_decoding() -> None:
+    both = {"greedy": evaluation(percent(70)), "legal": evaluation(percent(72))}
+    one = replace(
+        result(test=both, dev={"legal": evaluation(percent(80))}, seed=4),
+        epochs=tuple(Epoch(1.0, Score.of(right, 10, 10)) for right in (5, 8, 7)),
+        seconds=90.0,
+    )
+    greedy, legal = (dict(zip(runs_table([one], "test").columns, row, strict=True)) for row in rows_of([one]))
+    assert (greedy["seed"], greedy["decoding"], shown(greedy["F1"]), greedy["dev F1"]) == (4, "greedy", "70.00", None)
+    assert (legal["decoding"], shown(legal["F1"]), shown(legal["dev F1"])) == ("legal", "72.00", "80.00")
+    assert (legal["best epoch"], legal["epochs"], shown(legal["minutes"])) == (2, 3, "1.5")
+
+
+def rows_of(results: list[Result]) -> tuple[Row, ...]:
+    [part] = runs_table(results, "test").sections
+    return part.rows

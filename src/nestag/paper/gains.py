@@ -35,7 +35,9 @@ def _lines(results: Sequence[Result], corpora: Sequence[str]) -> Iterable[Line]:
         for encoding in in_order(result.key.encoding for result in same):
             models = [result for result in same if result.key.encoding == encoding]
             parts = {corpus: [result for result in models if result.key.corpus == corpus] for corpus in corpora}
-            cells = {corpus: _row(part) for corpus, part in {**parts, EVERY: models}.items() if part}
+            cells = {corpus: _row(part) for corpus, part in parts.items() if part}
+            if len(cells) > 1:
+                cells[EVERY] = _row(models)
             yield Line(f"{encoder}, {recipe}", (encoding,), cells, ours=True)
 
 

@@ -113,7 +113,7 @@ def _bolded(lines: Sequence[Line], places: Sequence[int]) -> list[Line]:
         for corpus, cells in line.cells.items():
             for place in places:
                 value, key = _rounded(cells[place]), (corpus, place, line.head[1:])
-                if line.ours and value is not None:
+                if line.ours and value:  # the best of nothing is not set in bold
                     top[key] = max(value, top.get(key, value))
 
     def marked(line: Line, corpus: str, place: int, cell: Cell) -> Cell:

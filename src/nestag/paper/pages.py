@@ -9,6 +9,7 @@ from typing import NamedTuple
 from nestag.experiment.facts import Facts, read_all_facts
 from nestag.experiment.result import Result, read_results
 from nestag.paper.datasets import datasets_table
+from nestag.paper.every import runs_table
 from nestag.paper.gains import gain, gains_table
 from nestag.paper.groups import depth_table, length_table, own_depth_table
 from nestag.paper.labels import labels_table
@@ -18,7 +19,7 @@ from nestag.paper.scores import best_table, f1_table, precision_recall_table
 from nestag.paper.types import types_table
 from nestag.tables import Table
 
-COVERAGE, F1, GAIN, DATASETS = "coverage", "f1", "gain", "datasets"
+COVERAGE, F1, GAIN, DATASETS, RUNS = "coverage", "f1", "gain", "datasets", "runs"
 OF_RUNS = {
     F1: f1_table,
     "depth": depth_table,
@@ -28,8 +29,8 @@ OF_RUNS = {
     "precision_recall": precision_recall_table,
     "best": best_table,
 }
-NAMES = (COVERAGE, *OF_RUNS, DATASETS, GAIN)
-"""What the files of tables are called, in the order of the paper; the last is ours."""
+NAMES = (COVERAGE, *OF_RUNS, DATASETS, GAIN, RUNS)
+"""What the files of tables are called, in the order of the paper; the last two are ours."""
 
 
 class Page(NamedTuple):
@@ -66,6 +67,7 @@ def pages_of(results: Sequence[Result], facts: Mapping[str, Facts], split: str =
     runs = finished(results, split)
     if runs.models:
         tables |= {name: make(runs) for name, make in OF_RUNS.items()}
+        tables[RUNS] = runs_table(results, split)
     else:
         missing.append(f"no finished run has scores on {split}, so there are no tables of scores")
     if any(gain(result, "dev") is not None or gain(result, "test") is not None for result in results):
