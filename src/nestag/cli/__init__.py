@@ -7,7 +7,21 @@ from typing import Annotated
 import typer
 
 import nestag
-from nestag.cli import convert, corpus, demo, describe, doctor, export, labels, predict, train
+from nestag.cli import (
+    convert,
+    corpus,
+    demo,
+    describe,
+    doctor,
+    evaluate,
+    experiment,
+    export,
+    labels,
+    predict,
+    report,
+    tables,
+    train,
+)
 from nestag.cli.terminal import guarded
 
 app = typer.Typer(
@@ -21,6 +35,10 @@ for command in (
     demo.demo,
     train.train,
     predict.predict,
+    evaluate.evaluate,
+    experiment.experiment,
+    tables.tables,
+    report.report,
     labels.encode,
     labels.decode,
     labels.vocabulary,

@@ -25,6 +25,7 @@ from nestag.evaluation.display import Detail, comparison, tables, tables_within
 from nestag.evaluation.judge import Judge
 from nestag.evaluation.matching import Pair, matched
 from nestag.evaluation.mistakes import Mistake, mistakes_of
+from nestag.evaluation.parallel import see_files, workers_for
 from nestag.evaluation.result import Evaluation, Shown
 from nestag.evaluation.significance import Comparison, compare
 from nestag.tables import Form, Table, to_json, visible
@@ -119,10 +120,8 @@ def judged(files: Files, by: Match, worst: int) -> Found:
     refuse_pipes(files)
     reports: dict[str, Report] = {}
     judge = Judge(None if files.train is None else progress(read(files.train, reports), "reading train"))
-    judge.see(pairs_of(files.gold, files.predicted, by, reports))
-    other = Judge()
-    if files.against:
-        other.see(pairs_of(files.gold, files.against, by, reports))
+    judge = seen(judge, files.gold, files.predicted, by, reports)
+    other = seen(Judge(), files.gold, files.against, by, reports) if files.against else Judge()
     for path, report in reports.items():
         for line in report.summary():
             tell(f"{path}: {line}")
@@ -132,6 +131,19 @@ def judged(files: Files, by: Match, worst: int) -> Found:
         compare(judge.counts(), other.counts()) if files.against else None,
         (files.predicted.path, files.against.path if files.against else ""),
     )
+
+
+def seen(judge: Judge, gold: Split, predicted: Split, by: Match, reports: dict[str, Report]) -> Judge:
+    """A judge that has seen two files: large ones in several processes, if they are such that it can be done."""
+    formats = {format_of(file.path, file.format).name for file in (gold, predicted) if file.path != PIPE}
+    workers = workers_for(gold.path, predicted.path) if formats == {"jsonl"} and by is not Match.ID else 1
+    found = see_files(judge, gold.path, predicted.path, workers) if workers > 1 else None
+    if found is None:
+        judge.see(pairs_of(gold, predicted, by, reports))
+        return judge
+    reports.setdefault(gold.path, found.gold)
+    reports.setdefault(predicted.path, found.predicted)
+    return found.judge
 
 
 def refuse_pipes(files: Files) -> None:

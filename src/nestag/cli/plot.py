@@ -2,53 +2,33 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Mapping
-from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nestag.errors import InputError, UnknownNameError
+from nestag.pictures import COLOURS, check_suffix, drawing, replace_file, saved
 from nestag.statistics import Statistics
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-SUFFIXES = (".png", ".svg")
 WIDEST = 12
 """The last length of an entity that has a bar of its own."""
-COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00")
 
 
 def plot(splits: Mapping[str, Statistics], path: str) -> None:
     """Write the picture as PNG or SVG, by the suffix of the file."""
     suffix = check_suffix(path)
-    picture = BytesIO()
-    figure = draw(splits)
-    # No date and no random names, so that equal corpora give equal files.
-    import matplotlib
-
-    with matplotlib.rc_context({"svg.hashsalt": "nestag"}):
-        figure.savefig(picture, format=suffix[1:], dpi=150, metadata={"Date": None} if suffix == ".svg" else None)
-    _replace(Path(path), picture.getvalue())
-
-
-def check_suffix(path: str) -> str:
-    """The suffix of a picture, or an InputError that says which there are."""
-    suffix = Path(path).suffix.lower()
-    if suffix not in SUFFIXES:
-        raise InputError(f"a picture is written as {' or '.join(SUFFIXES)}; name it so", path)
-    return suffix
+    with drawing():
+        picture = saved(draw(splits), suffix)
+    replace_file(Path(path), picture)
 
 
 def draw(splits: Mapping[str, Statistics]) -> Figure:
     """Three panels side by side, each in percent, so that splits of any size compare."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise UnknownNameError("pictures need matplotlib, which is not installed; pip install 'nestag[plot]'") from None
+    from matplotlib.figure import Figure
+
     figure = Figure(figsize=(13, 4), layout="constrained")
     depths, spans, lengths = figure.subplots(1, 3)
     _bars(depths, {name: one.depths for name, one in splits.items()}, 0, max(_largest(splits), 1))
@@ -97,18 +77,3 @@ def _label(axes: Axes, title: str, below: str, beside: str) -> None:
     axes.set_ylabel(beside)
     axes.set_ylim(0, None)
     axes.spines[["top", "right"]].set_visible(False)
-
-
-def _replace(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all."""
-    try:
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
-            file.write(content)
-        mask = os.umask(0)
-        os.umask(mask)
-        Path(file.name).chmod(0o666 & ~mask)
-        Path(file.name).replace(path)
-    except OSError as error:
-        raise InputError(
-            f"cannot be written ({error.strerror or error}); check the folder, its rights and its space", str(path)
-        ) from None

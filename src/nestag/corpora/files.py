@@ -21,6 +21,20 @@ LONGEST_LINE = 64 * 2**20
 """Bytes of one line beyond which a file is taken for something else."""
 
 
+BLOCK = 1_024
+"""Lines that stay together when a file is read in parts."""
+
+
+class Part(NamedTuple):
+    """Some of a file's blocks of lines: every `of`-th, beginning with this one."""
+
+    block: int
+    of: int
+
+
+WHOLE = Part(0, 1)
+
+
 class Line(NamedTuple):
     """A line without its end, and its number from 1."""
 
@@ -28,7 +42,7 @@ class Line(NamedTuple):
     text: str
 
 
-def read_lines(path: str | Path) -> Iterator[Line]:
+def read_lines(path: str | Path, part: Part = WHOLE) -> Iterator[Line]:
     """The lines of a file (`.gz` unpacked, `-` the standard input), ended by LF or CRLF and by nothing else."""
     source = str(path)
     number = 0
@@ -36,7 +50,8 @@ def read_lines(path: str | Path) -> Iterator[Line]:
         with _reading(source) as stream:
             while raw := stream.readline(LONGEST_LINE + 1):
                 number += 1
-                yield Line(number, _text(raw, source, number))
+                if part.of == 1 or (number - 1) // BLOCK % part.of == part.block:
+                    yield Line(number, _text(raw, source, number))
     except FileNotFoundError:
         raise InputError("there is no such file; check the path", source) from None
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:

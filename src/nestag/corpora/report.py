@@ -48,6 +48,13 @@ class Report:
             for _ in range(count - 1):
                 self.add("duplicate entity merged", place, describe(entity))
 
+    def join(self, other: Report) -> None:
+        """Take in what was found in another part of the same input."""
+        for finding in other.findings:
+            if self.counts[finding.kind] < MOST_LISTED:
+                self.findings.append(finding)
+        self.counts.update(other.counts)
+
     def summary(self) -> list[str]:
         """A line for each kind, with its first example."""
         first = {finding.kind: finding for finding in reversed(self.findings)}

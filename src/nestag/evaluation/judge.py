@@ -7,8 +7,9 @@ entities nor that of sentences changes anything.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from hashlib import blake2b
 from itertools import accumulate
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,8 +30,8 @@ from nestag.evaluation.result import (
 )
 from nestag.evaluation.score import Score
 from nestag.evaluation.significance import intervals
-from nestag.evaluation.spans import Bools, Ints, Listed, Names, Spans, spans_of
-from nestag.evaluation.tally import NOTHING, Class, Counts, Tally, group_of
+from nestag.evaluation.spans import Bools, Listed, Names, Spans, spans_of
+from nestag.evaluation.tally import COLUMNS, Class, Counts, Ints, Tally, group_of
 
 CHUNK = 1_024
 """Sentences judged at once; more would cost time: what lives longer, the garbage collector looks at more often."""
@@ -44,8 +45,23 @@ WORST = 30
 PLACES = (FLAT, OUTER, INNER)
 FAMILIAR = (SEEN, UNSEEN)
 SHOWN = ("overall", "types", "depths", "lengths", "nesting", "familiar", "same_depth")
-BREAKDOWNS = (*SHOWN, "sentences")
-CORRECT, PREDICTED, GOLD, FOUND = range(4)
+CORRECT, PREDICTED, GOLD, FOUND = range(COLUMNS)
+NONE: Ints = np.zeros(0, dtype=np.int64)
+
+
+class _Side(NamedTuple):
+    """The gold or the predicted entities of a chunk, and where they are counted."""
+
+    spans: Spans
+    right: Bools  # whether the other side has an entity
+    groups: Ints  # that of each entity's sentence
+    all: int  # the column of all entities
+    some: int  # the column of those that are right
+
+    @property
+    def depths(self) -> list[str | int]:
+        """Every depth there is."""
+        return list(range(int(self.spans.depth.max(initial=-1)) + 1))
 
 
 def evaluate(pairs: Iterable[Pair], train: Iterable[Sentence] | None = None) -> Evaluation:
@@ -67,6 +83,8 @@ class Judge:
         self._known = None if train is None else {wording(one, entity) for one in train for entity in one.entities}
         self._names = Names()
         self._tally = Tally()
+        self._whole = Tally()  # of all entities together, in groups that are never put together
+        self._whole.add("overall", [0], NONE, NONE, GOLD)
         self._ledger = Ledger()
         self._sentences = 0
         self._other_depth = 0
@@ -79,48 +97,44 @@ class Judge:
     def _see(self, chunk: Sequence[Pair]) -> None:
         starts = np.array([0, *accumulate([len(pair.gold.tokens) for pair in chunk])])
         groups = np.array([group_of(pair.gold.tokens) for pair in chunk], dtype=np.int64)
-        sides = [pair.gold.entities for pair in chunk], [pair.predicted.entities for pair in chunk]
-        listed = [Listed.of(side, self._names) for side in sides]  # both before any keys, so that all types are known
+        sets = [pair.gold.entities for pair in chunk], [pair.predicted.entities for pair in chunk]
+        listed = [Listed.of(side, self._names) for side in sets]  # both before any keys, so that all types are known
         gold, predicted = (spans_of(one, starts, self._names) for one in listed)
         found, correct = gold.also_in(predicted), predicted.also_in(gold)
-        self._count(chunk, gold, groups, found, GOLD, FOUND)
-        self._count(chunk, predicted, groups, correct, PREDICTED, CORRECT)
+        sides = (
+            _Side(gold, found, groups[gold.sentence], GOLD, FOUND),
+            _Side(predicted, correct, groups[predicted.sentence], PREDICTED, CORRECT),
+        )
         same = correct.copy()
         same[correct] = gold.depth[predicted.places_in(gold)[correct]] == predicted.depth[correct]
         self._other_depth += int(correct.sum() - same.sum())
-        self._count_depth("same_depth", gold, groups, found, GOLD, FOUND)
-        self._count_depth("same_depth", predicted, groups, same, PREDICTED, CORRECT)
-        self._tally.add("sentences", [0], np.zeros(len(chunk), dtype=np.int64), groups, GOLD)
+        for side, right in zip(sides, (found, same), strict=True):
+            self._count(side, chunk)
+            self._add(side._replace(right=right), "same_depth", side.depths, side.spans.depth)
+        self._tally.see(groups)
+        self._whole.see(groups)
         self._sentences += len(chunk)
         for place in np.union1d(gold.sentence[~found], predicted.sentence[~correct]):
             self._ledger.see(chunk[place])
 
-    def _count(
-        self, chunk: Sequence[Pair], spans: Spans, groups: Ints, right: Bools, column: int, right_column: int
-    ) -> None:
+    def _count(self, side: _Side, chunk: Sequence[Pair]) -> None:
         """Count one side in every breakdown."""
+        spans = side.spans
         lengths, length = np.unique(spans.length, return_inverse=True)
-        place = np.where(spans.depth > 0, 2, spans.outer)
-        breakdowns: list[tuple[str, Sequence[str | int], Ints]] = [
-            ("overall", [0], np.zeros(len(spans.key), dtype=np.int64)),
-            ("types", list(self._names.numbers), spans.type),
-            ("lengths", lengths.tolist(), length),
-            ("nesting", PLACES, place),
-        ]
+        self._add(side, "overall", [0], np.zeros_like(spans.key))
+        self._add(side, "types", list(self._names.numbers), spans.type)
+        self._add(side, "depths", side.depths, spans.depth)
+        self._add(side, "lengths", lengths.tolist(), length)
+        self._add(side, "nesting", PLACES, np.where(spans.depth > 0, 2, spans.outer))
         if self._known is not None:
-            breakdowns.append(("familiar", FAMILIAR, self._familiar(chunk, spans)))
-        for breakdown, members, numbers in breakdowns:
-            self._tally.add(breakdown, members, numbers, groups[spans.sentence], column)
-            self._tally.add(breakdown, members, numbers[right], groups[spans.sentence[right]], right_column)
-        self._count_depth("depths", spans, groups, right, column, right_column)
+            self._add(side, "familiar", FAMILIAR, self._familiar(chunk, spans))
 
-    def _count_depth(
-        self, breakdown: str, spans: Spans, groups: Ints, right: Bools, column: int, right_column: int
-    ) -> None:
-        """Count one side by depth."""
-        depths = list(range(int(spans.depth.max(initial=-1)) + 1))
-        self._tally.add(breakdown, depths, spans.depth, groups[spans.sentence], column)
-        self._tally.add(breakdown, depths, spans.depth[right], groups[spans.sentence[right]], right_column)
+    def _add(self, side: _Side, breakdown: str, members: Sequence[str | int], numbers: Ints) -> None:
+        """Count one side in a breakdown: all of it, and what is right of it."""
+        right = side.right
+        for tally in (self._tally, self._whole) if breakdown == "overall" else (self._tally,):
+            tally.add(breakdown, members, numbers, side.groups, side.all)
+            tally.add(breakdown, members, numbers[right], side.groups[right], side.some)
 
     def _familiar(self, chunk: Sequence[Pair], spans: Spans) -> Ints:
         """0 for entities whose words and type train has, 1 for others."""
@@ -131,16 +145,22 @@ class Judge:
             dtype=np.int64,
         )
 
+    def join(self, other: Judge) -> None:
+        """Take in what another judge saw of the same prediction."""
+        self._tally.join(other._tally)
+        self._whole.join(other._whole)
+        self._ledger.join(other._ledger)
+        self._sentences += other._sentences
+        self._other_depth += other._other_depth
+
     def counts(self) -> Counts:
         """The counts over all entities by group of sentences, for significance.compare."""
-        classes = self._tally.classes()
-        sentences = classes.get(("sentences", 0), NOTHING)
-        return Counts(sentences.groups, 0 * sentences.rows) + classes.get(("overall", 0), NOTHING)
+        return self._whole.classes()["overall", 0]
 
     def result(self) -> Evaluation:
         """All that can be said of what was seen."""
         classes = self._tally.classes()
-        parts: dict[str, dict[Any, Score]] = {name: {} for name in BREAKDOWNS}
+        parts: dict[str, dict[Any, Score]] = {name: {} for name in SHOWN}
         for breakdown, member in sorted(classes):
             parts[breakdown][member] = Score(*classes[breakdown, member].sums())
         return Evaluation(
@@ -166,17 +186,22 @@ class Judge:
 
 def _intervals(classes: Mapping[Class, Counts]) -> dict[str, Intervals]:
     """Those of every figure that is shown."""
-    figures: dict[str, Counts] = {}
-    for (breakdown, member), counts in classes.items():
-        for name in figures_of(breakdown, member) if breakdown in SHOWN else ():
-            figures[name] = figures.get(name, NOTHING) + counts
-    types = {name for breakdown, member in classes if breakdown == "types" for name in figures_of(breakdown, member)}
-    return intervals(figures, types, classes.get(("sentences", 0), NOTHING))
+    figures: dict[str, Ints] = {}
+    types: set[str] = set()
+    groups = 0
+    for breakdown, member in sorted(classes):  # in one order, for sums of fractions depend on it
+        counts = classes[breakdown, member]
+        groups = len(counts.groups)
+        for name in figures_of(breakdown, member):
+            figures[name] = figures.get(name, 0) + counts.rows
+            types.update([name] if breakdown == "types" else [])
+    return intervals(figures, types, groups)
 
 
 def wording(sentence: Sentence, entity: Entity) -> int:
-    """A number for an entity's type and words."""
-    return hash((entity.type, sentence.tokens[entity.start : entity.end]))
+    """A number for an entity's type and words, the same in every process."""
+    words = "\x1f".join((entity.type, *sentence.tokens[entity.start : entity.end]))
+    return int.from_bytes(blake2b(words.encode("utf-8", "surrogatepass"), digest_size=8).digest())
 
 
 def chunks(pairs: Iterable[Pair]) -> Iterator[list[Pair]]:

@@ -83,6 +83,12 @@ class Ledger:
                 confusion[None, predicted.type] += 1
         self._keep(pair, len(found))
 
+    def join(self, other: Ledger) -> None:
+        """Take in what went wrong in other sentences."""
+        self.kinds.update(other.kinds)
+        self.confusion.update(other.confusion)
+        self._worst = sorted(self._worst + other._worst)[:MOST_KEPT]
+
     def worst(self, most: int = MOST_KEPT) -> tuple[Shown, ...]:
         """The sentences with the most mistakes, the worst first; at most MOST_KEPT."""
         return tuple(Shown(bad.id or None, bad.tokens, bad.gold, bad.predicted) for bad in self._worst[:most])

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from nestag.errors import DataError
 from nestag.evaluation.result import MACRO, Interval, Intervals
-from nestag.evaluation.tally import COLUMNS, GROUPS, Counts
+from nestag.evaluation.tally import COLUMNS, Counts
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -31,9 +31,9 @@ WITHIN = (2.5, 97.5)
 """The percentiles between which 95 of 100 draws lie."""
 
 
-def intervals(figures: Mapping[str, Counts], types: Collection[str], sentences: Counts) -> dict[str, Intervals]:
-    """The interval of each figure, and of the mean over those of types; `sentences` says which groups there are."""
-    draws = _draws(sentences.groups)
+def intervals(figures: Mapping[str, Ints], types: Collection[str], groups: int) -> dict[str, Intervals]:
+    """The interval of each figure, given its counts in each group, and of the mean over those of types."""
+    draws = _draws(groups)
     found: dict[str, Intervals] = {}
     means = np.zeros((DRAWS, 3))
     for name, counts in figures.items():
@@ -44,22 +44,22 @@ def intervals(figures: Mapping[str, Counts], types: Collection[str], sentences: 
     return {**found, MACRO: _intervals(means)}
 
 
-def _draws(groups: Ints) -> Draws:
-    """How often each group is drawn in each draw: all groups x draws."""
+def _draws(groups: int) -> Draws:
+    """How often each group is drawn in each draw: draws x groups."""
     rng = np.random.default_rng(0)
-    times = np.zeros((GROUPS, DRAWS), dtype=np.uint8)  # a group comes 256 times less than once in 10**500 draws
-    for draw in range(DRAWS if len(groups) else 0):
-        chosen = rng.integers(len(groups), size=len(groups))
-        times[groups, draw] = np.bincount(chosen, minlength=len(groups))
+    times = np.zeros((DRAWS, groups), dtype=np.uint8)  # a group comes 256 times less than once in 10**500 draws
+    for draw in range(DRAWS if groups else 0):
+        times[draw] = np.bincount(rng.integers(groups, size=groups), minlength=groups)
     return times
 
 
-def _drawn(draws: Draws, counts: Counts) -> Floats:
+def _drawn(draws: Draws, counts: Ints) -> Floats:
     """The sums of counts in each draw: draws x columns."""
-    sums = np.zeros((DRAWS, counts.rows.shape[1]))
+    some = np.flatnonzero(counts.any(axis=1))  # of rare classes, few groups have any
+    rows = counts[some].astype(np.float64)
+    sums = np.zeros((DRAWS, counts.shape[1]))
     for first in range(0, DRAWS, AT_ONCE):
-        times = draws[counts.groups, first : first + AT_ONCE]
-        sums[first : first + AT_ONCE] = times.T.astype(np.float64) @ counts.rows
+        sums[first : first + AT_ONCE] = draws[first : first + AT_ONCE, some].astype(np.float64) @ rows
     return sums
 
 
@@ -101,7 +101,7 @@ def compare(first: Counts, second: Counts) -> Comparison:
         raise DataError("the two predictions are not over the same sentences; give both for the same gold file")
     both = np.concatenate((first.rows, second.rows), axis=1)
     one, two = _figures(both.sum(axis=0, dtype=float).reshape(2, COLUMNS))[:, 2].tolist()
-    drawn = _differences(_drawn(_draws(first.groups), Counts(first.groups, both)))
+    drawn = _differences(_drawn(_draws(len(both)), both))
     low, high = np.percentile(drawn, WITHIN).tolist()
     beyond = min((drawn <= 0).mean(), (drawn >= 0).mean())
     swapped = np.abs(_swapped(first, second))

@@ -2,12 +2,14 @@
 
 To know how far a figure can be trusted one draws sentences again and again. A million of them need not be kept for
 that: each goes to one of `GROUPS` groups by its words, and groups are drawn. A corpus of a few thousand sentences has
-nearly a group for each; in larger ones it makes no difference that can be seen.
+nearly a group for each; in larger ones it makes no difference that can be seen. Where there are very many classes,
+groups are put together two by two, so that memory stays within bounds.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 from zlib import crc32
 
 import numpy as np
@@ -16,11 +18,14 @@ from numpy.typing import NDArray
 Ints = NDArray[np.int64]
 
 GROUPS = 2**14
+CELLS = 2**21
+"""Classes times groups, at most."""
+
 COLUMNS = 4
 """What is counted: correct, predicted, gold, found, as in Score."""
 
-PENDING = 2**20
-"""Counts that wait to be put together, at least."""
+ONE = np.int32(1)
+"""Of the kind that is counted in: any other is thirty times slower to add."""
 
 Class = tuple[str, str | int]
 """A breakdown and one of its classes."""
@@ -35,72 +40,11 @@ def group_of(tokens: Sequence[str]) -> int:
     return crc32("\x1f".join(tokens).encode("utf-8", "surrogatepass")) % GROUPS
 
 
-class Tally:
-    """How often each class was met in each group of sentences."""
+class Counts(NamedTuple):
+    """The counts of a class in the groups of sentences that there are: groups x columns."""
 
-    def __init__(self) -> None:
-        self._classes: dict[Class, int] = {}
-        self._keys: list[Ints] = []
-        self._counts: list[Ints] = []
-        self._waiting = 0
-        self._kept = 0
-
-    def add(self, breakdown: str, members: Sequence[str | int], numbers: Ints, groups: Ints, column: int) -> None:
-        """Count entities, each by the number of its class among `members` and by its group."""
-        known = np.array(
-            [self._classes.setdefault((breakdown, member), len(self._classes)) for member in members], dtype=np.int64
-        )
-        if not len(numbers):
-            return
-        keys, counts = np.unique((known[numbers] * GROUPS + groups) * COLUMNS + column, return_counts=True)
-        self._keys.append(keys)
-        self._counts.append(counts)
-        self._waiting += len(keys)
-        if self._waiting > max(PENDING, self._kept):
-            self._compact()
-
-    def _compact(self) -> None:
-        """Put equal keys together."""
-        if not self._keys:
-            return
-        keys, inverse = np.unique(np.concatenate(self._keys), return_inverse=True)
-        counts = np.bincount(inverse, weights=np.concatenate(self._counts)).astype(np.int64)
-        self._keys, self._counts = [keys], [counts]
-        self._kept, self._waiting = len(keys), 0
-
-    def classes(self) -> Mapping[Class, Counts]:
-        """The counts of each class that was named."""
-        self._compact()
-        keys = self._keys[0] if self._keys else np.zeros(0, dtype=np.int64)
-        counts = self._counts[0] if self._counts else keys
-        size = GROUPS * COLUMNS
-        bounds = np.searchsorted(keys, np.arange(len(self._classes) + 1) * size)
-        return {
-            member: Counts.of(keys[first:last] - number * size, counts[first:last])
-            for (member, number), first, last in zip(self._classes.items(), bounds, bounds[1:], strict=False)
-        }
-
-
-class Counts:
-    """The counts of a class: a row for each group of sentences that has any."""
-
-    def __init__(self, groups: Ints, rows: Ints) -> None:
-        self.groups = groups
-        self.rows = rows  # groups x columns
-
-    @classmethod
-    def of(cls, keys: Ints, counts: Ints) -> Counts:
-        """From keys of group and column."""
-        groups, places = np.unique(keys // COLUMNS, return_inverse=True)
-        rows = np.zeros((len(groups), COLUMNS), dtype=np.int64)
-        rows[places, keys % COLUMNS] = counts
-        return cls(groups, rows)
-
-    def __add__(self, other: Counts) -> Counts:
-        groups, places = np.unique(np.concatenate((self.groups, other.groups)), return_inverse=True)
-        rows = np.zeros((len(groups), COLUMNS), dtype=np.int64)
-        np.add.at(rows, places, np.concatenate((self.rows, other.rows)))
-        return Counts(groups, rows)
+    groups: Ints
+    rows: Ints
 
     def sums(self) -> list[int]:
         """The counts over all groups."""
@@ -108,4 +52,60 @@ class Counts:
         return found
 
 
-NOTHING = Counts.of(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
+class Tally:
+    """How often each class was met in each group of sentences."""
+
+    def __init__(self) -> None:
+        self._places: dict[Class, int] = {}
+        self._counts = np.zeros((8, GROUPS, COLUMNS), dtype=np.int32)
+        self._there = np.zeros(GROUPS, dtype=bool)
+
+    def see(self, groups: Ints) -> None:
+        """Note that there are sentences of these groups."""
+        self._there[groups % len(self._there)] = True
+
+    def add(self, breakdown: str, members: Sequence[str | int], numbers: Ints, groups: Ints, column: int) -> None:
+        """Count entities, each by the number of its class among `members` and by its group."""
+        known = self._known([(breakdown, member) for member in members])
+        size = self._counts.shape[1]
+        cell = known[numbers] * size + groups % size
+        np.add.at(self._counts.reshape(-1), cell * COLUMNS + column, ONE)
+
+    def join(self, other: Tally) -> None:
+        """Take in what was counted elsewhere."""
+        known = self._known(list(other._places))
+        while other._counts.shape[1] < self._counts.shape[1]:
+            self._fold()
+        size = self._counts.shape[1]
+        self._counts[known] += _folded(other._counts[: len(known)], size)
+        self._there |= other._there.reshape(-1, size).any(axis=0)
+
+    def _known(self, classes: Sequence[Class]) -> Ints:
+        """The place of each class; there is room for new ones."""
+        places = self._places
+        found = [places.setdefault(one, len(places)) for one in classes]
+        while len(places) > len(self._counts):
+            if 2 * len(self._counts) * self._counts.shape[1] > CELLS and self._counts.shape[1] > 1:
+                self._fold()
+            self._counts = np.concatenate((self._counts, np.zeros_like(self._counts)))
+        return np.array(found, dtype=np.int64)
+
+    def _fold(self) -> None:
+        """Put groups together two by two."""
+        size = self._counts.shape[1] // 2
+        self._counts = _folded(self._counts, size)
+        self._there = self._there[:size] | self._there[size:]
+
+    def classes(self) -> Mapping[Class, Counts]:
+        """The counts of each class that was named."""
+        groups = np.flatnonzero(self._there)
+        return {
+            member: Counts(groups, self._counts[place, groups].astype(np.int64))
+            for member, place in self._places.items()
+        }
+
+
+def _folded(counts: NDArray[np.int32], size: int) -> NDArray[np.int32]:
+    """Counts with so many groups: those of equal numbers modulo the size are put together."""
+    folded: NDArray[np.int32] = counts.reshape(len(counts), -1, size, COLUMNS).sum(axis=1, dtype=np.int32)
+    return folded

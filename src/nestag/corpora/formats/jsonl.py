@@ -14,7 +14,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any, TextIO
 
-from nestag.corpora.files import Line, read_lines, writing
+from nestag.corpora.files import WHOLE, Line, Part, read_lines, writing
 from nestag.corpora.format import DEFAULT, Format, Options
 from nestag.corpora.report import Report
 from nestag.data import Entity, Origin, Sentence
@@ -23,8 +23,13 @@ from nestag.errors import DataError, InputError
 
 def read(path: str | Path, options: Options = DEFAULT, report: Report | None = None) -> Iterator[Sentence]:
     """The sentences of a file; an InputError names the line that holds none."""
+    return read_part(path, WHOLE, report)
+
+
+def read_part(path: str | Path, part: Part, report: Report | None = None) -> Iterator[Sentence]:
+    """The sentences of some of its lines, so that several processes can share a file."""
     report = Report() if report is None else report
-    for line in read_lines(path):
+    for line in read_lines(path, part):
         if not line.text.strip():
             continue
         try:

@@ -1,0 +1,1 @@
+"""Reports: an experiment as one page that needs nothing but itself, and its pictures as files."""
