@@ -63,7 +63,7 @@ def test_pipes_and_gzip(figure: Path, tmp_path: Path) -> None:
     assert "repaired 0 labels in 0 sentences" in done.stderr
 
 
-def test_crlf_and_a_byte_order_mark_are_read(figure: Path) -> None:
+def test_crlf_and_a_byte_order_mark_are_read() -> None:
     labels = ("\ufeff" + DYN).replace("\n", "\r\n")
     assert len(json.loads(nestag("decode", "-", "-e", "dyn", given=labels).stdout)["entities"]) == 3
 
@@ -150,12 +150,40 @@ def test_an_earlier_output_survives_a_failure(tmp_path: Path) -> None:
     assert (tmp_path / "out.tsv").read_text() == "precious"
 
 
+def test_any_format_is_read_and_a_pipe_if_it_is_named(figure: Path, tmp_path: Path) -> None:
+    other = tmp_path / "figure.nested"
+    assert nestag("convert", figure, other).returncode == 0
+    assert nestag("encode", other, "-e", "dyn").stdout == DYN
+    assert nestag("encode", "-", "--from", "brackets", "-e", "dyn", given=other.read_bytes()).stdout == DYN
+    assert nestag("vocabulary", other).stdout == nestag("vocabulary", figure).stdout != ""
+    assert nestag("show", other).stdout == nestag("show", figure).stdout != ""
+    refused = nestag("encode", other, "--from", "nothing")
+    assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
+    assert "no format is called 'nothing'" in refused.stderr
+
+
+def test_what_a_reader_changed_is_told(tmp_path: Path) -> None:
+    (tmp_path / "in.txt").write_text("Lincoln slept")
+    (tmp_path / "in.ann").write_text("T1\tPER 0 5\tLinco\n")
+    for command in ("encode", "show", "vocabulary"):
+        done = nestag(command, tmp_path / "in.ann", "--tokenizer", "whitespace")
+        assert done.returncode == 0, done.stderr
+        assert "PER" in done.stdout
+        assert "1 span widened" in done.stderr
+        refused = nestag(command, tmp_path / "in.ann", "--tokenizer", "whitespace", "--boundaries", "refuse")
+        assert refused.returncode == 2
+
+
 @pytest.mark.parametrize(
     ("source", "told"),
-    [("missing.jsonl", "no such file"), (".", "Is a directory"), ("bad.gz", "not a whole gzip file")],
+    [
+        ("missing.jsonl", "no such file"),
+        (".", "its format cannot be guessed; say which with --from"),
+        ("bad.jsonl.gz", "not a whole gzip file"),
+    ],
 )
 def test_files_that_cannot_be_read(source: str, told: str, tmp_path: Path) -> None:
-    (tmp_path / "bad.gz").write_bytes(b"\x1f\x8bnonsense")
+    (tmp_path / "bad.jsonl.gz").write_bytes(b"\x1f\x8bnonsense")
     done = nestag("encode", tmp_path / source)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert told in done.stderr

@@ -79,6 +79,7 @@ def test_saved_and_loaded_elsewhere_they_predict_the_same(models: dict[str, Path
     words = [sentence.tokens for sentence in CORPUS]
     arguments = [json.dumps(value) for value in (words, *map(str, models.values()))]
     fresh = subprocess.run([sys.executable, "-c", PREDICT, *arguments], capture_output=True, text=True, check=True)
+    assert "model of type" not in fresh.stderr  # transformers' notice of a problem that there is not
     found = json.loads(fresh.stdout)
     for folder in models.values():
         for decoding in ("legal", "greedy"):

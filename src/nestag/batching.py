@@ -21,9 +21,6 @@ class Tokenizer(Protocol):
     """What is used of a tokenizer of transformers."""
 
     unk_token_id: int | None
-    pad_token_id: int | None
-    cls_token_id: int | None
-    sep_token_id: int | None
 
     def __call__(self, text: list[str], *, is_split_into_words: bool, add_special_tokens: bool) -> object:
         """Subwords of words."""

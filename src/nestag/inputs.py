@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from transformers import AutoTokenizer, PreTrainedTokenizerBase
+from transformers import AutoTokenizer, PretrainedConfig, PreTrainedTokenizerBase
 
 from nestag.batching import Subwords, Window, subwords, windows, with_context
 from nestag.encoders import locate, out_of_reach
@@ -89,10 +89,12 @@ def _edges(tokenizer: Any) -> tuple[int, int]:
     return (pad if begin is None else begin), (pad if end is None else end)
 
 
-def load_tokenizer(encoder: str) -> PreTrainedTokenizerBase:
-    """The fast tokenizer of an encoder."""
+def load_tokenizer(encoder: str, config: PretrainedConfig | None = None) -> PreTrainedTokenizerBase:
+    """The fast tokenizer of an encoder; a folder whose kind of model transformers does not know needs its config."""
     try:
-        tokenizer = AutoTokenizer.from_pretrained(locate(encoder), trust_remote_code=False, add_prefix_space=True)
+        tokenizer = AutoTokenizer.from_pretrained(
+            locate(encoder), config=config, trust_remote_code=False, add_prefix_space=True
+        )
     except (OSError, ValueError) as error:
         raise out_of_reach(encoder, error) from None
     if not tokenizer.is_fast:

@@ -15,7 +15,6 @@ from transformers import AutoConfig, AutoModel, PretrainedConfig, PreTrainedMode
 from nestag.batching import SHAPES
 from nestag.encoders import locate, out_of_reach
 
-POOLINGS = ("first", "last", "mean")
 IGNORED = -100
 
 

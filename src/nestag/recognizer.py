@@ -99,7 +99,8 @@ class NestedNER:
             ) from None
         model.to(device or ("cuda" if torch.cuda.is_available() else "cpu"))  # type: ignore[arg-type]
         model.train(False)
-        return cls(model, load_tokenizer(str(folder)), read_vocabulary(folder / VOCABULARY), settings)
+        tokenizer = load_tokenizer(str(folder), model.config)
+        return cls(model, tokenizer, read_vocabulary(folder / VOCABULARY), settings)
 
     def save_pretrained(self, path: str | Path) -> None:
         """Save it as a folder: safetensors and JSON, nothing that could run."""

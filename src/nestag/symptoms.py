@@ -10,6 +10,7 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from nestag.corpora.labelling import place_of
 from nestag.crossing import set_aside_crossing
 from nestag.data import Entity, Sentence
 from nestag.errors import CrossingError
@@ -207,11 +208,6 @@ def _bare(sentence: Sentence, lengths: Mapping[str, set[int]], wanted: set[Form]
             form = sentence.tokens[start : start + length]
             if form in wanted and covered.isdisjoint(range(start, start + length)):
                 yield start, form
-
-
-def place_of(source: str, sentence: Sentence, number: int) -> str:
-    """Where a sentence stands, for people."""
-    return f"{source}: sentence {number}" + ("" if sentence.id is None else f" ({sentence.id})")
 
 
 def shortened(words: Sequence[str], most: int = 80) -> str:

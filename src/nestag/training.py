@@ -27,7 +27,7 @@ from nestag.inputs import Reader, load_tokenizer, longest_window
 from nestag.model import Tagger
 from nestag.recipe import Recipe
 from nestag.recognizer import NestedNER, Settings
-from nestag.trainer import BEST, CHECKPOINTS, Lesson, NestedTrainer, Progress, Watch
+from nestag.trainer import BEST, CHECKPOINTS, Lesson, NestedTrainer, Watch
 from nestag.vocabulary import Vocabulary
 
 
@@ -65,9 +65,8 @@ def train(
     reader = Reader(recognizer.tokenizer, recognizer.settings.window, recipe.context)
     reading = reader.read([s.tokens for s in nested], [document_of(s) for s in nested])
     labels = [vocabulary.ids(vocabulary.encode(sentence)) for sentence in nested]
-    progress = Progress()
-    lesson = Lesson(reader, reading, labels)
-    trainer = NestedTrainer(recognizer, lesson, dev, folder, recipe, seed, progress, watch, report_to, use_cpu)
+    lesson = Lesson(reader, reading, labels, dev)
+    trainer = NestedTrainer(recognizer, lesson, folder, recipe, seed, watch, report_to, use_cpu)
     try:
         trainer.run()
     except OSError as error:
@@ -79,7 +78,8 @@ def train(
     recognizer.save_pretrained(folder)
     (folder / BEST).unlink()
     shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
-    return Run(recognizer, max(progress.dev, key=lambda found: found.f1), progress.dev, set_aside)
+    epochs = trainer.progress.dev
+    return Run(recognizer, max(epochs, key=lambda found: found.f1), epochs, set_aside)
 
 
 def _refuse_empty(training: Sequence[Sentence], dev: Sequence[Sentence]) -> None:

@@ -1,6 +1,7 @@
 """convert and split, as a person would run them."""
 
 import gzip
+import re
 import subprocess
 import sys
 import tracemalloc
@@ -17,6 +18,7 @@ from nestag.cli import convert as module
 from nestag.corpora.document import document_of
 from nestag.corpora.format import Format
 from nestag.corpora.formats import jsonl
+from nestag.corpora.registry import available
 from nestag.data import Entity, Sentence
 from strategies import sentences
 
@@ -96,6 +98,13 @@ def test_what_cannot_be_read_or_written_is_one_line_and_exit_code_2(
     monkeypatch.setattr(module, "format_for", lambda path, name: one_way)
     done = CliRunner().invoke(app, ["convert", str(corpus), "x.one"])
     assert (done.exit_code, "oneway: it can be read but not written" in done.stderr) == (2, True)
+
+
+def test_help_names_every_format() -> None:
+    told = CliRunner().invoke(app, ["convert", "--help"], env={"TERM": "dumb", "COLUMNS": "200"}).stdout
+    formats = re.search(r"The formats are (.*?);", " ".join(told.split()))
+    assert formats
+    assert re.split(r", | and ", formats[1]) == sorted(available())
 
 
 def test_options_reach_the_reader(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:

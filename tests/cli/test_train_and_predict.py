@@ -135,6 +135,13 @@ def test_what_cannot_be_is_said_before_any_work(change: list[str], told: str, fi
     assert not (tmp_path / "m").exists()
 
 
+def test_predict_says_what_it_cannot_write(tmp_path: Path) -> None:
+    code, _, told = run("predict", tmp_path, "-", "--confidence", "--to", "brat", text="x")
+    assert (code, told) == (2, "nestag: --confidence: confidences are written as JSON Lines; drop --to\n")
+    code, _, told = run("predict", tmp_path, "-", "-o", tmp_path / "x.unknown", text="x")
+    assert (code, "say which with --to" in told) == (2, True)
+
+
 def test_predict_refuses_what_is_no_model(tmp_path: Path) -> None:
     code, _, told = run("predict", tmp_path, "-", text="x")
     assert code == 2

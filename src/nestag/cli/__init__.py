@@ -22,6 +22,7 @@ from nestag.cli import (
     tables,
     train,
 )
+from nestag.cli.groups import grouped
 from nestag.cli.terminal import guarded
 
 app = typer.Typer(
@@ -50,7 +51,7 @@ for command in (
     doctor.doctor,
     corpus.corpus,
 ):
-    app.command()(guarded(command))
+    app.command()(grouped(guarded(command)))
 app.add_typer(export.app)
 
 
@@ -62,7 +63,9 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def options(
-    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print it.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
 ) -> None:
     """Nested named entity recognition at the price of a tagger."""
 

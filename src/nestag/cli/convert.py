@@ -11,12 +11,13 @@ from typing import Annotated
 import typer
 
 from nestag.cli.output import show
-from nestag.cli.splits import Borders, Cutter, Edges, Field, From, Language, Split, Words, options_of
+from nestag.cli.splits import From, Reading, Split
 from nestag.cli.terminal import progress, tell
+from nestag.cli.written import writer_of
 from nestag.corpora.files import PIPE
-from nestag.corpora.format import Format, Writer
-from nestag.corpora.labelling import Tally, nesting
-from nestag.corpora.registry import available, format_for, format_named, format_of
+from nestag.corpora.format import Format
+from nestag.corpora.labelling import Tally, nesting, place_of
+from nestag.corpora.registry import format_for, format_named, format_of
 from nestag.corpora.report import Report, describe
 from nestag.crossing import crossing_pairs
 from nestag.data import Sentence
@@ -41,7 +42,6 @@ class Unit(StrEnum):
 
 
 UNITS = {Unit.DOCUMENT: by_document, Unit.SENTENCE: by_sentence}
-Source = Annotated[str, typer.Argument(metavar="IN", help="A file or folder; .gz is unpacked, - is a pipe.")]
 To = Annotated[str | None, typer.Option("--to", metavar="FORMAT", help="The format written, if it must be said.")]
 
 
@@ -55,41 +55,34 @@ class Listing(Report):
 
 
 def convert(
-    source: Source,
+    source: Annotated[str, typer.Argument(metavar="IN", help="A file or folder; .gz is unpacked, - is a pipe.")],
     target: Annotated[str, typer.Argument(metavar="OUT", help="Where to write; .gz packs, - is a pipe.")],
+    *,
     read_as: From = None,
     write_as: To = None,
     crossing: Annotated[
         Crossing, typer.Option(help="Crossing entities: stop at the first, keep them, or set the fewest aside.")
     ] = Crossing.KEEP,
     listed: Annotated[bool, typer.Option("--list", help="Tell every finding, not just how many there were.")] = False,
-    tokenizer: Cutter = Words.SPACY,
-    language: Language = "en",
-    boundaries: Borders = Edges.WIDEN,
-    field: Field = None,
+    reading: Reading,
 ) -> None:
-    """Write a corpus in another format; whatever cannot be kept as it was is counted on the error stream."""
-    options = options_of(tokenizer, language, boundaries, field)
-    reading, writing = format_of(source, read_as), format_for(target, write_as)
-    write = writer_of(writing)
+    """Write a corpus in another format; whatever cannot be kept as it was is counted on the error stream.
+
+    The formats are brackets, brat, cas, columns, conllu, data, doccano, jsonl, labelstudio, prodigy, spacy and text; a
+    file's suffix and content say which it is, unless --from or --to does.
+    """
+    origin, goal = format_of(source, read_as), format_for(target, write_as)
+    write = writer_of(goal)
     report = Listing() if listed else Report()
     tally = Tally()
-    sentences = judged(reading.read(source, options, report), source, crossing, report)
-    write(progress(counted(sentences, tally), "converting"), target, options, report)
+    sentences = judged(origin.read(source, reading.options, report), source, crossing, report)
+    write(progress(counted(sentences, tally), "converting"), target, reading.options, report)
     tell(
         f"converted {tally.sentences:,} sentences, {tally.tokens:,} tokens, {tally.entities:,} entities"
-        f" from {reading.name} to {writing.name}"
+        f" from {origin.name} to {goal.name}"
     )
     for line in report.summary():
         tell(line)
-
-
-def writer_of(format: Format) -> Writer:
-    """How a format is written, or an InputError that says which formats are."""
-    if format.write is None:
-        names = ", ".join(sorted(name for name, entry in available().items() if entry.write))
-        raise InputError("it can be read but not written; choose with --to, one of " + names, format.name)
-    return format.write
 
 
 def counted(sentences: Iterable[Sentence], tally: Tally) -> Iterator[Sentence]:
@@ -110,34 +103,30 @@ def refused(sentences: Iterable[Sentence], source: str) -> Iterator[Sentence]:
     """The sentences up to the first with crossing entities, which is an InputError."""
     for number, sentence in enumerate(sentences, 1):
         for first, second in crossing_pairs(sentence.entities):
-            name = "" if sentence.id is None else f" ({sentence.id})"
             raise InputError(
                 f"entities {describe(first)} and {describe(second)} cross; use --crossing keep or set-aside",
-                f"{source}: sentence {number}{name}",
+                place_of(source, sentence, number),
             )
         yield sentence
 
 
 def split(
-    source: Source,
+    source: Annotated[str, typer.Argument(metavar="IN", help="A file or folder; .gz is unpacked.")],
     output: Annotated[str, typer.Option("-o", "--output", metavar="DIR", help="The folder to write into.")],
+    *,
     shares: Annotated[str, typer.Option(metavar="A/B/C", help="How much goes to train, dev and test.")] = "70/15/15",
     seed: Annotated[int, typer.Option(help="Another seed gives other splits.")] = 0,
-    by: Annotated[Unit, typer.Option(help="What stays whole.")] = Unit.DOCUMENT,
+    by: Annotated[Unit, typer.Option(help="What is never torn apart.")] = Unit.DOCUMENT,
     read_as: From = None,
     write_as: To = None,
-    tokenizer: Cutter = Words.SPACY,
-    language: Language = "en",
-    boundaries: Borders = Edges.WIDEN,
-    field: Field = None,
+    reading: Reading,
 ) -> None:
     """Part a corpus into train, dev and test, document by document, so that every type has its share in each."""
     if source == PIPE:
         raise InputError("a split reads its input more than once; save it to a file first", PIPE)
     wanted = shares_from(shares)
-    corpus = Split("corpus", source, read_as, options_of(tokenizer, language, boundaries, field))
-    reading = format_of(source, read_as)
-    writing = format_named(write_as) if write_as else reading
+    corpus = Split("corpus", source, read_as, reading.options)
+    writing = format_named(write_as) if write_as else format_of(source, read_as)
     writer_of(writing)
     report = Report()
     loads = loads_of(corpus.read(report), UNITS[by])

@@ -25,7 +25,9 @@ NEW = (
 
 def demo(
     idea: Annotated[bool, typer.Option("--idea", help="Show the idea alone: a sentence, its tree and labels.")] = False,
-    output: Annotated[str | None, typer.Option("-o", "--output", metavar="DIR", help="Keep the model there.")] = None,
+    output: Annotated[
+        str | None, typer.Option("-o", "--output", metavar="DIR", help="Keep the model in this folder.")
+    ] = None,
 ) -> None:
     """Show the idea, train a recognizer on the embedded corpus, score it, and tag new sentences with it."""
     show_idea()

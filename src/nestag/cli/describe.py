@@ -8,23 +8,8 @@ from typing import Annotated
 
 import typer
 
-from nestag.cli.output import Csv, Json, Latex, Markdown, form_of, show
-from nestag.cli.splits import (
-    Borders,
-    Cutter,
-    Dev,
-    Edges,
-    Field,
-    Files,
-    From,
-    Language,
-    Split,
-    Test,
-    Train,
-    Words,
-    options_of,
-    splits_of,
-)
+from nestag.cli.output import Forms, show
+from nestag.cli.splits import From, Given, Reading, Split
 from nestag.cli.terminal import tell
 from nestag.corpora.report import Report
 from nestag.coverage import coverage as covered_by
@@ -35,26 +20,16 @@ from nestag.statistics import TRAIN, Statistics, describe
 
 
 def stats(
-    files: Files = None,
-    train: Train = None,
-    dev: Dev = None,
-    test: Test = None,
+    *,
+    given: Given,
     types: Annotated[bool, typer.Option("--types", help="Add a row for each entity type.")] = False,
     plot: Annotated[str | None, typer.Option(metavar="FILE", help="Draw depths and lengths (.png or .svg).")] = None,
-    json: Json = False,
-    markdown: Markdown = False,
-    latex: Latex = False,
-    csv: Csv = False,
+    forms: Forms,
     format: From = None,
-    tokenizer: Cutter = Words.SPACY,
-    language: Language = "en",
-    boundaries: Borders = Edges.WIDEN,
-    field: Field = None,
+    reading: Reading,
 ) -> None:
     """Count what a corpus holds, split by split: sentences, entities, types, and how deep and long entities are."""
-    form = form_of(json, markdown, latex, csv)
-    options = options_of(tokenizer, language, boundaries, field)
-    splits = splits_of(files, {"train": train, "dev": dev, "test": test}, format, options)
+    form, splits = forms.chosen, given.splits(format, reading)
     if plot:
         from nestag.pictures import check_suffix
 
@@ -79,24 +54,14 @@ def counted(splits: Sequence[Split]) -> dict[str, Statistics]:
 
 
 def coverage(
-    files: Files = None,
-    train: Train = None,
-    dev: Dev = None,
-    test: Test = None,
-    json: Json = False,
-    markdown: Markdown = False,
-    latex: Latex = False,
-    csv: Csv = False,
+    *,
+    given: Given,
+    forms: Forms,
     format: From = None,
-    tokenizer: Cutter = Words.SPACY,
-    language: Language = "en",
-    boundaries: Borders = Edges.WIDEN,
-    field: Field = None,
+    reading: Reading,
 ) -> None:
     """Count the labels that a training split teaches, in each encoding, and what other splits need beyond them."""
-    form = form_of(json, markdown, latex, csv)
-    options = options_of(tokenizer, language, boundaries, field)
-    splits = splits_of(files, {"train": train, "dev": dev, "test": test}, format, options, twice=True)
+    form, splits = forms.chosen, given.splits(format, reading, twice=True)
     teacher = next((split for split in splits if split.name == TRAIN), None)
     if teacher is None:
         raise InputError("no training split; name it with --train, or give a folder with a train file", "command line")

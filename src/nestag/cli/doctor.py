@@ -11,21 +11,8 @@ from typing import Annotated
 import typer
 
 from nestag.cli.output import Json
-from nestag.cli.splits import (
-    Borders,
-    Cutter,
-    Dev,
-    Edges,
-    Field,
-    Files,
-    From,
-    Language,
-    Test,
-    Train,
-    Words,
-    options_of,
-    splits_of,
-)
+from nestag.cli.splits import From, Given, Reading
+from nestag.cli.terminal import hush
 from nestag.corpora.report import Report
 from nestag.doctor import Finding, Limits, Patient, Severity, examine
 from nestag.errors import InputError, UnknownNameError
@@ -39,27 +26,22 @@ UNBOUNDED = 10**6
 
 
 def doctor(
-    files: Files = None,
-    train: Train = None,
-    dev: Dev = None,
-    test: Test = None,
+    *,
+    given: Given,
     encoder: Annotated[
         str | None, typer.Option(metavar="DIR", help="Count subwords as the encoder saved there does.")
     ] = None,
     longest: Annotated[
-        int | None, typer.Option("--max-length", min=1, help="The longest sentence; the encoder's own, else 512.")
+        int | None,
+        typer.Option("--max-length", min=1, help="The longest sentence that fits; else as the encoder says, or 512."),
     ] = None,
     rare: Annotated[int, typer.Option(min=1, help="Types with fewer examples are reported.")] = Limits.rare,
     json: Json = False,
     format: From = None,
-    tokenizer: Cutter = Words.SPACY,
-    language: Language = "en",
-    boundaries: Borders = Edges.WIDEN,
-    field: Field = None,
+    reading: Reading,
 ) -> None:
     """Look for what would go wrong in training, and say what to do; exit code 1 if training should not start."""
-    options = options_of(tokenizer, language, boundaries, field)
-    splits = splits_of(files, {"train": train, "dev": dev, "test": test}, format, options, twice=True)
+    splits = given.splits(format, reading, twice=True)
     measure, limit = subwords_of(encoder) if encoder else (None, Limits.sentence)
     patients: dict[str, Patient] = {}
     for split in splits:
@@ -77,10 +59,11 @@ def subwords_of(path: str) -> tuple[Measure, int]:
         from transformers import AutoTokenizer
     except ImportError:
         raise UnknownNameError(
-            "--encoder needs transformers, which is not installed; pip install transformers"
+            "--encoder needs transformers, which is not installed; pip install 'nestag[model]'"
         ) from None
     if not Path(path).is_dir():
         raise InputError("there is no such folder; give one that save_pretrained wrote", path)
+    hush()
     try:
         tokenizer = AutoTokenizer.from_pretrained(path, local_files_only=True)
     except (OSError, ValueError, KeyError) as error:

@@ -137,7 +137,8 @@ def seen(judge: Judge, gold: Split, predicted: Split, by: Match, reports: dict[s
     """A judge that has seen two files: large ones in several processes, if they are such that it can be done."""
     formats = {format_of(file.path, file.format).name for file in (gold, predicted) if file.path != PIPE}
     workers = workers_for(gold.path, predicted.path) if formats == {"jsonl"} and by is not Match.ID else 1
-    found = see_files(judge, gold.path, predicted.path, workers) if workers > 1 else None
+    alone = workers == 1
+    found = None if alone else see_files(judge, gold.path, predicted.path, workers, any_ids=by is Match.ORDER)
     if found is None:
         judge.see(pairs_of(gold, predicted, by, reports))
         return judge

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated
 
 import typer
 
+from nestag.cli.groups import grouped
 from nestag.cli.labels import By, Crossing, Keep, Policy
+from nestag.cli.splits import From
 from nestag.cli.terminal import guarded, progress, tell
+from nestag.cli.written import writer_for
 from nestag.corpora.files import PIPE
-from nestag.corpora.format import Writer
-from nestag.corpora.formats import jsonl
 from nestag.corpora.labelling import Tally
-from nestag.corpora.registry import format_for, format_of
+from nestag.corpora.registry import format_of
 from nestag.corpora.report import Report
 from nestag.encodings.base import Encoding
-from nestag.errors import InputError
 from nestag.export import folder as exports
 from nestag.export.back import recovered
 from nestag.export.conll import Conll
@@ -25,7 +26,11 @@ from nestag.export.hf import HuggingFace
 from nestag.export.machamp import MaChAmp
 from nestag.export.target import Split, Target
 
-app = typer.Typer(name="export", help=__doc__, no_args_is_help=True)
+app = typer.Typer(
+    name="export",
+    help="Write a corpus for another sequence labeling library, and its predictions back as entities.",
+    no_args_is_help=True,
+)
 
 
 class Labels(StrEnum):
@@ -46,31 +51,41 @@ Folder = Annotated[str, typer.Argument(metavar="DIR", help="The folder to make."
 Train = Annotated[str, typer.Option(metavar="FILE", help="The corpus to train on; its labels are the vocabulary.")]
 Dev = Annotated[str, typer.Option(metavar="FILE", help="The corpus to choose a model by.")]
 Test = Annotated[str | None, typer.Option(metavar="FILE", help="The corpus to test on.")]
-From = Annotated[str | None, typer.Option("--from", metavar="FORMAT", help="The format read, if it must be said.")]
+
+
+@dataclass(frozen=True)
+class Corpora:
+    """What is exported."""
+
+    train: Train
+    dev: Dev
+    test: Test = None
+
+    def sources(self, format: str | None, crossing: Crossing) -> dict[Split, Source]:
+        """The splits that there are, as exports take them."""
+        paths: dict[Split, str | None] = {"train": self.train, "dev": self.dev, "test": self.test}
+        aside = crossing is Crossing.set_aside
+        return {split: Source(path, format, aside, progress) for split, path in paths.items() if path is not None}
 
 
 def machamp(
     directory: Folder,
-    train: Train,
-    dev: Dev,
-    test: Test = None,
+    corpora: Corpora,
     by: By = "rel",  # type: ignore[assignment]
-    encoder: Annotated[str, typer.Option(metavar="NAME", help="A pretrained encoder.")] = MaChAmp.encoder,
-    epochs: Annotated[int, typer.Option(min=1, help="The authors' script has 30.")] = MaChAmp.epochs,
+    encoder: Annotated[str, typer.Option(metavar="NAME", help="The pretrained encoder.")] = MaChAmp.encoder,
+    epochs: Annotated[int, typer.Option(min=1, help="How long to train; the authors' script has 30.")] = MaChAmp.epochs,
     seed: Annotated[int, typer.Option(help="Of the random numbers.")] = MaChAmp.seed,
     crossing: Policy = Crossing.error,
     format: From = None,
 ) -> None:
     """Write what MaChAmp needs to train the paper's model: labels, the two configurations and the commands."""
     target = MaChAmp(encoder, epochs, seed)
-    _export(target, directory, _sources(train, dev, test, format, crossing), by)
+    _export(target, directory, corpora.sources(format, crossing), by)
 
 
 def conll(
     directory: Folder,
-    train: Train,
-    dev: Dev,
-    test: Test = None,
+    corpora: Corpora,
     by: By = "rel",  # type: ignore[assignment]
     labels: Annotated[
         Labels, typer.Option(help="One column for the label, or one for each of n, c, u.")
@@ -79,20 +94,18 @@ def conll(
     format: From = None,
 ) -> None:
     """Write columns for Flair, spaCy and the like: a token and its label a line."""
-    _export(Conll(labels.value), directory, _sources(train, dev, test, format, crossing), by)
+    _export(Conll(labels.value), directory, corpora.sources(format, crossing), by)
 
 
 def hf(
     directory: Folder,
-    train: Train,
-    dev: Dev,
-    test: Test = None,
+    corpora: Corpora,
     by: By = "rel",  # type: ignore[assignment]
     crossing: Policy = Crossing.error,
     format: From = None,
 ) -> None:
     """Write a folder that Hugging Face's datasets opens for token classification."""
-    _export(HuggingFace(), directory, _sources(train, dev, test, format, crossing), by)
+    _export(HuggingFace(), directory, corpora.sources(format, crossing), by)
 
 
 def back(
@@ -109,14 +122,14 @@ def back(
         Unseen, typer.Option(help="Predicted labels that train lacks: stop, or count and take them.")
     ] = Unseen.refuse,
     format: From = None,
-    to: Annotated[str | None, typer.Option(metavar="FORMAT", help="Of the output, if not as its suffix says.")] = None,
+    to: Annotated[str | None, typer.Option(metavar="FORMAT", help="The format written, if it must be said.")] = None,
 ) -> None:
     """Write a library's predictions as sentences with entities, repairing labels that describe no tree."""
     export = exports.read(directory)
     sentences = progress(format_of(corpus, format).read(corpus), "decoding")
     tally, report = Tally(), Report()
     found = recovered(export, sentences, predictions, tally, naming.value, unseen.value)
-    _writer(output, to)(found, output, report=report)
+    writer_for(output, to)(found, output, report=report)
     tell(f"decoded {_counts(tally)} from {export.vocabulary.encoding}")
     tell(f"repaired {tally.repaired:,} labels in {tally.repaired_sentences:,} sentences")
     if tally.unseen:
@@ -126,13 +139,7 @@ def back(
 
 
 for command in (machamp, conll, hf, back):
-    app.command()(guarded(command))
-
-
-def _sources(train: str, dev: str, test: str | None, format: str | None, crossing: Crossing) -> dict[Split, Source]:
-    paths: dict[Split, str | None] = {"train": train, "dev": dev, "test": test}
-    aside = crossing is Crossing.set_aside
-    return {split: Source(path, format, aside, progress) for split, path in paths.items() if path is not None}
+    app.command()(grouped(guarded(command)))
 
 
 def _export(target: Target, directory: str, sources: dict[Split, Source], by: Encoding) -> None:
@@ -149,10 +156,3 @@ def _export(target: Target, directory: str, sources: dict[Split, Source], by: En
 
 def _counts(tally: Tally) -> str:
     return f"{tally.sentences:,} sentences, {tally.tokens:,} tokens, {tally.entities:,} entities"
-
-
-def _writer(output: str, name: str | None) -> Writer:
-    chosen = jsonl.FORMAT if output == PIPE and name is None else format_for(output, name)
-    if chosen.write is None:
-        raise InputError(f"the format {chosen.name} is only read; choose another with --to", output)
-    return chosen.write

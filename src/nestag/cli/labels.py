@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from enum import StrEnum
 from itertools import islice
 from typing import Annotated
 
 import typer
 
+from nestag.cli.splits import From, Reading
 from nestag.cli.terminal import progress, tell
 from nestag.corpora.files import PIPE
 from nestag.corpora.formats import jsonl
 from nestag.corpora.labelling import decode_file, encode_file, nesting, read_vocabulary, write_vocabulary
+from nestag.corpora.registry import format_of
 from nestag.corpora.report import Report
+from nestag.data import Sentence
 from nestag.encodings import available, encoding
 from nestag.encodings.base import Encoding
 from nestag.errors import InputError, UnknownNameError
@@ -41,7 +45,9 @@ def _encoding(name: str) -> Encoding:
 
 
 _EXISTING = ", ".join(sorted(available()))
-Sentences = Annotated[str, typer.Argument(metavar="IN", help="JSON Lines of sentences; .gz is unpacked, - is a pipe.")]
+Sentences = Annotated[
+    str, typer.Argument(metavar="IN", help="A corpus in any format; .gz is unpacked, - is a pipe of JSON Lines.")
+]
 Output = Annotated[str, typer.Option("-o", "--output", metavar="OUT", help="Where to write; .gz packs, - is a pipe.")]
 By = Annotated[Encoding, typer.Option("-e", "--encoding", metavar="E", parser=_encoding, help=f"One of {_EXISTING}.")]
 Policy = Annotated[Crossing, typer.Option(help="Crossing entities: stop at the first, or set the fewest aside.")]
@@ -49,19 +55,22 @@ Policy = Annotated[Crossing, typer.Option(help="Crossing entities: stop at the f
 
 def encode(
     source: Sentences,
+    *,
     output: Output = PIPE,
     by: By = "rel",  # type: ignore[assignment]
     crossing: Policy = Crossing.error,
     vocabulary: Annotated[
         str | None, typer.Option(metavar="FILE", help="Order same-span types as it says, and count unseen labels.")
     ] = None,
+    format: From = None,
+    reading: Reading,
 ) -> None:
     """Write sentences as one label a word: token, n, c and u, tab-separated, a blank line after each sentence."""
     known = read_vocabulary(vocabulary) if vocabulary else None
     if known and known.encoding != by.name:
         raise InputError(f"the vocabulary is for {known.encoding}; use --encoding {known.encoding}", str(vocabulary))
     report = Report()
-    sentences = jsonl.read(source, report=report)
+    sentences = _read(source, format, reading, report)
     if crossing is Crossing.set_aside:
         sentences = nesting(sentences, source, report)
     tally = encode_file(progress(sentences, "encoding"), source, output, by, known)
@@ -88,13 +97,16 @@ def decode(
 
 def vocabulary(
     source: Sentences,
+    *,
     output: Output = PIPE,
     by: By = "rel",  # type: ignore[assignment]
     crossing: Policy = Crossing.error,
+    format: From = None,
+    reading: Reading,
 ) -> None:
     """Learn from a training corpus which labels there are, and how types over the same tokens are ordered."""
     report = Report()
-    sentences = jsonl.read(source, report=report)
+    sentences = _read(source, format, reading, report)
     if crossing is Crossing.set_aside:
         sentences = nesting(sentences, source, report)
     learned = Vocabulary.learn(progress(sentences, "learning"), by)
@@ -106,11 +118,14 @@ def vocabulary(
 
 def show(
     source: Sentences,
+    *,
     by: Annotated[
         Encoding | None,
-        typer.Option("-e", "--encoding", metavar="E", parser=_encoding, help="Show the labels of it too."),
+        typer.Option("-e", "--encoding", metavar="E", parser=_encoding, help="Show the labels of this encoding too."),
     ] = None,
     limit: Annotated[int, typer.Option(min=0, help="How many sentences to show; 0 shows all.")] = 10,
+    format: From = None,
+    reading: Reading,
 ) -> None:
     """Draw sentences in the terminal: nested entities below the words, the tree, and the labels."""
     from rich.console import Console
@@ -118,8 +133,17 @@ def show(
     from nestag.cli.draw import drawing
 
     console = Console(highlight=False)
-    sentences = jsonl.read(source)
+    report = Report()
+    sentences = _read(source, format, reading, report)
     for sentence in islice(sentences, limit or None):
         console.print(drawing(sentence, by, console.width))
     if limit and next(sentences, None):
         tell(f"stopped after {limit} sentences; --limit 0 shows all")
+    for line in report.summary():
+        tell(line)
+
+
+def _read(source: str, format: str | None, reading: Reading, report: Report) -> Iterator[Sentence]:
+    """The sentences of a file; a pipe holds JSON Lines unless another format is named."""
+    chosen = jsonl.FORMAT if source == PIPE and format is None else format_of(source, format)
+    return chosen.read(source, reading.options, report)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from typing import Annotated
 
 import typer
@@ -23,6 +24,21 @@ def form_of(json: bool, markdown: bool, latex: bool, csv: bool) -> Form:
     if len(chosen) > 1:
         raise InputError(f"{' and '.join(f'--{form}' for form in chosen)}; ask for one of them", "command line")
     return chosen[0] if chosen else Form.text
+
+
+@dataclass(frozen=True)
+class Forms:
+    """The forms in which tables can be had."""
+
+    json: Json = False
+    markdown: Markdown = False
+    latex: Latex = False
+    csv: Csv = False
+
+    @property
+    def chosen(self) -> Form:
+        """The one form asked for, else text."""
+        return form_of(self.json, self.markdown, self.latex, self.csv)
 
 
 def show(table: Table, form: Form) -> None:

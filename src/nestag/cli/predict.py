@@ -10,8 +10,9 @@ import typer
 
 from nestag.cli.splits import Cutter, Edges, From, Language, Words, options_of
 from nestag.cli.terminal import hush, progress, tell
+from nestag.cli.written import writer_for
 from nestag.corpora.files import PIPE, writing
-from nestag.corpora.registry import format_for, format_named, format_of
+from nestag.corpora.registry import format_named, format_of
 from nestag.corpora.report import Report
 from nestag.data import Sentence
 from nestag.errors import InputError
@@ -22,14 +23,14 @@ if TYPE_CHECKING:
 
 def predict(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="A folder that training made, or a name on the hub.")],
-    source: Annotated[str, typer.Argument(metavar="IN", help="Text or a corpus in any format; - is a pipe.")],
+    source: Annotated[str, typer.Argument(metavar="IN", help="Text or a corpus in any format; - is a pipe of text.")],
     output: Annotated[str, typer.Option("-o", "--output", metavar="OUT", help="Where to write; - is a pipe.")] = PIPE,
     read_as: From = None,
     write_as: Annotated[
-        str | None, typer.Option("--to", metavar="FORMAT", help="The format written; else by suffix.")
+        str | None, typer.Option("--to", metavar="FORMAT", help="The format written, if it must be said.")
     ] = None,
     confidence: Annotated[
-        bool, typer.Option("--confidence", help="JSON Lines with a confidence of each entity.")
+        bool, typer.Option("--confidence", help="Write JSON Lines with the confidence of each entity.")
     ] = False,
     threshold: Annotated[float, typer.Option(min=0, max=1, help="Leave out entities of less confidence.")] = 0.0,
     type_threshold: Annotated[
@@ -38,27 +39,26 @@ def predict(
     decoding: Annotated[str | None, typer.Option(metavar="D", help="legal or greedy, if not as trained.")] = None,
     tokenizer: Cutter = Words.SPACY,
     language: Language = "en",
-    device: Annotated[str | None, typer.Option(metavar="D", help="cpu, cuda, cuda:1, ...")] = None,
+    device: Annotated[str | None, typer.Option(metavar="D", help="cpu, cuda or cuda:1; else a GPU if any.")] = None,
 ) -> None:
     """Find nested entities in text or in a corpus, which is read and written as it streams by."""
     from nestag.recognizer import NestedNER
 
+    if confidence and write_as not in (None, "jsonl"):
+        raise InputError("confidences are written as JSON Lines; drop --to", "--confidence")
     hush()
     options = options_of(tokenizer, language, Edges.WIDEN, None)
     reading = format_named(read_as) if read_as else format_named("text") if source == PIPE else format_of(source)
-    changes: dict[str, object] = {"threshold": threshold, "thresholds": dict(map(_threshold, type_threshold or []))}
-    if decoding:
-        changes["decoding"] = decoding
-    recognizer = NestedNER.from_pretrained(model, device, **changes)
+    write = None if confidence else writer_for(output, write_as)
+    thresholds = dict(map(_threshold, type_threshold or []))
+    other = {"decoding": decoding} if decoding else {}
+    recognizer = NestedNER.from_pretrained(model, device, threshold=threshold, thresholds=thresholds, **other)
     report = Report()
     sentences = progress(reading.read(source, options, report), "tagging")
-    if confidence:
-        write_scored(recognizer, sentences, output)
+    if write:
+        write(recognizer.predict_stream(sentences), output, options, report)
     else:
-        writing_format = format_named("jsonl") if output == PIPE and not write_as else format_for(output, write_as)
-        if not writing_format.write:
-            raise InputError(f"the format {writing_format.name} is only read; choose another with --to", output)
-        writing_format.write(recognizer.predict_stream(sentences), output, options, report)
+        write_scored(recognizer, sentences, output)
     for line in report.summary():
         tell(line)
 

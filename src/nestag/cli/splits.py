@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, NamedTuple
@@ -73,23 +74,43 @@ def options_of(tokenizer: Words, language: str, boundaries: Edges, field: str | 
     return Options(cutter, language, edges, field)
 
 
-def splits_of(
-    files: Sequence[str] | None,
-    roles: dict[str, str | None],
-    format: str | None,
-    options: Options,
-    twice: bool = False,
-) -> list[Split]:
-    """What a command is to read; `twice` refuses pipes, which can be read only once."""
-    found = [Split(role, path, format, options) for role, path in roles.items() if path is not None]
-    for path in files or ():
-        inside = splits_in(path)
-        found += [Split(name, file, format, options) for name, file in (inside or {name_of(path): path}).items()]
-    if not found:
-        raise InputError("nothing to read; give files, a folder, or --train, --dev and --test", "command line")
-    if twice and any(split.path == PIPE for split in found):
-        raise InputError("this command reads its input more than once; save it to a file first", PIPE)
-    return named_apart(found)
+@dataclass(frozen=True)
+class Reading:
+    """How to read what a format alone does not say."""
+
+    tokenizer: Cutter = Words.SPACY
+    language: Language = "en"
+    boundaries: Borders = Edges.WIDEN
+    field: Field = None
+
+    @property
+    def options(self) -> Options:
+        """The same, as formats take it."""
+        return options_of(self.tokenizer, self.language, self.boundaries, self.field)
+
+
+@dataclass(frozen=True)
+class Given:
+    """The corpora that a command is given."""
+
+    files: Files = None
+    train: Train = None
+    dev: Dev = None
+    test: Test = None
+
+    def splits(self, format: str | None, reading: Reading, twice: bool = False) -> list[Split]:
+        """What is to be read; `twice` refuses pipes, which can be read only once."""
+        options = reading.options
+        roles = {"train": self.train, "dev": self.dev, "test": self.test}
+        found = [Split(role, path, format, options) for role, path in roles.items() if path is not None]
+        for path in self.files or ():
+            inside = splits_in(path)
+            found += [Split(name, file, format, options) for name, file in (inside or {name_of(path): path}).items()]
+        if not found:
+            raise InputError("nothing to read; give files, a folder, or --train, --dev and --test", "command line")
+        if twice and any(split.path == PIPE for split in found):
+            raise InputError("this command reads its input more than once; save it to a file first", PIPE)
+        return named_apart(found)
 
 
 def name_of(path: str) -> str:

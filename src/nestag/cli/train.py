@@ -30,12 +30,22 @@ def train(
     dev: Annotated[str, typer.Option(metavar="FILE", help="The corpus by which the best epoch is chosen.")],
     output: Annotated[str, typer.Option("-o", "--output", metavar="DIR", help="Where the model goes.")],
     test: Annotated[str | None, typer.Option(metavar="FILE", help="A corpus to report scores on at the end.")] = None,
-    encoder: Annotated[str | None, typer.Option(metavar="E", help="minilm, a folder, or a name on the hub.")] = None,
-    encoding: Annotated[str | None, typer.Option(metavar="E", help="abs, rel, dyn or 4tg.")] = None,
+    encoder: Annotated[
+        str | None, typer.Option(metavar="E", help="minilm, a folder, or a name on the hub; else the recipe's.")
+    ] = None,
+    encoding: Annotated[str | None, typer.Option(metavar="E", help="abs, rel, dyn or 4tg; else the recipe's.")] = None,
     recipe: Annotated[str, typer.Option(metavar="R", help="default, paper, or a .toml file.")] = "default",
-    settings: Annotated[list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change a setting.")] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Change a setting of the recipe; may be given again."),
+    ] = None,
     seeds: Annotated[int, typer.Option(min=1, help="How many runs, with the seeds 1, 2, ...")] = 1,
-    report_to: Annotated[list[str] | None, typer.Option(metavar="NAME", help="tensorboard, wandb or mlflow.")] = None,
+    report_to: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME", help="Send losses and scores to tensorboard, wandb or mlflow; may be given again."
+        ),
+    ] = None,
     cpu: Annotated[bool, typer.Option("--cpu", help="Use the processor even if there is a GPU.")] = False,
 ) -> None:
     """Train a recognizer; the same command goes on with a run that was interrupted."""

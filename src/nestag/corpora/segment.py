@@ -41,7 +41,6 @@ class Piece(NamedTuple):
 
     start: int
     end: int
-    is_word: bool
     space: bool
 
 
@@ -95,7 +94,7 @@ def given_words(text: str, offsets: Iterable[Offsets], place: str, report: Repor
 def laid_out(text: str, words: Sequence[Offsets]) -> list[Piece]:
     r"""Words and the white space between them: a single space belongs to the piece before it.
 
-    >>> [text[a:b] for text in ["a \nb"] for a, b, _, _ in laid_out(text, [(0, 1), (3, 4)])]
+    >>> [text[a:b] for text in ["a \nb"] for a, b, _ in laid_out(text, [(0, 1), (3, 4)])]
     ['a', '\n', 'b']
     """
     pieces: list[Piece] = []
@@ -105,9 +104,9 @@ def laid_out(text: str, words: Sequence[Offsets]) -> list[Piece]:
             pieces[-1] = pieces[-1]._replace(space=True)
             gap += 1
         if gap < start:
-            pieces.append(Piece(gap, start, is_word=False, space=False))
+            pieces.append(Piece(gap, start, space=False))
         if start < end:
-            pieces.append(Piece(start, end, is_word=True, space=False))
+            pieces.append(Piece(start, end, space=False))
     return pieces
 
 
@@ -136,7 +135,7 @@ def _document(text: str, words: Sequence[Offsets], pipeline: Language) -> Doc:
     from spacy.tokens import Doc
 
     pieces = laid_out(text, words)
-    return Doc(pipeline.vocab, [text[a:b] for a, b, _, _ in pieces], [piece.space for piece in pieces])
+    return Doc(pipeline.vocab, [text[a:b] for a, b, _ in pieces], [piece.space for piece in pieces])
 
 
 def _cut(document: Doc) -> Iterator[Segment]:

@@ -89,7 +89,7 @@ def to_line(document: Document) -> str:
     ends = {piece.end: number for number, piece in enumerate(pieces)}
     tokens = [
         {"text": document.text[a:b], "start": a, "end": b, "id": number, "ws": space}
-        for number, (a, b, _, space) in enumerate(pieces)
+        for number, (a, b, space) in enumerate(pieces)
     ]
     spans = [
         {"start": start, "end": end, "label": kind, "token_start": starts[start], "token_end": ends[end]}

@@ -1,0 +1,117 @@
+"""Columns of BIO tags: every scheme, repairs, comments, and what cannot be read."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from nestag.corpora.formats import columns, jsonl
+from nestag.data import Entity, Sentence
+from nestag.errors import InputError
+from token_texts import CORPORA, read, with_corpora, written
+
+
+def column_entities(tmp_path: Path, *tags: str) -> tuple[tuple[Entity, ...], Counter[str]]:
+    found, counts = read(columns.FORMAT, tmp_path / "f", "".join(f"w\t{tag}\n" for tag in tags))
+    return found[0].entities, counts
+
+
+@pytest.mark.parametrize(
+    "tags",
+    [
+        ("B-A", "I-A", "B-A", "O", "B-B", "I-B", "I-B"),
+        ("B-A", "E-A", "S-A", "O", "B-B", "I-B", "E-B"),
+        ("B-A", "L-A", "U-A", "O", "B-B", "I-B", "L-B"),
+    ],
+)
+def test_columns_of_each_scheme(tmp_path: Path, tags: tuple[str, ...]) -> None:
+    assert column_entities(tmp_path, *tags) == ((Entity(0, 2, "A"), Entity(2, 3, "A"), Entity(4, 7, "B")), {})
+
+
+def test_columns_of_iob1_need_no_repair_but_are_named(tmp_path: Path) -> None:
+    found, counts = column_entities(tmp_path, "I-A", "I-A", "B-A", "O", "I-B", "I-C")
+    assert found == (Entity(0, 2, "A"), Entity(2, 3, "A"), Entity(4, 5, "B"), Entity(5, 6, "C"))
+    assert counts == {"file read as IOB1, where I- may begin an entity": 1}
+
+
+@pytest.mark.parametrize(
+    ("tags", "found", "repairs"),
+    [
+        (("B-A", "O", "I-A", "I-A"), ((0, 1, "A"), (2, 4, "A")), 1),
+        (("B-A", "I-B", "I-B"), ((0, 1, "A"), (1, 3, "B")), 1),
+        (("S-A", "I-A", "E-A"), ((0, 1, "A"), (1, 3, "A")), 1),
+        (("B-A", "E-A", "E-A"), ((0, 2, "A"), (2, 3, "A")), 1),
+        (("B-A", "O", "L-A"), ((0, 1, "A"), (2, 3, "A")), 1),
+    ],
+)
+def test_columns_are_repaired_as_conlleval_does(
+    tmp_path: Path, tags: tuple[str, ...], found: tuple[tuple[int, int, str], ...], repairs: int
+) -> None:
+    assert column_entities(tmp_path, *tags) == (found, {"tag repaired to begin an entity": repairs})
+
+
+def test_columns_with_index_and_comments(tmp_path: Path) -> None:
+    text = (
+        "#\thttp://example.org/1980\t[2009-10-17]\n1\t1\tO\tO\n\n# more\n1\tO\tO\tO\n2\t#\tB-A\tB-B\n3\tIsle\tI-A\tO\n"
+    )
+    found, counts = read(columns.FORMAT, tmp_path / "f", text)
+    assert found == [Sentence(["1"]), Sentence(["O", "#", "Isle"], [Entity(1, 3, "A"), Entity(1, 2, "B")])]
+    assert not counts
+
+
+def test_columns_where_numbers_and_hashes_are_tokens(tmp_path: Path) -> None:
+    text = "#\thttp://example.org\t[2009]\n1\tO\tO\n2\tB-A\tO\n\n#\tO\tO\n#x\tB-A\tO\n# a comment\n\n# alone\n\n"
+    found, _ = read(columns.FORMAT, tmp_path / "f", text)
+    assert found == [Sentence(["1", "2"], [Entity(1, 2, "A")]), Sentence(["#", "#x"], [Entity(1, 2, "A")])]
+
+
+def test_columns_are_as_many_as_the_file_needs(tmp_path: Path) -> None:
+    nested = Sentence(list("abcd"), [Entity(0, 4, "A"), Entity(1, 3, "B")])
+    crossing = Sentence(list("ab"), [Entity(0, 1, "A"), Entity(1, 2, "A"), Entity(0, 2, "A"), Entity(0, 1, "B")])
+    text = written(columns.FORMAT, tmp_path / "f", Sentence(["x"]), nested, crossing)
+    assert text == (
+        "x\tO\tO\tO\n\n"
+        "a\tB-A\tO\tO\nb\tI-A\tB-B\tO\nc\tI-A\tI-B\tO\nd\tI-A\tO\tO\n\n"
+        "a\tB-A\tB-A\tB-B\nb\tI-A\tB-A\tO\n\n"
+    )
+    assert written(columns.FORMAT, tmp_path / "f", Sentence(["x"])) == "x\tO\n\n"
+
+
+def test_columns_merge_and_count_duplicates(tmp_path: Path) -> None:
+    found, counts = read(columns.FORMAT, tmp_path / "f", "a\tB-A\tB-A\n")
+    assert found == [Sentence(["a"], [Entity(0, 1, "A")])]
+    assert counts == {"duplicate entity merged": 1}
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "what"),
+    [
+        ("a\tO\nb\n", 2, "1 columns where 2 are due"),
+        ("a\n", 1, "1 columns where 2 are due"),
+        ("a\tO\nb\tO\tO\n", 2, "3 columns where 2 are due"),
+        ("a\tPER\n", 1, "'PER' in column 2 is no tag"),
+        ("a\tB-\n", 1, "'B-' in column 2 is no tag"),
+        ("a\tO\n\tO\n", 2, "the token is empty"),
+        ("1\ta\tO\n2\tb\tO\n\n" * columns.LOOKED_AT + "1\ta\tO\n3\tb\tO\n", 302, "it should be 2"),
+    ],
+)
+def test_columns_that_cannot_be_read(tmp_path: Path, text: str, line: int, what: str) -> None:
+    with pytest.raises(InputError, match=f"f:{line}: .*{what}"):
+        read(columns.FORMAT, tmp_path / "f", text)
+
+
+def test_columns_without_blank_lines_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(columns, "LONGEST_BLOCK", 10)
+    with pytest.raises(InputError, match="f:11: 10 lines without a blank one"):
+        read(columns.FORMAT, tmp_path / "f", "a\tO\n" * 20)
+
+
+@with_corpora
+def test_germeval_as_published() -> None:
+    raw = columns.read(CORPORA.parent / "raw/germeval2014/germ.dev.iob2")
+    gold = jsonl.read(CORPORA / "germeval2014/dev.jsonl.gz")
+    pairs = [((a.tokens, a.entities), (b.tokens, b.entities)) for a, b in zip(raw, gold, strict=True)]
+    assert len(pairs) == 2200
+    assert all(a == b for a, b in pairs)

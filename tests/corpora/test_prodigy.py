@@ -1,0 +1,66 @@
+"""Prodigy's JSON Lines: its tokens, and what was not accepted."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nestag.corpora.format import Options
+from nestag.corpora.formats import prodigy
+from nestag.data import Entity, Sentence
+from raw_texts import read_all, saved
+
+pytest.importorskip("spacy")
+
+
+def example(**fields: Any) -> str:
+    return json.dumps({"text": "Go to NYC.\n", "spans": [{"start": 6, "end": 9, "label": "GPE"}]} | fields) + "\n"
+
+
+def test_prodigy_takes_the_tokens_that_are_there(tmp_path: Path) -> None:
+    places = [(0, 2), (3, 5), (6, 7), (7, 9), (9, 10), (10, 11)]
+    tokens = [{"text": "?", "start": a, "end": b, "id": n, "ws": False} for n, (a, b) in enumerate(places)]
+    path = saved(tmp_path, "x.jsonl", example(tokens=tokens, answer="accept", meta={"id": 5}) + example())
+    (own, found), report = read_all(prodigy.FORMAT, path, Options())
+    assert own.tokens == ("Go", "to", "N", "YC", ".")
+    assert own.entities == (Entity(2, 4, "GPE"),)
+    assert own.origin
+    assert own.origin.document == "5"
+    assert found.tokens == ("Go", "to", "NYC", ".")
+    assert found.id == "x:2-1"
+    assert not report.counts
+
+
+def test_prodigy_sets_aside_what_was_not_accepted(tmp_path: Path) -> None:
+    answers = "".join(example(answer=answer) for answer in ("reject", "accept", "ignore"))
+    path = saved(tmp_path, "x.jsonl", answers + example(relations=[{"head": 1}]))
+    sentences, report = read_all(prodigy.FORMAT, path, Options())
+    assert len(sentences) == 2
+    assert report.counts == {"example not accepted set aside": 2, "relation left out": 1}
+
+
+def test_prodigy_writes_what_it_is_known_for(tmp_path: Path) -> None:
+    prodigy.write([Sentence(["the", "US A", "."], [Entity(0, 2, "GPE")], "d-1")], tmp_path / "x.jsonl")
+    record = json.loads((tmp_path / "x.jsonl").read_text())
+    assert record["text"] == "the US A .\n"
+    assert [(t["text"], t["start"], t["end"], t["id"], t["ws"]) for t in record["tokens"]] == [
+        ("the", 0, 3, 0, True),
+        ("US A", 4, 8, 1, True),
+        (".", 9, 10, 2, False),
+        ("\n", 10, 11, 3, False),
+    ]
+    assert record["spans"] == [{"start": 0, "end": 8, "label": "GPE", "token_start": 0, "token_end": 1}]
+    assert record["answer"] == "accept"
+
+
+def test_prodigy_tokens_that_leave_text_out_are_filled(tmp_path: Path) -> None:
+    tokens = [{"start": 0, "end": 2}, {"start": 1, "end": 5}, {"start": 6, "end": 9}, {"start": 6, "end": 6}]
+    (sentence,), report = read_all(prodigy.FORMAT, saved(tmp_path, "x.jsonl", example(tokens=tokens)))
+    assert sentence.tokens == ("Go", "to", "NYC", ".")
+    assert report.counts == {
+        "text without a token made a token": 2,
+        "token left out because it is empty, overlaps another or is outside": 2,
+    }

@@ -1,0 +1,44 @@
+"""What the documents at the top say is so: every room, every command, every option, every example."""
+
+import re
+from pathlib import Path
+
+import pytest
+from typer.main import get_command
+
+import nestag
+from nestag.cli import app
+
+TOP = Path(__file__).parents[1]
+ROOMS = Path(nestag.__file__).parent
+README = (TOP / "README.md").read_text(encoding="utf-8")
+COMMANDS = get_command(app).commands  # type: ignore[attr-defined]
+
+
+def test_every_room_is_in_the_table_and_nothing_else() -> None:
+    table = (TOP / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    first_cells = " ".join(line.split("|")[1] for line in table.splitlines() if line.startswith("| `"))
+    told = set(re.findall(r"`(\w+/?)`", first_cells))
+    there = {f"{path.name}/" if path.is_dir() else path.stem for path in ROOMS.iterdir() if path.name != "py.typed"}
+    assert told == {name for name in there if name[0].isalpha()}  # not caches, nor __init__
+
+
+def test_every_command_is_in_the_readme() -> None:
+    table = " ".join(line for line in README.splitlines() if line.startswith("| `nestag"))
+    assert set(COMMANDS) - {"demo"} <= set(re.findall(r"\w+", " ".join(re.findall(r"`([^`]*)`", table))))
+
+
+@pytest.mark.parametrize("line", re.findall(r"^    nestag (.*?)(?: +#.*)?$", README, re.MULTILINE))
+def test_commands_of_the_readme_are_understood(line: str) -> None:
+    name, *words = line.split()
+    context = COMMANDS[name].make_context(name, list(words))
+    given = {value for value in context.params.values() if isinstance(value, str)}
+    assert {word for word in words if not word.startswith("-")} - {"3"} <= given
+
+
+def test_the_readmes_encodings_run() -> None:
+    (example,) = re.findall(r"```python\n(from nestag import Entity.*?)```", README, re.DOTALL)
+    *lines, last = example.strip().splitlines()
+    scope: dict[str, object] = {}
+    exec("\n".join(lines), scope)
+    assert eval(last, scope)
