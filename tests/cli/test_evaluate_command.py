@@ -3,8 +3,14 @@
 import csv
 import io
 import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import pytest
 from typer.testing import CliRunner, Result
@@ -108,7 +114,8 @@ def test_another_prediction_is_compared(folder: Path) -> None:
     assert rows[f"F1 of {folder}/nothing.jsonl"] == 0
     same = told(folder, "gold.jsonl", "pred.jsonl.gz", "--against", "shuffled.jsonl", "--table", "comparison")
     assert "have the same F1." in " ".join(same.split())
-    assert "is better than" in told(folder, "gold.jsonl", "pred.jsonl.gz", "--against", "nothing.jsonl")
+    other = told(folder, "gold.jsonl", "pred.jsonl.gz", "--against", "nothing.jsonl")
+    assert "is better than" in " ".join(other.split())
 
 
 def test_the_worst_sentences_are_drawn_gold_above_predicted(folder: Path) -> None:
@@ -166,6 +173,28 @@ def test_what_readers_changed_is_told(folder: Path) -> None:
     assert done.exit_code == 0
     assert len(done.stderr.splitlines()) == 1
     assert "1 duplicate entity merged" in done.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
+def test_nothing_is_cut_in_a_narrow_terminal(folder: Path) -> None:
+    ours, theirs = os.openpty()
+    script = "import sys; from nestag.cli import app; app(sys.argv[1:])"
+    command = [sys.executable, "-c", script, "evaluate", "gold.jsonl", "pred.jsonl.gz", "--worst", "1"]
+    environment = os.environ | {"COLUMNS": "30", "TERM": "xterm"}
+    with subprocess.Popen(command, cwd=folder, env=environment, stdout=theirs, stderr=subprocess.DEVNULL):
+        os.close(theirs)
+        with open(ours, "rb") as terminal:
+            text = re.sub(r"\x1b\[[0-9;]*m", "", b"".join(chunks_of(terminal)).decode())
+    assert ["micro", "60.00", "60.00", "60.00", "(33.3–100.0)", "5", "5", "3"] in map(str.split, text.splitlines())
+    assert "in gold, without a partner in the prediction" in text
+    assert 'boundary: PER "president of the USA" predicted as PER "of the USA"' in text
+
+
+def chunks_of(terminal: BinaryIO) -> Iterator[bytes]:
+    """What is written to a terminal, until nobody has it open any more."""
+    with suppress(OSError):
+        while chunk := os.read(terminal.fileno(), 4096):
+            yield chunk
 
 
 @pytest.mark.parametrize(

@@ -119,6 +119,14 @@ def test_a_share_of_nothing_is_not_shown_as_zero() -> None:
     assert record(by_type(missed, Detail.NUMBERS), "A")["precision"] is None
 
 
+def test_the_mean_over_no_types_is_nothing() -> None:
+    nothing = evaluation(sentences=1, overall=Score(), types={}, intervals={})
+    assert row(overall(nothing), "macro")[1:] == ["–"] * 6
+    assert record(overall(nothing, Detail.NUMBERS), "macro")["F1"] is None
+    assert overall(nothing).title == "Scores of 1 sentence"
+    assert overall(nothing).note.startswith("macro: the mean over 0 types.")
+
+
 def test_nearly_all_is_not_shown_as_all() -> None:
     nearly = evaluation(overall=Score.of(99_999, 100_000, 100_000))
     assert row(overall(nearly), "micro")[1].startswith("99.9990 ")
@@ -176,6 +184,18 @@ def test_rare_types_are_put_together_and_none_is_lost() -> None:
         found = tables_within(full, False, width)["confusion"]
         assert all(len(line.text) <= width for line in lines(found, width))
         assert sum(cell for cells in found.sections[0].rows for cell in cells[1:] if isinstance(cell, int)) == 30
+
+
+def test_programs_get_every_confusion_whatever_the_types_are_called() -> None:
+    kinds = ("gold", "–", *(f"type number {number}" for number in range(20)))
+    times = (Confused("gold", "–", 3), Confused("–", "gold", 2), Confused("type number 7", None, 1))
+    full = evaluation(types=dict.fromkeys(kinds, Score.of(1, 1, 1)), mistakes=Mistakes(confusion=times))
+    table = tables(full, detail=Detail.NUMBERS)["confusion"]
+    assert json.loads(to_json(table))["rows"] == [
+        {"gold": "gold", "predicted": "–", "times": 3},
+        {"gold": "–", "predicted": "gold", "times": 2},
+        {"gold": "type number 7", "predicted": None, "times": 1},
+    ]
 
 
 SURE = Comparison(0.75, 0.72, 0.03, Interval(0.012, 0.048), 0.0, 0.0001)

@@ -213,3 +213,24 @@ def test_every_figure_has_an_interval_and_survives_json(pairs: list[Pair]) -> No
     assert {name for name, score in found.figures().items() if any(score)} <= set(found.intervals)
     assert all(0 <= low <= high <= 1 for three in found.intervals.values() for low, high in three)
     assert Evaluation.from_json(found.to_json()) == found
+
+
+def test_words_are_told_apart_whatever_is_in_them() -> None:
+    train = Sentence(["a", "b"], [Entity(0, 2, "A")])
+    for tokens, seen in ((["a", "b"], True), (["a\x1fb"], False), (["a b"], False), (["a", "b", "\ud800"], False)):
+        gold = Sentence(tokens, [Entity(0, len(tokens), "A")])
+        assert bool(evaluate([Pair(gold, gold)], [train]).familiar["seen"].gold) == seen
+
+
+def test_several_depths_together_are_scored_as_the_paper_prints_them() -> None:
+    """An entity at depth 1 of gold that is predicted at 0: found at depth 1, but not at depths of 1 and more."""
+    words = ["a"] * 40
+    gold = [Entity(place, place + 4, "A") for place in range(0, 40, 4)]
+    inner = [Entity(place, place + 1, "B") for place in range(0, 40, 4)]
+    right = Sentence(words, [*gold, *inner])
+    found = evaluate([Pair(right, right.with_entities([*gold[1:], *inner]))])
+    figures = found.figures()
+    assert figures["same depth 1"].recall == 1
+    assert figures["same depth ≥ 1"].recall == figures["depth ≥ 1"].recall - 0.1 == 0.9
+    assert found.intervals["same depth ≥ 1"].recall == (0.9, 0.9)  # one sentence: every draw is the same
+    assert found.intervals["same depth 1"].recall == (1, 1)

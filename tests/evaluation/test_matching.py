@@ -84,7 +84,9 @@ def test_a_file_that_goes_on_is_refused(by: By) -> None:
     assert refusal(gold[:2], gold, by).startswith(
         "pred.jsonl: sentence 3: it is left over, for gold.jsonl ends after sentence 2;"
     )
-    assert refusal([], gold, by).startswith("pred.jsonl: sentence 1 (1): it is left over")
+    assert refusal([], gold, by).startswith(
+        "pred.jsonl: sentence 1 (1): it is left over, for gold.jsonl holds no sentences;"
+    )
 
 
 def test_a_sentence_left_out_in_the_middle_is_named() -> None:
@@ -101,6 +103,7 @@ def test_ids_of_another_kind_lead_to_matching_by_order() -> None:
         "gold.jsonl: sentence 1 (doc-1): its id has no partner in pred.jsonl (nor have 3 others);"
         " the tokens agree in order, so use --by order"
     )
+    assert "has no partner in pred.jsonl (nor has another); " in refusal(gold[:1], predicted[:1])
     assert len(list(matched(gold, predicted, "order"))) == 2
     assert "--by order" not in refusal(gold, [sentence("a b", "1"), sentence("x", "2")])
 
@@ -123,14 +126,16 @@ def test_a_missing_id_is_refused_where_ids_decide() -> None:
 def test_messages_show_both_words_and_both_places() -> None:
     gold = [sentence("a b", "1"), sentence("c", "2")]
     assert refusal(gold, [sentence("c", "2"), sentence("a x", "1")]) == (
-        "pred.jsonl: sentence 2 (1): token 1 is 'x' and in gold.jsonl, sentence 1, 'b'; predict on the tokens of gold"
+        "pred.jsonl: sentence 2 (1): token 1 is 'x' and in gold.jsonl, sentence 1, 'b';"
+        " predict on the tokens of gold (raw text is cut as --tokenizer says)"
     )
     assert refusal(gold, [gold[1], gold[0]], "order").endswith(
         "token 0 is 'c' and in gold.jsonl 'a'; match sentences with --by id"
     )
     assert "token 1 is missing (the sentence ends) and in gold.jsonl 'b'" in refusal(gold, [sentence("a", "1")])
+    assert "(␛[31m1)" in refusal([sentence("a", "\x1b[31m1")], [sentence("b", "\x1b[31m1")])  # not obeyed
     long = refusal([sentence("x" * 500)], [sentence("y" * 500)])
-    assert len(long) < 200
+    assert len(long) < 220
 
 
 def test_no_more_is_read_than_is_needed() -> None:

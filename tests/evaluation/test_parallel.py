@@ -1,6 +1,10 @@
 """Files judged in parts by several processes give what they give as a whole."""
 
+import os
 import random
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -8,7 +12,7 @@ import pytest
 from nestag import sample
 from nestag.corpora.formats import jsonl
 from nestag.data import Entity, Sentence
-from nestag.evaluation import Judge, Pair, evaluate, matched
+from nestag.evaluation import Judge, Pair, evaluate, matched, parallel
 from nestag.evaluation.parallel import LARGE, see_files, workers_for
 
 SIZE = 3_000  # several blocks of lines
@@ -51,6 +55,80 @@ def test_what_does_not_match_is_left_to_a_single_process(files: tuple[str, str],
     assert see_files(Judge(), files[0], shorter, workers=2) is None
     (tmp_path / "broken.jsonl").write_text("{\n")
     assert see_files(Judge(), files[0], str(tmp_path / "broken.jsonl"), workers=2) is None
+
+
+def test_ids_that_differ_are_left_to_a_single_process_unless_order_decides(
+    files: tuple[str, str], tmp_path: Path
+) -> None:
+    """Within a part all ids might have their partners, and yet those who match all of the files would not agree."""
+    sentences = list(jsonl.read(files[1]))
+    sentences[0], sentences[1] = (
+        Sentence(one.tokens, one.entities, other.id) for one, other in zip(sentences[:2], sentences[1::-1], strict=True)
+    )
+    renamed = str(tmp_path / "renamed.jsonl")
+    jsonl.write(sentences, renamed)
+    assert see_files(Judge(), files[0], renamed, workers=2) is None
+    found, expected = (see_files(Judge(), files[0], path, workers=2, any_ids=True) for path in (renamed, files[1]))
+    assert found
+    assert expected
+    assert found.judge.result() == expected.judge.result()
+
+
+def test_processes_that_die_leave_the_files_to_a_single_one(
+    files: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parallel, "_end_with_parent", os.abort)
+    assert see_files(Judge(), *files, workers=2) is None
+
+
+PROGRAM = """
+import multiprocessing, sys, threading, time
+from nestag.evaluation.judge import Judge
+from nestag.evaluation.parallel import see_files
+
+if __name__ == "__main__":
+    threading.Thread(target=see_files, args=(Judge(), sys.argv[1], sys.argv[1], 2)).start()
+    while len(multiprocessing.active_children()) < 2:
+        time.sleep(0.05)
+    print(*(child.pid for child in multiprocessing.active_children()), flush=True)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are looked up in /proc")
+def test_processes_end_with_the_one_that_started_them(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")  # nobody writes to it, so that reading does not end
+    (tmp_path / "program.py").write_text(PROGRAM)
+    command = [sys.executable, str(tmp_path / "program.py"), str(tmp_path / "pipe")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        children = process.stdout.readline().split()
+        assert len(children) == 2
+        time.sleep(1)  # they may be on their way still
+        assert all(map(alive, children))
+        process.kill()
+    patience = time.monotonic() + 20
+    while any(map(alive, children)) and time.monotonic() < patience:
+        time.sleep(0.1)
+    assert not any(map(alive, children))
+
+
+def alive(process: str) -> bool:
+    """Whether a process runs: it is there, and not only waits to be forgotten."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+def test_pipes_are_read_by_one_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parallel, "LARGE", 1)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1}, raising=False)
+    monkeypatch.chdir(tmp_path)
+    Path("file").write_text("some")
+    Path("-").write_text("a file that is not meant by this name")
+    os.mkfifo("pipe")
+    assert [workers_for("file", name) for name in ("file", "pipe", "-", "no-such-file")] == [2, 1, 1, 1]
 
 
 def test_only_large_files_are_worth_processes(files: tuple[str, str], tmp_path: Path) -> None:

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nestag.errors import DataError
-from nestag.evaluation.score import Score, total
-from nestag.evaluation.significance import compare, intervals
+from nestag.evaluation.score import Score, macro, total
+from nestag.evaluation.significance import DRAWS, WITHIN, compare, intervals
 from nestag.evaluation.tally import CELLS, COLUMNS, GROUPS, Counts, Tally, group_of
 
 
@@ -48,6 +48,43 @@ def test_the_mean_over_types_is_drawn_with_them() -> None:
     assert found["macro"].f1.high - found["macro"].f1.low < found["type A"].f1.high - found["type A"].f1.low + 0.05
 
 
+def test_what_is_all_right_has_an_interval_of_no_width_however_rare() -> None:
+    """A draw that happens to have no entity of a type says nothing of it."""
+    size, types = 60, 20
+    rows = {f"type {kind}": [[int(i % types == kind)] * COLUMNS for i in range(size)] for kind in range(types)}
+    found = intervals({name: np.array(row) for name, row in rows.items()}, set(rows), size)
+    assert set(found) == {*rows, "macro"}
+    assert all(bounds == (1, 1) for three in found.values() for bounds in three)
+
+
+def test_intervals_are_those_of_scoring_every_draw_by_itself() -> None:
+    rng = random.Random(6)
+    size, kinds = 12, "ABC"
+    rows = {kind: [_random_counts(rng) for _ in range(size)] for kind in kinds}
+    found = intervals(
+        {f"type {kind}": np.array(rows[kind]) for kind in kinds}, {f"type {kind}" for kind in kinds}, size
+    )
+    drawing = np.random.default_rng(0)
+    means: list[float] = []
+    recalls: list[float] = []
+    for _ in range(DRAWS):
+        drawn = drawing.integers(size, size=size)
+        types = {kind: total(Score(*rows[kind][group]) for group in drawn) for kind in kinds}
+        there = {kind: score for kind, score in types.items() if score.gold or score.predicted}
+        means += [macro(there).f1] if there else []
+        recalls += [types["A"].recall] if types["A"].gold else []
+    assert 0 < len(recalls) < DRAWS
+    assert found["macro"].f1 == pytest.approx(np.percentile(means, WITHIN))
+    assert found["type A"].recall == pytest.approx(np.percentile(recalls, WITHIN))
+
+
+def _random_counts(rng: random.Random) -> list[int]:
+    """Those of a sentence that often has no entity of a type."""
+    gold = int(rng.random() < 0.3)
+    predicted = gold if rng.random() < 0.9 else 1 - gold
+    return [gold * predicted, predicted, gold, gold * predicted]
+
+
 def test_nothing_has_an_interval_of_zero() -> None:
     assert intervals({"all": counts([]).rows}, (), 0)["all"].f1 == (0.0, 0.0)
 
@@ -74,6 +111,14 @@ def test_a_system_does_not_differ_from_itself() -> None:
     rows = counts(random_rows(random.Random(4), 50, 0.5))
     found = compare(rows, rows)
     assert (found.difference, found.interval, found.bootstrap, found.randomization) == (0, (0, 0), 1, 1)
+
+
+def test_the_same_f1_from_other_counts_is_no_difference() -> None:
+    """2 of 10 with 2 in gold, and 1 of 4 with 2 in gold, are both a third."""
+    one = counts([[1, 1, 1, 1]] * 2 + [[0, 1, 0, 0]] * 8)
+    two = counts([[1, 1, 1, 1]] + [[0, 0, 1, 0]] + [[0, 1, 0, 0]] * 3 + [[0, 0, 0, 0]] * 5)
+    assert compare(one, two).difference == 0
+    assert Score.of(2, 10, 2).f1 == Score.of(1, 4, 2).f1 == compare(one, two).first
 
 
 def test_systems_on_other_sentences_are_refused() -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import accumulate
 
 import numpy as np
@@ -7,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nestag.data import Entity, outermost_first
-from nestag.evaluation.spans import Listed, Names, Spans, crossing, holds, spans_of
+from nestag.evaluation.spans import Listed, Names, Spans, crossing, spans_of
 from nestag.statistics import count_crossing, depths_of
 from strategies import sentences, types
 
@@ -28,6 +29,11 @@ def spans(sets: list[list[Entity]]) -> Spans:
 
 def merged(entities: list[Entity]) -> list[Entity]:
     return sorted(set(entities), key=outermost_first)
+
+
+def holds(entity: Entity, others: Iterable[Entity]) -> bool:
+    """Whether it contains another over other tokens."""
+    return any(entity.start <= other.start and other.end <= entity.end and entity[:2] != other[:2] for other in others)
 
 
 nested_sets = sentences(LENGTH).map(lambda sentence: list(sentence.entities))
@@ -66,3 +72,12 @@ def test_keys_tell_which_entities_are_shared(one: list[Entity], other: list[Enti
     shared = first.also_in(second)
     places = first.places_in(second)[shared]
     assert [second.entities[second.order[place]] for place in places] == [e for e in merged(one) if e in other]
+
+
+def test_very_many_entities_that_cross_are_placed_in_time() -> None:
+    size = 30_000
+    names = Names()
+    listed = Listed.of([[Entity(2 * i, 2 * i + 3, "A") for i in range(size)]], names)
+    found = spans_of(listed, np.array([0, 2 * size + 1]), names)
+    assert not found.depth.any()
+    assert not found.outer.any()

@@ -13,8 +13,8 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from nestag.cli.output import Csv, Json, Latex, Markdown, form_of, show
-from nestag.cli.splits import Borders, Cutter, Edges, Field, Language, Split, Words, options_of
+from nestag.cli.output import Forms, show
+from nestag.cli.splits import Reading, Split
 from nestag.cli.terminal import progress, tell
 from nestag.corpora.files import PIPE
 from nestag.corpora.registry import format_of
@@ -24,7 +24,7 @@ from nestag.errors import InputError
 from nestag.evaluation.display import Detail, comparison, tables, tables_within
 from nestag.evaluation.judge import Judge
 from nestag.evaluation.matching import Pair, matched
-from nestag.evaluation.mistakes import Mistake, mistakes_of
+from nestag.evaluation.mistakes import MOST_KEPT, Mistake, mistakes_of
 from nestag.evaluation.parallel import see_files, workers_for
 from nestag.evaluation.result import Evaluation, Shown
 from nestag.evaluation.significance import Comparison, compare
@@ -58,6 +58,7 @@ class Name(StrEnum):
 def evaluate(
     gold: Annotated[str, typer.Argument(metavar="GOLD", help="The annotated file, in any format; - is a pipe.")],
     predicted: Annotated[str, typer.Argument(metavar="PRED", help="The same sentences with predicted entities.")],
+    *,
     train: Annotated[
         str | None, typer.Option(metavar="FILE", help="The training corpus: score entities it has and has not apart.")
     ] = None,
@@ -67,33 +68,29 @@ def evaluate(
     by: Annotated[
         Match, typer.Option(help="How sentences are matched; auto is in order, and by id where ids differ.")
     ] = Match.AUTO,
-    paper: Annotated[bool, typer.Option("--paper", help="Score depths exactly as the paper does.")] = False,
-    worst: Annotated[int, typer.Option(metavar="N", min=0, max=30, help="Show the N worst sentences.")] = 0,
+    paper: Annotated[
+        bool, typer.Option("--paper", help="Score depths as the code of the paper's authors does.")
+    ] = False,
+    worst: Annotated[int, typer.Option(metavar="N", min=0, max=MOST_KEPT, help="Show the N worst sentences.")] = 0,
     table: Annotated[Name | None, typer.Option(help="Print this table only.")] = None,
-    json: Json = False,
-    markdown: Markdown = False,
-    latex: Latex = False,
-    csv: Csv = False,
+    forms: Forms,
     format: Annotated[str | None, typer.Option("--from", metavar="FORMAT", help="The format of all files.")] = None,
     gold_format: Annotated[str | None, typer.Option(metavar="FORMAT", help="That of GOLD and --train.")] = None,
     pred_format: Annotated[str | None, typer.Option(metavar="FORMAT", help="That of PRED and --against.")] = None,
-    tokenizer: Cutter = Words.SPACY,
-    language: Language = "en",
-    boundaries: Borders = Edges.WIDEN,
-    field: Field = None,
+    reading: Reading,
 ) -> None:
     """Score predicted entities against gold, in all and in parts, with 95 % intervals, and say what went wrong."""
-    form = form_of(json, markdown, latex, csv)
+    form = forms.chosen
     if table is Name.COMPARISON and against is None:
         raise InputError("there is nothing to compare with; give another prediction with --against", "--table")
     if worst and (form not in (Form.text, Form.json) or (table and form is Form.json)):
         raise InputError("sentences are shown in the terminal, or in --json with all tables; drop --worst", "--worst")
-    options = options_of(tokenizer, language, boundaries, field)
+    golden, guessed = gold_format or format, pred_format or format
     files = Files(
-        Split("gold", gold, gold_format or format, options),
-        Split("predicted", predicted, pred_format or format, options),
-        Split("train", train, gold_format or format, options) if train else None,
-        Split("against", against, pred_format or format, options) if against else None,
+        Split("gold", gold, golden, reading.options),
+        Split("predicted", predicted, guessed, reading.options),
+        Split("train", train, golden, reading.options) if train else None,
+        Split("against", against, guessed, reading.options) if against else None,
     )
     print_found(judged(files, by, worst), form, paper, table)
 
@@ -137,8 +134,8 @@ def seen(judge: Judge, gold: Split, predicted: Split, by: Match, reports: dict[s
     """A judge that has seen two files: large ones in several processes, if they are such that it can be done."""
     formats = {format_of(file.path, file.format).name for file in (gold, predicted) if file.path != PIPE}
     workers = workers_for(gold.path, predicted.path) if formats == {"jsonl"} and by is not Match.ID else 1
-    alone = workers == 1
-    found = None if alone else see_files(judge, gold.path, predicted.path, workers, any_ids=by is Match.ORDER)
+    in_order = by is Match.ORDER
+    found = see_files(judge, gold.path, predicted.path, workers, any_ids=in_order) if workers > 1 else None
     if found is None:
         judge.see(pairs_of(gold, predicted, by, reports))
         return judge
@@ -170,15 +167,13 @@ def print_found(found: Found, form: Form, paper: bool, only: Name | None) -> Non
     """Print all tables or one of them, and in a terminal the worst sentences."""
     console = Console(highlight=False, width=None if sys.stdout.isatty() else WIDTH)
     chosen = tables_of(found, form, paper, console.width)
-    if only:
-        show(chosen[only], form)
-    elif form is Form.json:
+    if form is Form.json and not only:
         typer.echo(to_object(found, chosen))
-    else:
-        for place, table in enumerate(chosen.values()):
-            typer.echo("\n" * (place > 0), nl=False)
-            typer.echo(f"# {table.title}\n" * (form is Form.csv), nl=False)
-            show(table, form)
+        return
+    for place, table in enumerate([chosen[only]] if only else chosen.values()):
+        typer.echo("\n" * (place > 0), nl=False)
+        typer.echo(f"# {table.title}\n" * (form is Form.csv and not only), nl=False)
+        show(table, form)
     for line in drawn(found.evaluation.mistakes.worst, console.width) if form is Form.text else ():
         console.print(line, soft_wrap=True)
 

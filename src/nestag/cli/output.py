@@ -42,11 +42,11 @@ class Forms:
 
 
 def show(table: Table, form: Form) -> None:
-    """Print a table; a terminal gets colours and its own width, a pipe plain text."""
+    """Print a table; a terminal gets colours and its own width, a pipe plain text. Nothing is cut."""
     if form is Form.text and sys.stdout.isatty():
         from rich.console import Console
 
         console = Console(highlight=False)
-        console.print(to_rich(table, console.width))
+        console.print(to_rich(table, console.width), crop=False)
     else:
         typer.echo(write(table, form), nl=False)

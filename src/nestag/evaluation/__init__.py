@@ -1,7 +1,7 @@
 """Scores of predictions: strict, in all and in parts, with intervals, mistakes and significance.
 
 found = evaluate(matched(gold, recognizer.predict_stream(gold)))
-found.overall.f1, found.intervals["all"].f1, found.depths[1].recall
+found.overall.f1, found.intervals["all"].f1, found.figures()["depth ≥ 1"].recall
 """
 
 from nestag.evaluation.judge import Judge, evaluate

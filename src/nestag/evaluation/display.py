@@ -13,7 +13,18 @@ from enum import Enum, auto
 
 from rich.cells import cell_len
 
-from nestag.evaluation.result import ALL, DEPTHS, LENGTHS, MACRO, SAME_DEPTH, Evaluation, Group, Interval, Intervals
+from nestag.evaluation.result import (
+    ALL,
+    DEPTHS,
+    LENGTHS,
+    MACRO,
+    SAME_DEPTH,
+    Confused,
+    Evaluation,
+    Group,
+    Interval,
+    Intervals,
+)
 from nestag.evaluation.score import Score, macro, spread
 from nestag.evaluation.significance import DRAWS, Comparison
 from nestag.tables import NOTHING, Cell, Figure, Percent, Row, Section, Table, lines, shown
@@ -58,7 +69,7 @@ def tables(evaluation: Evaluation, paper: bool = False, detail: Detail = Detail.
         "lengths": by_length(evaluation, detail),
         "nesting": by_nesting(evaluation, detail),
         "mistakes": mistakes(evaluation),
-        "confusion": confusion(evaluation),
+        "confusion": every_confusion(evaluation) if detail is Detail.NUMBERS else confusion(evaluation),
     }
 
 
@@ -78,12 +89,14 @@ def _fits(table: Table, width: int) -> bool:
 def overall(evaluation: Evaluation, detail: Detail = Detail.FULL) -> Table:
     """The micro average, which counts entities, and the macro average, which counts types."""
     known = evaluation.intervals
+    means = macro(evaluation.types) if evaluation.types else (None,) * 3
     rows = (
         _score_row("micro", evaluation.overall, known.get(ALL), detail),
-        ("macro", *_figures(macro(evaluation.types), known.get(MACRO), detail), None, None, None),
+        ("macro", *_figures(means, known.get(MACRO), detail), None, None, None),
     )
-    note = f"macro: the mean over {len(evaluation.types):,} types. {_LEGENDS[detail]}".rstrip()
-    return Table(f"Scores of {evaluation.sentences:,} sentences", _columns("average", detail), _only(rows), note)
+    title = f"Scores of {_counted(evaluation.sentences, 'sentence')}"
+    note = f"macro: the mean over {_counted(len(evaluation.types), 'type')}. {_LEGENDS[detail]}".rstrip()
+    return Table(title, _columns("average", detail), _only(rows), note)
 
 
 def by_type(evaluation: Evaluation, detail: Detail = Detail.FULL) -> Table:
@@ -108,7 +121,10 @@ def by_depth(evaluation: Evaluation, paper: bool = False, detail: Detail = Detai
     columns = _columns("depth", detail, both_sides=True)
     if paper:
         rows = _rows(evaluation, _groups(SAME_DEPTH, DEPTHS), detail, both_sides=True)
-        note = "Precision asks for the same depth in gold as in the prediction, recall does not."
+        note = (
+            "Precision asks for the same depth in gold as in the prediction; recall does so only where several depths"
+            " are taken together."
+        )
         return Table("By depth, as the paper scores it", columns, _only(rows), note)
     rows = _rows(evaluation, _groups("depth", DEPTHS), detail, both_sides=True)
     note = "Depth 0: in no other entity. Correct: by depth in the prediction. Found: by depth in gold."
@@ -155,8 +171,13 @@ def confusion(evaluation: Evaluation, most: int = MOST_TYPES) -> Table:
         (_or_nothing(gold), *(times[gold, predicted] if gold or predicted else None for predicted in names))
         for gold in names
     )
-    note = "Rows are gold, columns predicted; – is no entity over that span."
+    note = "Rows are gold, columns predicted; – is no partner over that span."
     return Table("Types over the same span", ("gold", *map(_or_nothing, names)), _only(rows), note)
+
+
+def every_confusion(evaluation: Evaluation) -> Table:
+    """The same for programs, a pair of types a row: none is put together, and no type takes another's column."""
+    return Table("Types over the same span", Confused._fields, _only(evaluation.mistakes.confusion))
 
 
 def comparison(found: Comparison, names: tuple[str, str], detail: Detail = Detail.FULL) -> Table:
@@ -209,6 +230,10 @@ def _groups(word: str, groups: Sequence[Group]) -> dict[str, str]:
 
 def _only(rows: Iterable[Row]) -> tuple[Section, ...]:
     return (Section("", tuple(rows)),)
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number:,} {what}{'s' * (number != 1)}"
 
 
 def _or_nothing(name: str | None) -> str:

@@ -17,9 +17,11 @@ from nestag.data import Entity, Sentence
 from nestag.evaluation.matching import Pair
 from nestag.evaluation.mistakes import Ledger
 from nestag.evaluation.result import (
+    DEPTHS,
     FLAT,
     INNER,
     OUTER,
+    SAME_DEPTH,
     SEEN,
     UNSEEN,
     Confused,
@@ -38,9 +40,6 @@ CHUNK = 1_024
 
 TOKENS = 2**19
 """Their tokens, unless one sentence alone has more."""
-
-WORST = 30
-"""Sentences with the most mistakes that are kept to be shown."""
 
 PLACES = (FLAT, OUTER, INNER)
 FAMILIAR = (SEEN, UNSEEN)
@@ -181,7 +180,7 @@ class Judge:
         wrong = [Confused(gold, predicted, times) for (gold, predicted), times in self._ledger.confusion.items()]
         confusion = sorted([*right, *wrong], key=lambda one: (one.gold is None, one.gold or "", one.predicted or ""))
         kinds = Mistakes().kinds | dict(self._ledger.kinds)
-        return Mistakes(kinds, self._other_depth, tuple(confusion), self._ledger.worst(WORST))
+        return Mistakes(kinds, self._other_depth, tuple(confusion), self._ledger.worst())
 
 
 def _intervals(classes: Mapping[Class, Counts]) -> dict[str, Intervals]:
@@ -195,13 +194,17 @@ def _intervals(classes: Mapping[Class, Counts]) -> dict[str, Intervals]:
         for name in figures_of(breakdown, member):
             figures[name] = figures.get(name, 0) + counts.rows
             types.update([name] if breakdown == "types" else [])
+    for group in DEPTHS:
+        counts_of_group = figures.get(f"{SAME_DEPTH} {group.name}")
+        if counts_of_group is not None and not group.single:  # as in Group.score_as_paper
+            counts_of_group[:, FOUND] = counts_of_group[:, CORRECT]
     return intervals(figures, types, groups)
 
 
 def wording(sentence: Sentence, entity: Entity) -> int:
     """A number for an entity's type and words, the same in every process."""
-    words = "\x1f".join((entity.type, *sentence.tokens[entity.start : entity.end]))
-    return int.from_bytes(blake2b(words.encode("utf-8", "surrogatepass"), digest_size=8).digest())
+    words = repr((entity.type, sentence.tokens[entity.start : entity.end]))
+    return int.from_bytes(blake2b(words.encode(), digest_size=8).digest())
 
 
 def chunks(pairs: Iterable[Pair]) -> Iterator[list[Pair]]:

@@ -17,6 +17,7 @@ from typing import Literal, NamedTuple
 
 from nestag.data import Sentence
 from nestag.errors import InputError
+from nestag.tables import visible
 
 By = Literal["auto", "id", "order"]
 """How sentences find their partners."""
@@ -131,8 +132,9 @@ def _longer(row: _Row, names: Names) -> InputError:
     side = int(right is None)
     left = right if guess is None else guess
     assert left is not None
+    ends = f"ends after sentence {number - 1:,}" if number > 1 else "holds no sentences"
     return InputError(
-        f"it is left over, for {names[1 - side]} ends after sentence {number - 1:,}; give both the same sentences",
+        f"it is left over, for {names[1 - side]} {ends}; give both the same sentences",
         _place(_Placed(side, number, left), names),
     )
 
@@ -145,7 +147,8 @@ def _different(right: _Placed, guess: _Placed, names: Names) -> InputError:
         at = min(len(ours), len(theirs))
     where = f"{names.gold}, sentence {right.number:,}," if right.number != guess.number else names.gold
     apart = None not in (right.sentence.id, guess.sentence.id) and right.sentence.id != guess.sentence.id
-    remedy = "match sentences with --by id" if apart else "predict on the tokens of gold"
+    same = "predict on the tokens of gold (raw text is cut as --tokenizer says)"
+    remedy = "match sentences with --by id" if apart else same
     return InputError(
         f"token {at} is {_word(ours, at)} and in {where} {_word(theirs, at)}; {remedy}", _place(guess, names)
     )
@@ -154,7 +157,7 @@ def _different(right: _Placed, guess: _Placed, names: Names) -> InputError:
 def _alone(left: list[_Placed], in_order: bool, names: Names) -> InputError:
     """Names that only one file has; the first of them is shown."""
     first = min(left, key=lambda placed: (placed.number, placed.side))
-    others = f" (nor have {len(left) - 1:,} others)" if len(left) > 1 else ""
+    others = {1: "", 2: " (nor has another)"}.get(len(left), f" (nor have {len(left) - 1:,} others)")
     remedy = "the tokens agree in order, so use --by order" if in_order else "give both the same sentences"
     return InputError(
         f"its id has no partner in {names[1 - first.side]}{others}; {remedy}",
@@ -165,7 +168,7 @@ def _alone(left: list[_Placed], in_order: bool, names: Names) -> InputError:
 def _place(placed: _Placed, names: Names) -> str:
     """Where a sentence stands, for a message."""
     name = placed.sentence.id
-    shown = "" if name is None else f" ({_short(name)})"
+    shown = "" if name is None else f" ({visible(_short(name))})"
     return f"{names[placed.side]}: sentence {placed.number:,}{shown}"
 
 

@@ -27,7 +27,7 @@ from nestag.data import Entity, outermost_first
 from nestag.evaluation.matching import Pair
 from nestag.evaluation.result import KINDS, Shown
 
-MOST_KEPT = 50
+MOST_KEPT = 30
 """Sentences that are kept to be shown."""
 
 TYPE, BOUNDARY, BOTH, MISSED, SPURIOUS = range(len(KINDS))
@@ -89,9 +89,9 @@ class Ledger:
         self.confusion.update(other.confusion)
         self._worst = sorted(self._worst + other._worst)[:MOST_KEPT]
 
-    def worst(self, most: int = MOST_KEPT) -> tuple[Shown, ...]:
+    def worst(self) -> tuple[Shown, ...]:
         """The sentences with the most mistakes, the worst first; at most MOST_KEPT."""
-        return tuple(Shown(bad.id or None, bad.tokens, bad.gold, bad.predicted) for bad in self._worst[:most])
+        return tuple(Shown(bad.id or None, bad.tokens, bad.gold, bad.predicted) for bad in self._worst)
 
     def _keep(self, pair: Pair, mistakes: int) -> None:
         worst = self._worst
@@ -140,19 +140,20 @@ class _Candidate(NamedTuple):
 
 
 def _candidates(unfound: Sequence[Entity], wrong: Sequence[Entity]) -> Iterator[_Candidate]:
-    """All that share tokens; both come in canonical order, so what has ended is not looked at again."""
-    active: list[int] = []
-    ahead = 0
-    for place, (start, end, kind) in enumerate(unfound):
-        while ahead < len(wrong) and wrong[ahead].start < end:
-            active.append(ahead)
-            ahead += 1
-        active = [i for i in active if wrong[i].end > start]
-        for i in active:
-            other = wrong[i]
-            shared = min(end, other.end) - max(start, other.start)
-            if shared <= 0:  # it starts after a shorter entity inside the last one
-                continue
-            union = end - start + other.end - other.start - shared
-            same_type = kind == other.type
-            yield _Candidate(TYPE if shared == union else BOUNDARY if same_type else BOTH, -shared / union, place, i)
+    """All that share tokens: visited by their starts, each meets those of the other side that have not ended."""
+    sides = unfound, wrong
+    opened: list[list[int]] = [[], []]
+    for start, own, place in sorted((one.start, side, i) for side in (0, 1) for i, one in enumerate(sides[side])):
+        other = 1 - own
+        opened[other] = [i for i in opened[other] if sides[other][i].end > start]
+        for met in opened[other]:
+            yield _candidate(unfound, wrong, *((met, place) if own else (place, met)))
+        opened[own].append(place)
+
+
+def _candidate(unfound: Sequence[Entity], wrong: Sequence[Entity], gold: int, predicted: int) -> _Candidate:
+    one, two = unfound[gold], wrong[predicted]
+    shared = min(one.end, two.end) - max(one.start, two.start)
+    union = max(one.end, two.end) - min(one.start, two.start)
+    kind = TYPE if shared == union else BOUNDARY if one.type == two.type else BOTH
+    return _Candidate(kind, -shared / union, gold, predicted)

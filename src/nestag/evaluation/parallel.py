@@ -1,31 +1,43 @@
 """Large files judged by several processes, each of which reads some blocks of lines of both files.
 
 That is possible where every line is a sentence (JSON Lines) and the files are in the same order. Whatever stands in its
-way is found by one of the processes, and then nothing is judged here: whoever asked reads the files one after the
-other, and learns what is wrong. The order of sentences changes nothing, so the result is the same to the bit.
+way, be it that a process dies, leads to nothing being judged here: whoever asked reads the files one after the other,
+and learns what is wrong. The order of sentences changes nothing, so the result is the same to the bit.
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from itertools import repeat
-from multiprocessing import get_context
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import get_context, parent_process
 from pathlib import Path
+from threading import Thread
 from typing import NamedTuple
 
-from nestag.corpora.files import Part
+from nestag.corpora.files import PIPE, Part
 from nestag.corpora.formats import jsonl
 from nestag.corpora.report import Report
-from nestag.errors import NestagError
+from nestag.errors import InputError, NestagError
 from nestag.evaluation.judge import Judge
-from nestag.evaluation.matching import matched
+from nestag.evaluation.matching import Pair, matched
 
 LARGE = 2**25
 """Bytes of both files from which on it is worth while to start processes."""
 
 MOST = 16
 """Processes; each reads past all lines, so more would gain little."""
+
+
+class Task(NamedTuple):
+    """What one process is to do."""
+
+    judge: Judge
+    gold: str
+    predicted: str
+    any_ids: bool  # whether sentences are partners whatever their ids
+    part: Part
 
 
 class Seen(NamedTuple):
@@ -36,22 +48,19 @@ class Seen(NamedTuple):
     predicted: Report
 
 
-def workers_for(gold: str, predicted: str) -> int:
-    """How many processes two files are worth: 1 for small ones."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    try:
-        size = Path(gold).stat().st_size + Path(predicted).stat().st_size
-    except OSError:  # a pipe, or not there at all: to be found out by whoever reads it
+def workers_for(*paths: str) -> int:
+    """How many processes two files are worth: 1 for small ones, and for pipes, which can be read only once."""
+    files = [Path(path) for path in paths]
+    if PIPE in paths or not all(map(Path.is_file, files)) or sum(file.stat().st_size for file in files) < LARGE:
         return 1
-    return min(cores, MOST) if size >= LARGE else 1
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(cores, MOST)
 
 
-def see_files(judge: Judge, gold: str, predicted: str, workers: int) -> Seen | None:
+def see_files(judge: Judge, gold: str, predicted: str, workers: int, any_ids: bool = False) -> Seen | None:
     """Let copies of a judge see parts of two files, and join what they saw; None if it cannot be done so."""
-    parts = [Part(block, workers) for block in range(workers)]
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        seen = list(pool.map(_see_part, repeat(judge), repeat(gold), repeat(predicted), parts))
-    first, *others = seen
+    tasks = [Task(judge, gold, predicted, any_ids, Part(block, workers)) for block in range(workers)]
+    first, *others = _done(tasks)
     for other in others:
         if first is None or other is None:
             return None
@@ -61,12 +70,43 @@ def see_files(judge: Judge, gold: str, predicted: str, workers: int) -> Seen | N
     return first
 
 
-def _see_part(judge: Judge, gold: str, predicted: str, part: Part) -> Seen | None:
-    """What one process does."""
+def _done(tasks: Sequence[Task]) -> list[Seen | None]:
+    """What comes of each task; nothing of all if one process cannot be started, or dies."""
+    try:
+        with ProcessPoolExecutor(len(tasks), get_context("spawn"), initializer=_end_with_parent) as pool:
+            return list(pool.map(see_part, tasks))
+    except (BrokenProcessPool, OSError):
+        return [None] * len(tasks)
+
+
+def _end_with_parent() -> None:
+    """See that this process does not outlive the one that started it, however that ends."""
+    Thread(target=_exit_after_parent, daemon=True).start()
+
+
+def _exit_after_parent() -> None:
+    parent = parent_process()
+    assert parent
+    parent.join()
+    os._exit(1)
+
+
+def see_part(task: Task) -> Seen | None:
+    """What is seen of one part; None if the files do not match there, line by line."""
+    judge, gold, predicted, any_ids, part = task
     seen = Seen(judge, Report(), Report())
     files = jsonl.read_part(gold, part, seen.gold), jsonl.read_part(predicted, part, seen.predicted)
+    pairs = matched(*files, "order")
     try:
-        judge.see(matched(*files))
+        judge.see(pairs if any_ids else _named_alike(pairs))
     except NestagError:
         return None
     return seen
+
+
+def _named_alike(pairs: Iterable[Pair]) -> Iterator[Pair]:
+    """The pairs, as long as their ids do not differ: then partners are to be found by id, and in all of the files."""
+    for pair in pairs:
+        if pair.gold.id != pair.predicted.id and None not in (pair.gold.id, pair.predicted.id):
+            raise InputError("its id is not that of its partner; match by id", str(pair.predicted.id))
+        yield pair

@@ -13,7 +13,8 @@ one those of gold. So precision asks of the predicted entities of a class which 
 asks of the gold entities of a class which were predicted, at whatever depth.
 
 `same_depth` are the depths as the paper scores them: for precision, an entity is right only if it is gold at the
-very depth it is predicted at. Those do not add up to the whole.
+very depth it is predicted at. Those do not add up to the whole. Of several depths together the paper's recall asks for
+the same depth as well (`Group.score_as_paper`); its printed figures fit no other reading.
 """
 
 from __future__ import annotations
@@ -41,9 +42,19 @@ class Group(NamedTuple):
         """Whether a depth or length belongs to it."""
         return self.least <= number and (self.most is None or number <= self.most)
 
+    @property
+    def single(self) -> bool:
+        """Whether it is one depth or length."""
+        return self.least == self.most
+
     def score(self, classes: Mapping[int, Score]) -> Score:
         """The score of all classes of the group."""
         return total(found for number, found in classes.items() if self.holds(number))
+
+    def score_as_paper(self, classes: Mapping[int, Score]) -> Score:
+        """The same of depths as the paper scores them: of several together, recall too asks for the same depth."""
+        found = self.score(classes)
+        return found if self.single else found._replace(found=found.correct)
 
 
 SAME_DEPTH = "same depth"
@@ -129,7 +140,7 @@ class Evaluation:
             **{f"type {kind}": found for kind, found in self.types.items()},
             **{f"depth {group.name}": group.score(self.depths) for group in DEPTHS},
             **{f"length {group.name}": group.score(self.lengths) for group in LENGTHS},
-            **{f"{SAME_DEPTH} {group.name}": group.score(self.same_depth) for group in DEPTHS},
+            **{f"{SAME_DEPTH} {group.name}": group.score_as_paper(self.same_depth) for group in DEPTHS},
             **self.nesting,
             **self.familiar,
         }

@@ -42,9 +42,9 @@ class Score(NamedTuple):
 
     @property
     def f1(self) -> float:
-        """The harmonic mean of precision and recall."""
-        both = self.precision + self.recall
-        return 2 * self.precision * self.recall / both if both else 0.0
+        """The harmonic mean of precision and recall, rounded once, so that equal ones are equal."""
+        both = self.correct * self.gold + self.found * self.predicted
+        return 2 * self.correct * self.found / both if both else 0.0
 
 
 def total(scores: Iterable[Score]) -> Score:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from nestag.errors import DataError
 from nestag.evaluation.result import MACRO, Interval, Intervals
+from nestag.evaluation.score import Score
 from nestag.evaluation.tally import COLUMNS, Counts
 
 Ints = NDArray[np.int64]
@@ -35,13 +36,14 @@ def intervals(figures: Mapping[str, Ints], types: Collection[str], groups: int) 
     """The interval of each figure, given its counts in each group, and of the mean over those of types."""
     draws = _draws(groups)
     found: dict[str, Intervals] = {}
-    means = np.zeros((DRAWS, 3))
+    sums, there = np.zeros((DRAWS, 3)), np.zeros((DRAWS, 1))
     for name, counts in figures.items():
         values = _figures(_drawn(draws, counts))
         found[name] = _intervals(values)
         if name in types:
-            means += values / len(types)
-    return {**found, MACRO: _intervals(means)}
+            sums += np.nan_to_num(values)
+            there += ~np.isnan(values[:, 2:])  # F1 is nothing only where a draw does not have the type
+    return {**found, MACRO: _intervals(_shares(sums, there))}
 
 
 def _draws(groups: int) -> Draws:
@@ -64,18 +66,27 @@ def _drawn(draws: Draws, counts: Ints) -> Floats:
 
 
 def _figures(counts: Floats) -> Floats:
-    """Precision, recall and F1 of rows of counts; a share of nothing is 0."""
+    """Precision, recall and F1 of rows of counts."""
     correct, predicted, gold, found = counts.T
-    precision = np.divide(correct, predicted, out=np.zeros_like(correct), where=predicted > 0)
-    recall = np.divide(found, gold, out=np.zeros_like(found), where=gold > 0)
-    both = precision + recall
-    f1 = np.divide(2 * precision * recall, both, out=np.zeros_like(both), where=both > 0)
-    return np.stack((precision, recall, f1), axis=1)
+    f1 = _shares(2 * correct * found, correct * gold + found * predicted)  # as in Score
+    f1[np.isnan(f1) & (predicted + gold > 0)] = 0  # there are entities, and none is right
+    return np.stack((_shares(correct, predicted), _shares(found, gold), f1), axis=1)
+
+
+def _shares(part: Floats, whole: Floats) -> Floats:
+    """Shares; those of nothing are not a number."""
+    return np.divide(part, whole, out=np.full_like(part, np.nan), where=whole > 0)
 
 
 def _intervals(values: Floats) -> Intervals:
-    low, high = np.percentile(values, WITHIN, axis=0).tolist()
-    return Intervals(*(Interval(*bounds) for bounds in zip(low, high, strict=True)))
+    return Intervals(*map(_interval, values.T))
+
+
+def _interval(values: Floats) -> Interval:
+    """Where 95 of 100 draws lie, of those that have anything to take a share of."""
+    known = values[~np.isnan(values)]
+    low, high = np.percentile(known, WITHIN).tolist() if len(known) else (0.0, 0.0)
+    return Interval(low, high)
 
 
 class Comparison(NamedTuple):
@@ -100,7 +111,7 @@ def compare(first: Counts, second: Counts) -> Comparison:
     if not np.array_equal(first.groups, second.groups):
         raise DataError("the two predictions are not over the same sentences; give both for the same gold file")
     both = np.concatenate((first.rows, second.rows), axis=1)
-    one, two = _figures(both.sum(axis=0, dtype=float).reshape(2, COLUMNS))[:, 2].tolist()
+    one, two = (Score(*counts.sums()).f1 for counts in (first, second))
     drawn = _differences(_drawn(_draws(len(both)), both))
     low, high = np.percentile(drawn, WITHIN).tolist()
     beyond = min((drawn <= 0).mean(), (drawn >= 0).mean())
@@ -113,7 +124,8 @@ def compare(first: Counts, second: Counts) -> Comparison:
 
 def _differences(sums: Floats) -> Floats:
     """F1 of the first four counts minus that of the last four."""
-    found: Floats = _figures(sums[:, :COLUMNS])[:, 2] - _figures(sums[:, COLUMNS:])[:, 2]
+    first, second = (np.nan_to_num(_figures(half)[:, 2]) for half in (sums[:, :COLUMNS], sums[:, COLUMNS:]))
+    found: Floats = first - second
     return found
 
 

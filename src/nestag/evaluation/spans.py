@@ -20,6 +20,9 @@ from nestag.statistics import depths_of
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
+NEVER = np.iinfo(np.int64).max
+"""An end after all others."""
+
 
 class Names:
     """Type names by number, and where each stands among them in alphabetic order."""
@@ -98,10 +101,11 @@ def spans_of(listed: Listed, starts: Ints, names: Names) -> Spans:
     start, end = listed.start + starts[listed.sentence], listed.end + starts[listed.sentence]
     key, order = np.unique(_keys(start, end, listed.type, int(starts[-1]), names), return_index=True)
     start, end, sentence = start[order], end[order], listed.sentence[order]
-    depth, outer = _nesting(start, end)
+    depth = _depths(start, end)
     for one in crossing(start, end, sentence):
         places = np.flatnonzero(sentence == one)
-        depth[places], outer[places] = _crossing_nesting([entities[order[place]] for place in places])
+        depth[places] = depths_of([entities[order[place]] for place in places])
+    outer = (depth == 0) & _holding(end)
     return Spans(entities, order, sentence, end - start, listed.type[order], key, depth, outer)
 
 
@@ -113,26 +117,24 @@ def _keys(start: Ints, end: Ints, kind: Ints, tokens: int, names: Names) -> Ints
     return (start * (tokens + 1) + tokens - end) * types + ranks
 
 
-def _nesting(start: Ints, end: Ints) -> tuple[Ints, Bools]:
-    """Depth, and whether an entity is outer, of entities in canonical order that nest.
+def _depths(start: Ints, end: Ints) -> Ints:
+    """How deep each lies, of entities in canonical order that nest.
 
     A pair over the same tokens in no other entity begins at depth 1 (see statistics.depths_of), and so all within it
     lies one deeper.
     """
-    opened = np.arange(len(start)) - np.searchsorted(np.sort(end), start, side="right")
-    if not len(start):
-        return opened, np.zeros(0, dtype=bool)
-    next_start, next_end = np.append(start[1:], end[-1]), np.append(end[1:], -1)
+    opened: Ints = np.arange(len(start)) - np.searchsorted(np.sort(end), start, side="right")
     top = opened == 0
-    paired = (start == next_start) & (end == next_end)
-    depth = opened + paired[np.flatnonzero(top)][np.cumsum(top) - 1]
-    return depth, (depth == 0) & (next_start < end)
+    paired = (start == np.append(start[1:], -1)) & (end == np.append(end[1:], -1))
+    depth: Ints = opened + paired[top][np.cumsum(top) - 1]
+    return depth
 
 
-def _crossing_nesting(entities: Sequence[Entity]) -> tuple[list[int], list[bool]]:
-    """The same for one sentence whose entities may cross."""
-    depths = depths_of(entities)
-    return depths, [not depth and holds(entity, entities) for entity, depth in zip(entities, depths, strict=True)]
+def _holding(end: Ints) -> Bools:
+    """Whether each contains a later one, of entities in canonical order: one of those ends where it does or before."""
+    earliest = np.minimum.accumulate(end[::-1])[::-1]  # end of an entity and all later ones
+    found: Bools = np.append(earliest[1:], NEVER) <= end
+    return found
 
 
 def crossing(start: Ints, end: Ints, sentence: Ints) -> Ints:
@@ -147,8 +149,3 @@ def crossing(start: Ints, end: Ints, sentence: Ints) -> Ints:
     ended[np.lexsort((-count, end))] = count
     after = np.searchsorted(start, end, side="left") - ended - 1
     return np.unique(sentence[before != after])
-
-
-def holds(entity: Entity, others: Sequence[Entity]) -> bool:
-    """Whether an entity contains another over other tokens."""
-    return any(entity.start <= other.start and other.end <= entity.end and entity[:2] != other[:2] for other in others)

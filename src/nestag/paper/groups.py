@@ -23,13 +23,14 @@ def depth_table(runs: Finished) -> Table:
     """Table 3: by depth, as the paper scores it."""
 
     def ours(group: Group, found: Sequence[Run]) -> Row:
-        one = precision([group.score(closest(found).found.same_depth)], 1)
-        mean = recall([group.score(run.found.same_depth) for run in found], runs.seeds)
+        one = precision([group.score_as_paper(closest(found).found.same_depth)], 1)
+        mean = recall([group.score_as_paper(run.found.same_depth) for run in found], runs.seeds)
         return (one and replace(one, count=None), mean and replace(mean, deviation=None))
 
     note = (
         "Precision is that of the run whose F1 is closest to the mean, recall the mean over seeds. A predicted entity"
-        f" is right only if it is gold at the same depth; a gold one is found if it is predicted at any. {NOTHING}"
+        " is right only if it is gold at the same depth; a gold one is found if it is predicted at any depth, in groups"
+        f" of several depths only at the same. {NOTHING}"
     )
     title = f"Precision and recall by depth on {runs.split}, as the paper scores it (its table 3)"
     layout = Layout(title, ("encoding", "depth"), BOTH, note, AS_PRINTED, frozenset(BOTH))
