@@ -43,6 +43,10 @@ def test_a_recipe_is_read_from_a_file(tmp_path: Path) -> None:
         ("epochs", "x", "kind int"),
         ("pooling", "max", "one of first"),
         ("ema", "-1", "negative"),
+        ("learning_rate", "nan", "negative"),
+        ("clip", "inf", "without end"),
+        ("budget", "0", "1 or more"),
+        ("epochs", "0", "1 or more"),
     ],
 )
 def test_unknown_settings_and_wrong_values_are_refused(name: str, value: str, told: str) -> None:

@@ -7,6 +7,7 @@ the best found on development sets, and `paper`, the published configuration.
 from __future__ import annotations
 
 import dataclasses
+import math
 import tomllib
 from dataclasses import dataclass
 from importlib.resources import files
@@ -15,6 +16,9 @@ from typing import Any
 
 from nestag.decoding import Decoding
 from nestag.errors import InputError, UnknownNameError
+
+COUNTS = ("window", "epochs", "budget", "sentences", "accumulate")
+"""Settings that must not be 0."""
 
 
 @dataclass(frozen=True)
@@ -97,6 +101,8 @@ def _value(name: str, text: str) -> object:
         raise UnknownNameError(f"{name} is {text!r}; it takes a value of the kind {kind.__name__}") from None
     if allowed and value not in allowed:
         raise UnknownNameError(f"{name} is {text!r}; it takes one of {', '.join(allowed)}")
-    if isinstance(value, int | float) and value < 0:
-        raise UnknownNameError(f"{name} is {text}; it takes nothing negative")
+    if isinstance(value, int | float) and not 0 <= value < math.inf:
+        raise UnknownNameError(f"{name} is {text}; it takes nothing negative, and nothing without end")
+    if name in COUNTS and not value:
+        raise UnknownNameError(f"{name} is 0; it takes 1 or more")
     return value

@@ -215,3 +215,12 @@ def test_what_cannot_be_used_is_one_line_and_exit_code_2(folder: Path, arguments
     done = run(folder, *arguments)
     assert (done.exit_code, len(done.stderr.splitlines()), done.stdout) == (2, 1, "")
     assert part in done.stderr
+
+
+def test_what_a_terminal_would_obey_is_shown_in_errors(folder: Path) -> None:
+    coloured = Sentence(["a"], [], "\x1b[31m1")
+    jsonl.write([coloured], folder / "coloured.jsonl")
+    jsonl.write([Sentence(["b"], [], coloured.id)], folder / "other.jsonl")
+    refused = run(folder, "coloured.jsonl", "other.jsonl")
+    assert refused.exit_code == 2
+    assert "(␛[31m1)" in refused.stderr

@@ -12,8 +12,12 @@ from nestag.cli import app
 from nestag.corpora.formats import jsonl
 from nestag.experiment.conduct import closing
 from nestag.experiment.facts import read_all_facts
+from nestag.experiment.grid import load_grid
+from nestag.experiment.lock import locked
+from nestag.experiment.outcome import Ended
+from nestag.experiment.plan import plan_of
 from nestag.experiment.result import Key, read_results
-from nestag.experiment.runner import Ended
+from nestag.experiment.spec import write_spec
 from test_recognizer import CORPUS, MANY
 
 GRID = """
@@ -112,7 +116,7 @@ def test_a_dry_run_estimates_and_does_nothing(told: tuple[int, str, str], folder
     assert lines[0] == "3 runs: 1 finished, 0 interrupted, 2 to begin"
     assert "one run after another" in lines[1]
     assert lines[1].endswith("demo as finished runs here took")
-    assert lines[2].startswith("4 at once take")
+    assert lines[2].startswith("2 at once take")  # there are no more to do
     assert len(read_results(folder / "out")) == 1
 
 
@@ -125,3 +129,34 @@ def test_changed_settings_are_refused_in_one_line(told: tuple[int, str, str], fo
 
 def test_whoever_stops_it_is_told_how_to_go_on() -> None:
     assert "the same command goes on" in closing(Ended((), stopped=True))[-1]
+
+
+def test_runs_that_are_done_elsewhere_are_not_passed_over(told: tuple[int, str, str], folder: Path) -> None:
+    wider = (folder / "grid.toml").read_text().replace('recipes = ["demo"]', 'recipes = ["demo"]\nseeds = [7]')
+    (folder / "other seed.toml").write_text(wider)
+    (spec, *_) = plan_of(load_grid(folder / "other seed.toml"), folder / "out", "good").specs
+    write_spec(spec)
+    lock = locked(spec.folder)
+    assert lock
+    with lock:
+        code, _, error = run(folder / "other seed.toml", "-o", folder / "out", "--only", "good", "--cpu")
+    assert code == 1
+    name = f"good {spec.key.encoder} rel demo seed 7"
+    taken, *rest = error.splitlines()[1:]
+    assert taken.startswith(f"{name}: another process is doing it")
+    assert rest == [
+        f"not finished: {name}: another process is doing it",
+        "the same command, later, tells what came of them",
+    ]
+
+
+def test_what_is_missing_is_known_wherever_the_corpora_are(told: tuple[int, str, str], folder: Path) -> None:
+    done = CliRunner().invoke(app, ["tables", str(folder / "out"), "-o", str(folder / "tables")])
+    assert done.exit_code == 0
+    assert any(line.startswith("no result: broken ") for line in done.stderr.splitlines())
+
+
+def test_fewer_than_one_at_once_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", ["experiment", str(folder / "grid.toml"), "-o", "x", "--at-once", "0"])
+    with pytest.raises(SystemExit, match="2"):
+        plain.main()

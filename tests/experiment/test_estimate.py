@@ -1,5 +1,7 @@
 """Estimates: from what finished runs took, or from a probe."""
 
+import sys
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -7,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from nestag.experiment.diary import Diary
-from nestag.experiment.estimate import Kind, estimate, spread_out, timed
+from nestag.experiment.estimate import Kind, estimate, spread_out, starting, timed
 from nestag.experiment.grid import Grid
 from nestag.experiment.plan import Plan, plan_of
 from test_recognizer import CORPUS, MANY, quick
@@ -16,9 +18,9 @@ TOKENS = 13  # of the training corpus
 
 
 def test_finished_runs_tell_how_fast_the_others_are(plan: Plan) -> None:
-    found = estimate(plan, probe=_never)
-    # 26 seconds for 13 tokens in 2 epochs: 1 second a token; three runs of 12 epochs are left
-    assert found.seconds == pytest.approx(3 * 12 * TOKENS)
+    found = estimate(plan, probe=_never, start=5)
+    # 26 seconds for 13 tokens in 2 epochs: 1 second a token; three runs of 12 epochs are left, each judged in the end
+    assert found.seconds == pytest.approx(3 * (5 + 13 * TOKENS))
     assert found.from_runs == (Kind("minilm", "r"),)
     assert found.from_probes == ()
 
@@ -29,18 +31,30 @@ def test_epochs_that_an_interrupted_run_has_behind_it_are_not_counted(plan: Plan
     for _ in range(5):
         epochs.append(plan.results()[0].epochs[0].dev)
         diary.see(0.5, epochs)
-    assert estimate(plan, probe=_never).seconds == pytest.approx((7 + 12 + 12) * TOKENS)
+    assert estimate(plan, probe=_never, start=0).seconds == pytest.approx((8 + 13 + 13) * TOKENS)
 
 
 def test_what_nobody_knows_is_timed_once(grid: Grid, plan: Plan, tmp_path: Path) -> None:
     probed: list[str] = []
     wider = replace(grid, encoders={"minilm": "minilm", "new": "new"})
-    found = estimate(plan_of(wider, plan.root), probe=lambda spec, _: (probed.append(spec.title), 2.0)[1])
+    found = estimate(plan_of(wider, plan.root), probe=lambda spec, _: (probed.append(spec.title), 2.0)[1], start=0)
     assert probed == ["small new abs r seed 1"]
-    assert found.seconds == pytest.approx(3 * 12 * TOKENS + 4 * 12 * TOKENS * 2)
+    assert found.seconds == pytest.approx(3 * 13 * TOKENS + 4 * 13 * TOKENS * 2)
     assert (found.from_runs, found.from_probes) == ((Kind("minilm", "r"),), (Kind("new", "r"),))
-    fresh = estimate(plan_of(grid, tmp_path / "fresh"), probe=lambda *_: 1.0)
-    assert fresh.seconds == pytest.approx(4 * 12 * TOKENS)
+    fresh = estimate(plan_of(grid, tmp_path / "fresh"), probe=lambda *_: 1.0, start=0)
+    assert fresh.seconds == pytest.approx(4 * 13 * TOKENS)
+
+
+def test_a_process_takes_a_moment_to_begin(monkeypatch: pytest.MonkeyPatch) -> None:
+    called: list[list[str]] = []
+
+    def nap(command: list[str], check: bool) -> None:
+        called.append(command)
+        time.sleep(0.01)
+
+    monkeypatch.setattr("nestag.experiment.estimate.subprocess.run", nap)
+    assert 0.01 <= starting() < 5
+    assert called[0][0] == sys.executable
 
 
 def test_a_probe_trains_and_leaves_nothing(

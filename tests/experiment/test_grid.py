@@ -1,5 +1,6 @@
 """Grids from TOML, and what they refuse."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -145,3 +146,17 @@ def test_the_grids_of_the_docs_are_grids(tmp_path: Path, monkeypatch: pytest.Mon
         (corpus, encoding) for corpus in corpora for encoding in ("abs", "rel", "dyn", "4tg")
     }
     assert len(load_grid(docs / "ablations.toml").runs("out")) == 24
+
+
+@pytest.mark.parametrize(
+    "file", sorted((Path(__file__).parents[2] / "docs").glob("*.toml")), ids=lambda file: file.stem
+)
+def test_grids_of_the_documentation_have_the_runs_they_speak_of(
+    file: Path, corpora: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("genia", "germeval2014", "gum", "litbank"):
+        (corpora / name).symlink_to(corpora / "one")
+    monkeypatch.setenv("NESTAG_CORPORA", str(corpora))
+    told = re.search(r": (\d+) runs", file.read_text().splitlines()[0])
+    assert told
+    assert len(load_grid(file).runs("out")) == int(told[1])

@@ -40,9 +40,15 @@ def test_another_decoding_is_refused_once_weights_are_gone(grid: Grid, plan: Pla
         plan_of(replace(grid, decodings=("legal", "greedy")), plan.root)
 
 
-def test_the_path_of_an_encoder_may_change(grid: Grid, plan: Plan) -> None:
-    moved = replace(grid, encoders={"minilm": "/elsewhere/minilm"}, seeds=(1,))
+def test_the_path_of_an_encoder_may_change_once_a_run_is_finished(grid: Grid, plan: Plan) -> None:
+    moved = replace(grid, encoders={"minilm": "/elsewhere/minilm"}, encodings=("abs",))
     assert len(plan_of(moved, plan.root).finished) == 1
+
+
+def test_the_path_of_an_encoder_may_not_change_under_a_run_that_goes_on(grid: Grid, plan: Plan) -> None:
+    moved = replace(grid, encoders={"minilm": "/elsewhere/minilm"}, encodings=("rel",))
+    with pytest.raises(InputError, match="encoder was 'minilm' and is '/elsewhere/minilm'"):
+        plan_of(moved, plan.root)
 
 
 def test_changed_corpora_are_refused(grid: Grid, plan: Plan) -> None:

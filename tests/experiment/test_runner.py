@@ -4,14 +4,21 @@ import os
 import signal
 import threading
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from nestag.corpora.formats import jsonl
+from nestag.errors import InputError
+from nestag.experiment.outcome import Ended, Outcome, Task
+from nestag.experiment.plan import Plan
 from nestag.experiment.result import Key
-from nestag.experiment.runner import Outcome, Task, environment, gpus, run_tasks
-from nestag.experiment.spec import Corpus, Spec, folder_of
+from nestag.experiment.runner import Watch, environment, gpus, run_plan, run_tasks
+from nestag.experiment.spec import Corpus, Spec, folder_of, write_spec
 from nestag.recipe import Recipe
+from test_recognizer import CORPUS
 
 NAP = """
 import os, signal, sys, time
@@ -44,7 +51,24 @@ def nap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def task(folder: Path, name: str, how: str = "ends", spec: Spec | None = None) -> Task:
-    return Task(name, ("napping", name, how, str(folder)), folder / f"{name}.log", spec)
+    prepare = partial(write_spec, spec) if spec else lambda: None
+    return Task(name, ("napping", name, how, str(folder)), folder / f"{name}.log", spec, prepare)
+
+
+class Seen(Watch):
+    """All that a watcher was told, and what it does then."""
+
+    def __init__(self, then: Callable[[], None] = lambda: None) -> None:
+        self.outcomes: list[Outcome] = []
+        self.stops = 0
+        self.then = then
+
+    def ended(self, outcome: Outcome) -> None:
+        self.outcomes.append(outcome)
+        self.then()
+
+    def stopping(self) -> None:
+        self.stops += 1
 
 
 def notes(folder: Path) -> list[list[str]]:
@@ -73,9 +97,10 @@ def test_two_at_once_and_gpus_in_turn(nap: Path) -> None:
 
 def test_failures_stop_nothing_and_say_why(nap: Path) -> None:
     spec = spec_in(nap)
-    seen: list[Outcome] = []
+    watch = Seen()
     tasks = [task(nap, "a", "fails"), task(nap, "b", "dies", spec), task(nap, "c", "taken"), task(nap, "d")]
-    ended = run_tasks(tasks, 1, [], seen.append)
+    ended = run_tasks(tasks, 1, [], watch)
+    seen = watch.outcomes
     assert tuple(seen) == ended.outcomes
     assert [outcome.how for outcome in seen] == ["failed", "failed", "taken", "finished"]
     assert [outcome.task.title for outcome in ended.failures] == ["a", "b"]
@@ -93,9 +118,11 @@ def test_ctrl_c_lets_every_run_save_itself_and_starts_no_other(nap: Path) -> Non
 
     thread = threading.Thread(target=press)
     thread.start()
-    ended = run_tasks([task(nap, "a", "sleeps"), task(nap, "b", "sleeps"), task(nap, "c")], 2, [])
+    watch = Seen()
+    ended = run_tasks([task(nap, "a", "sleeps"), task(nap, "b", "sleeps"), task(nap, "c")], 2, [], watch)
     thread.join()
     assert ended.stopped
+    assert watch.stops == 1
     assert [outcome.how for outcome in ended.outcomes] == ["stopped"] * 2
     assert sorted(note[1] for note in notes(nap) if note[0] == "saved") == ["a", "b"]
     assert not [note for note in notes(nap) if note[1] == "c"]
@@ -103,14 +130,69 @@ def test_ctrl_c_lets_every_run_save_itself_and_starts_no_other(nap: Path) -> Non
 
 
 def test_a_watcher_that_fails_leaves_no_process_behind(nap: Path) -> None:
-    def fail(outcome: Outcome) -> None:
+    def fail() -> None:
         while len(notes(nap)) < 2:
             time.sleep(0.02)
         raise RuntimeError("watcher")
 
     with pytest.raises(RuntimeError, match="watcher"):
-        run_tasks([task(nap, "a", "fails"), task(nap, "b", "sleeps")], 2, [], fail)
+        run_tasks([task(nap, "a", "fails"), task(nap, "b", "sleeps")], 2, [], Seen(fail))
     assert [note[1] for note in notes(nap) if note[0] == "saved"] == ["b"]
+
+
+def test_what_cannot_be_started_is_a_failure_and_hides_no_other(nap: Path) -> None:
+    def full() -> None:
+        raise InputError("cannot be written (No space left on device)", "spec.json")
+
+    tasks = [task(nap, "a", "fails"), task(nap, "b")._replace(prepare=full), task(nap, "c")]
+    tasks.append(task(nap, "d")._replace(log=nap / "no" / "such" / "folder"))
+    ended = run_tasks(tasks, 1, [])
+    assert [(outcome.task.title, outcome.how) for outcome in ended.outcomes] == [
+        ("a", "failed"),
+        ("b", "failed"),
+        ("c", "finished"),
+        ("d", "failed"),
+    ]
+    assert ended.failures[1].reason == "spec.json: cannot be written (No space left on device)"
+
+
+def test_a_failure_that_nobody_could_write_down_is_told(nap: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise InputError("cannot be written (No space left on device)", "failed.txt")
+
+    monkeypatch.setattr("nestag.experiment.outcome.writing", full)
+    tasks = [task(nap, "a", "dies", spec_in(nap)), task(nap, "b"), task(nap, "c", "fails", spec_in(nap))]
+    ended = run_tasks(tasks, 1, [])
+    assert [outcome.how for outcome in ended.outcomes] == ["failed", "finished", "failed"]
+    assert "SIGKILL" in ended.failures[0].reason
+    assert ended.failures[1].reason == "the process ended with code 1; the last line of c.log: no luck today"
+
+
+def test_the_reason_of_an_earlier_try_is_not_that_of_this_one(nap: Path) -> None:
+    spec = spec_in(nap)
+    write_spec(spec)
+    (spec.folder / "failed.txt").write_text("nestag.errors.InputError: of yesterday\n")
+    (outcome,) = run_tasks([task(nap, "a", "dies", spec)], 1, []).outcomes
+    assert "SIGKILL" in outcome.reason
+    (spec.folder / "failed.txt").write_text("Traceback\nnestag.errors.InputError: dev.jsonl:1: not JSON\n")
+    (outcome,) = run_tasks([task(nap, "a", "fails", spec)], 1, []).outcomes
+    assert outcome.reason == "dev.jsonl:1: not JSON"  # whose error it is says nothing
+
+
+def test_runs_of_another_process_are_known_until_it_finishes_them(nap: Path) -> None:
+    spec = spec_in(nap)
+    ended = run_tasks([task(nap, "a", "taken", spec)], 1, [])
+    assert [outcome.task.title for outcome in ended.taken] == ["a"]
+    (spec.folder / "result.json").write_text("{}")
+    assert ended.taken == ()
+    assert Ended((), stopped=False).taken == ()
+
+
+def test_no_run_is_begun_on_a_corpus_that_has_changed_since_the_first(plan: Plan) -> None:
+    jsonl.write(CORPUS[:1], plan.corpora[0].dev)
+    ended = run_plan(plan, cpu=True)
+    assert [outcome.how for outcome in ended.outcomes] == ["failed"] * len(plan.left)
+    assert "is not the dev split that runs on small were done with" in ended.failures[0].reason
 
 
 def test_nothing_to_do_is_nothing_done() -> None:

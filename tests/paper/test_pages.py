@@ -11,15 +11,17 @@ import pytest
 from finished_runs import evaluation, percent, result
 from nestag.coverage import coverage
 from nestag.data import Entity, Sentence
+from nestag.errors import InputError
 from nestag.evaluation.score import Score
 from nestag.experiment.facts import Facts, write_facts
 from nestag.experiment.result import Key, Result, write_result
 from nestag.experiment.spec import folder_of
+from nestag.experiment.wanted import write_wanted
 from nestag.paper.missing import missing_runs
 from nestag.paper.pages import NAMES, pages_of, read_pages
 from nestag.paper.write import everything, write_tables
 from nestag.statistics import describe
-from nestag.tables import shown
+from nestag.tables import shown, to_csv
 
 CORPORA = os.environ.get("NESTAG_CORPORA")
 NESTED = Sentence(
@@ -107,24 +109,37 @@ def test_what_is_missing_is_named_and_the_rest_is_made(folder: Path) -> None:
     (folder / "corpora" / "gum.json").unlink()
     (folder_of(folder, Key("gum", "minilm", "4tg", "default", 2)) / "result.json").unlink()
     folder_of(folder, Key("gum", "minilm", "rel", "default", 1)).mkdir(parents=True)  # only begun
+    write_wanted([*(one.key for one in RESULTS), Key("genia", "minilm", "abs", "default", 3)], folder)
     pages = read_pages(folder)
     assert pages.missing == (
         "no facts of gum: it is not in the tables of labels and of corpora",
-        "no result: genia minilm rel default, seeds 1, 2",
+        "no result: genia minilm abs default, seed 3",
         "no result: gum minilm 4tg default, seed 2",
-        "no result: gum minilm rel default, seeds 1, 2",
+        "no result: gum minilm rel default, seed 1",
     )
     assert "- no result: gum minilm 4tg default, seed 2\n" in everything(pages)
     assert "(n=1)" in everything(pages)
 
 
-def test_what_a_grid_asks_for_counts_more_than_what_was_begun(folder: Path) -> None:
-    for split in ("train", "dev", "test"):
-        (folder / f"{split}.jsonl").write_text("")
-    (folder / "grid.toml").write_text(
-        'encoders = ["minilm"]\nencodings = ["abs"]\nseeds = 3\n[corpora.genia]\nfolder = "."\n'
-    )
-    assert missing_runs(folder, [one.key for one in RESULTS]) == [Key("genia", "minilm", "abs", "default", 3)]
+def test_nothing_is_missing_that_nobody_asked_for(folder: Path) -> None:
+    extra = replace(RESULTS[0], key=Key("genia", "minilm", "abs", "paper", 1))  # of another grid, in the same folder
+    assert missing_runs(folder, [*(one.key for one in RESULTS), extra.key]) == []
+
+
+def test_a_list_of_runs_that_is_none_is_refused(folder: Path) -> None:
+    (folder / "wanted.json").write_text('[{"corpus": "genia"}]')
+    with pytest.raises(InputError, match=r"wanted\.json: not a list of runs"):
+        read_pages(folder)
+
+
+def test_all_labels_are_covered_by_numbers() -> None:
+    made = pages_of([], {"genia": facts("genia")}).table("coverage")
+    assert made
+    (cell,) = [row[made.columns.index("dev %")] for row in made.sections[-1].rows if row[0] == "4tg"]
+    assert isinstance(cell, float)
+    assert (99.99 < cell < 100, shown(cell)) == (True, ">99.99")
+    for row in csv.DictReader(to_csv(made).splitlines()):
+        assert float(row["dev %"]) > 0
 
 
 def test_facts_alone_and_runs_alone_are_enough_for_their_tables() -> None:

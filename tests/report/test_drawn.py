@@ -138,3 +138,8 @@ def test_hostile_text_stays_text() -> None:
 def test_what_cannot_be_shown_or_written_is_replaced_and_what_joins_letters_is_not() -> None:
     assert harmless("a\ud800b\x1b\x85") == "a�b␛�"
     assert harmless("می\u200cخواهم") == "می\u200cخواهم"
+
+
+def test_no_word_turns_the_words_after_it_around() -> None:
+    assert harmless("a\u202eb\u2066c\u2069") == "a�b�c�"
+    assert harmless("\u200fא") == "\u200fא"  # a mark turns nothing but itself

@@ -18,7 +18,7 @@ from nestag.experiment.result import Result
 from nestag.pictures import drawing, replace_file
 from nestag.report.gallery import Plate, gallery
 from nestag.report.groups import Spread, Way, best_way, setups, title_of, typical
-from nestag.report.pictures import confusion, f1, parts, reliability
+from nestag.report.pictures import confusion, f1, kinds, parts, reliability
 from nestag.report.pictures.inline import inline
 from nestag.report.topics import TOPICS
 from nestag.tables import NOTHING
@@ -65,6 +65,31 @@ def test_scores_of_zero_are_drawn_on_a_scale_of_percent() -> None:
     low, high = axes.get_ylim()
     assert -0.1 < low <= 0 < 0.5 <= high
     assert all(tick >= 0 for tick in axes.get_yticks() if low <= tick <= high)
+
+
+def test_there_is_no_percentage_above_100() -> None:
+    with drawing():
+        axes = f1.draw([result(f1=100), result(seed=2, f1=90)], "test").axes[0]
+    low, high = axes.get_ylim()
+    assert 100 < high < 102
+    assert all(tick <= 100 for tick in axes.get_yticks() if low <= tick <= high)
+
+
+def test_no_mistakes_are_bars_of_no_length() -> None:
+    with drawing():
+        axes = kinds.draw([result(test={"greedy": evaluation(percent(100))})], "test").axes[0]
+    assert axes.get_xlim()[0] == 0
+    assert axes.get_xlim()[1] >= 1
+    assert {text.get_text() for text in axes.texts} == {""}
+
+
+def test_letters_that_no_font_has_are_told_and_not_warned_of() -> None:
+    run = whole()
+    counts = (Confused("中文", "中文", 3),)
+    found = run.evaluations["test"]["legal"]
+    worse = replace(found, mistakes=replace(found.mistakes, confusion=counts))
+    plates = gallery([replace(run, evaluations={"test": {"legal": worse}})], "test")
+    assert [plate.boxes for plate in plates if plate.boxes] == [("confusion-genia.png",)]
 
 
 def test_setups_with_the_same_name_for_files_do_not_share_a_file() -> None:

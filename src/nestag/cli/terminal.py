@@ -13,6 +13,7 @@ from typing import ParamSpec, TypeVar
 import typer
 
 from nestag.errors import NestagError
+from nestag.tables import visible
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -28,7 +29,7 @@ def guarded(command: Callable[P, None]) -> Callable[P, None]:
         try:
             command(*args, **kwargs)
         except NestagError as error:
-            tell(f"nestag: {' '.join(str(error).split())}")
+            tell(f"nestag: {visible(' '.join(str(error).split()))}")  # it may hold names from outside
             raise typer.Exit(BAD_INPUT) from None
         except KeyboardInterrupt:
             tell("nestag: interrupted")

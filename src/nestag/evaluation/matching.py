@@ -17,7 +17,6 @@ from typing import Literal, NamedTuple
 
 from nestag.data import Sentence
 from nestag.errors import InputError
-from nestag.tables import visible
 
 By = Literal["auto", "id", "order"]
 """How sentences find their partners."""
@@ -168,7 +167,7 @@ def _alone(left: list[_Placed], in_order: bool, names: Names) -> InputError:
 def _place(placed: _Placed, names: Names) -> str:
     """Where a sentence stands, for a message."""
     name = placed.sentence.id
-    shown = "" if name is None else f" ({visible(_short(name))})"
+    shown = "" if name is None else f" ({_short(name)})"
     return f"{names[placed.side]}: sentence {placed.number:,}{shown}"
 
 

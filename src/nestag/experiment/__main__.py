@@ -17,7 +17,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m nestag.experiment", description="Do the runs of a grid.")
     parser.add_argument("grid", metavar="GRID.toml")
     parser.add_argument("-o", "--output", metavar="DIR", required=True)
-    parser.add_argument("--at-once", type=int, default=1, metavar="N")
+    parser.add_argument("--at-once", type=_positive, default=1, metavar="N")
     parser.add_argument("--dry-run", action="store_true")
     parser.add_argument("--cpu", action="store_true")
     parser.add_argument("--only", default="", metavar="TEXT")
@@ -35,6 +35,13 @@ def main() -> int:
         spread = "" if row.deviation is None else f" ± {row.deviation:.2f} over {row.seeds} seeds"
         tell(f"{row.corpus} {row.encoder} {row.encoding} {row.recipe} {row.decoding}: test F1 {row.f1:.2f}{spread}")
     return conducted.code
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{number} is less than 1")
+    return number
 
 
 def tell(line: str) -> None:

@@ -10,12 +10,15 @@ from statistics import fmean, stdev
 from typing import NamedTuple
 
 from nestag.corpora.files import writing
-from nestag.errors import InputError
+from nestag.experiment.duration import duration
 from nestag.experiment.estimate import Estimate, estimate
-from nestag.experiment.grid import load_grid
+from nestag.experiment.grid import Grid, load_grid
+from nestag.experiment.outcome import Ended, Outcome
 from nestag.experiment.plan import Plan, plan_of
 from nestag.experiment.result import Result
-from nestag.experiment.runner import Ended, Outcome, run_plan
+from nestag.experiment.runner import Watch, run_plan
+from nestag.experiment.spec import make_folder
+from nestag.experiment.wanted import write_wanted
 
 GRID = "grid.toml"
 Tell = Callable[[str], None]
@@ -36,20 +39,20 @@ class Wish:
 class Conducted(NamedTuple):
     """What came of it."""
 
-    code: int  # 0 all went well, 1 something failed, 130 it was stopped
+    code: int  # 0 all is finished, 1 something failed or is done elsewhere, 130 it was stopped
     results: list[Result]
 
 
 def conduct(wish: Wish, tell: Tell) -> Conducted:
     """Do what is left of an experiment; a line is told for each run that ends."""
-    plan = plan_of(load_grid(wish.grid), wish.folder, wish.only)
-    _keep_grid(wish)
+    grid = load_grid(wish.grid)
+    plan = plan_of(grid, wish.folder, wish.only)
+    _keep(grid, plan.root)
     tell(standing(plan))
-    watch = _Counting(len(plan.finished), len(plan.specs), tell)
-    ended = run_plan(plan, wish.at_once, wish.cpu, watch)
+    ended = run_plan(plan, wish.at_once, wish.cpu, _Counting(len(plan.finished), len(plan.specs), tell))
     for line in closing(ended):
         tell(line)
-    return Conducted(130 if ended.stopped else 1 if ended.failures else 0, plan.results())
+    return Conducted(130 if ended.stopped else 1 if ended.failures or ended.taken else 0, plan.results())
 
 
 def foretell(wish: Wish, tell: Tell) -> None:
@@ -59,10 +62,11 @@ def foretell(wish: Wish, tell: Tell) -> None:
     if not plan.left:
         return
     found = estimate(plan, wish.cpu)
-    tell(f"about {duration(found.seconds)} of training, one run after another: {_basis(found)}")
-    if wish.at_once > 1:
-        least = duration(found.seconds / wish.at_once)
-        tell(f"{wish.at_once} at once take {least} at the very least: runs side by side slow each other")
+    tell(f"about {duration(found.seconds)}, one run after another: {_basis(found)}")
+    side_by_side = min(wish.at_once, len(plan.left))
+    if side_by_side > 1:
+        least = duration(found.seconds / side_by_side)
+        tell(f"{side_by_side} at once take {least} at the very least: runs side by side slow each other")
 
 
 def _basis(found: Estimate) -> str:
@@ -71,15 +75,13 @@ def _basis(found: Estimate) -> str:
     return "; ".join(f"{', '.join(map(' '.join, kinds))} {way}" for way, kinds in ways.items() if kinds)
 
 
-def _keep_grid(wish: Wish) -> None:
-    """Copy the grid into the folder of the experiment."""
-    try:
-        Path(wish.folder).mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"the folder cannot be made ({error.strerror}); choose another", wish.folder) from None
-    text = Path(wish.grid).read_text(encoding="utf-8")
-    with writing(Path(wish.folder) / GRID) as stream:
+def _keep(grid: Grid, root: Path) -> None:
+    """Copy the grid into the folder of the experiment, and the runs it asks for."""
+    make_folder(root)
+    text = Path(grid.source).read_text(encoding="utf-8")
+    with writing(root / GRID) as stream:
         stream.write(text)
+    write_wanted((spec.key for spec in grid.runs(root)), root)
 
 
 def standing(plan: Plan) -> str:
@@ -91,18 +93,25 @@ def standing(plan: Plan) -> str:
     )
 
 
-class _Counting:
+class _Counting(Watch):
     """A line for each task that ends, with its number."""
 
     def __init__(self, done: int, total: int, tell: Tell) -> None:
         self.done, self.total, self.tell = done, total, tell
 
-    def __call__(self, outcome: Outcome) -> None:
+    def ended(self, outcome: Outcome) -> None:
+        """Tell how it ended, unless there is nothing to say."""
         if outcome.how == "stopped" or (outcome.how == "finished" and not outcome.result):
             return
-        self.done += outcome.task.spec is not None
-        number = f"{self.done}/{self.total} " if outcome.task.spec else ""
+        number = ""
+        if outcome.task.spec and outcome.how != "taken":
+            self.done += 1
+            number = f"{self.done}/{self.total} "
         self.tell(f"{number}{outcome.task.title}: {_how(outcome)} ({duration(outcome.seconds)})")
+
+    def stopping(self) -> None:
+        """Tell why it takes a moment."""
+        self.tell("stopping: runs save where they are; interrupt once more not to wait for that")
 
 
 def _how(outcome: Outcome) -> str:
@@ -124,8 +133,11 @@ def closing(ended: Ended) -> list[str]:
     ]
     if ended.failures:
         lines.append("the same command tries them again, once what was wrong is mended")
+    lines += [f"not finished: {outcome.task.title}: another process is doing it" for outcome in ended.taken]
+    if ended.taken:
+        lines.append("the same command, later, tells what came of them")
     if ended.stopped:
-        lines.append("stopped; every run has saved itself, and the same command goes on where they stopped")
+        lines.append("stopped; the same command goes on from what each run has saved")
     return lines
 
 
@@ -152,17 +164,3 @@ def means(results: Sequence[Result]) -> list[Mean]:
         Mean(*names, len(values), fmean(values), stdev(values) if len(values) > 1 else None)
         for names, values in sorted(found.items())
     ]
-
-
-def duration(seconds: float) -> str:
-    """A time in words, the two largest units of it.
-
-    >>> duration(3.24), duration(123), duration(7_380)
-    ('3 s', '2 min 3 s', '2 h 3 min')
-    """
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3_600:
-        return f"{whole // 60} min {whole % 60} s"
-    return f"{whole // 3_600} h {whole % 3_600 // 60} min"

@@ -2,11 +2,13 @@
 
 The unit is the time of one training token in one epoch, with its share of scoring dev. It is known from finished runs
 with the same encoder and recipe, or else found by a probe: a few real steps on sentences from the whole of a corpus.
-Evaluating the trained models is not counted; it takes about as long as scoring dev a few times.
+Judging a trained model counts as one more epoch, and to that comes what a process needs before it can do anything.
 """
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import tempfile
 import time
 from collections import defaultdict
@@ -31,6 +33,9 @@ STEPS = 8
 WARM = 2
 """Steps before the clock is started: the first ones are slow."""
 
+JUDGING = 1
+"""Epochs that take about as long as predicting and judging dev and test with both decodings."""
+
 Probe = Callable[[Spec, bool], float]
 """A way to time a run: its seconds for each training token and epoch."""
 
@@ -51,15 +56,16 @@ class Estimate:
     from_probes: tuple[Kind, ...]  # what was timed
 
 
-def estimate(plan: Plan, cpu: bool = False, probe: Probe | None = None) -> Estimate:
-    """The seconds of training that are left."""
+def estimate(plan: Plan, cpu: bool = False, probe: Probe | None = None, start: float | None = None) -> Estimate:
+    """The seconds that the runs left will take; `start` is what each needs to begin, which is timed if not given."""
     if not plan.left:
         return Estimate(0.0, (), ())
     sizes = {corpus: _size(corpus, plan.root) for corpus in plan.corpora}
     rates = known_rates(read_results(plan.root) if plan.root.is_dir() else [], plan.root)
     first = {_kind(spec): spec for spec in reversed(plan.left)}
     probed = {kind: (probe or timed)(spec, cpu) for kind, spec in first.items() if kind not in rates}
-    seconds = sum((rates | probed)[_kind(spec)] * sizes[spec.corpus] * epochs_left(spec) for spec in plan.left)
+    work = sum((rates | probed)[_kind(spec)] * sizes[spec.corpus] * (epochs_left(spec) + JUDGING) for spec in plan.left)
+    seconds = work + len(plan.left) * (starting() if start is None else start)
     return Estimate(seconds, tuple(kind for kind in first if kind in rates), tuple(probed))
 
 
@@ -90,6 +96,13 @@ def epochs_left(spec: Spec) -> int:
     """Epochs that a run still has to train."""
     done = len(Diary(spec.folder).entries) if spec.interrupted else 0
     return max(0, spec.recipe.epochs - done)
+
+
+def starting() -> float:
+    """Seconds that a process needs before it can train."""
+    begin = time.perf_counter()
+    subprocess.run([sys.executable, "-c", "import nestag.training"], check=True)
+    return time.perf_counter() - begin
 
 
 def timed(spec: Spec, cpu: bool = False) -> float:

@@ -14,12 +14,14 @@ import sys
 import time
 import traceback
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from nestag.corpora.files import writing
 from nestag.data import Sentence
+from nestag.errors import InputError
 from nestag.experiment.diary import Diary
 from nestag.experiment.lock import locked
 from nestag.experiment.machine import device, prepare, versions
@@ -53,9 +55,9 @@ def main(arguments: Sequence[str]) -> int:
             log("stopped")
             return STOPPED
         except Exception:  # noqa: BLE001 - whatever it is, it is told, and the other runs go on
-            with writing(folder / FAILED) as stream:
-                stream.write(traceback.format_exc())
             traceback.print_exc()
+            with suppress(InputError), writing(folder / FAILED) as stream:  # the disk may be full
+                stream.write(traceback.format_exc())
             return BROKEN
     return 0
 

@@ -60,7 +60,7 @@ def plan_of(grid: Grid, root: str | Path, only: str = "") -> Plan:
     for spec in chosen:
         _refuse_changed(spec)
     for corpus in dict.fromkeys(spec.corpus for spec in chosen):
-        _refuse_changed_corpus(corpus, Path(root))
+        refuse_changed_corpus(corpus, Path(root))
     return Plan(Path(root), chosen)
 
 
@@ -68,7 +68,8 @@ def _refuse_changed(spec: Spec) -> None:
     """See that what lies in the folder of a run was done with these very settings."""
     if spec.finished:
         result = read_result(spec.folder / RESULT)
-        _refuse_other_settings(spec, result.settings)
+        # The encoder may lie elsewhere on another machine; its name is the folder's.
+        _refuse_other_settings(spec, {**result.settings, "encoder": spec.recipe.encoder})
         missing = [name for name in spec.decodings if name not in result.evaluations.get("test", {})]
         if missing:
             raise InputError(
@@ -90,11 +91,10 @@ def _claimed(file: Path) -> dict[str, Any]:
 
 
 def _refuse_other_settings(spec: Spec, before: Mapping[str, Any]) -> None:
-    """Compare all but the encoder, whose path may be another on another machine; its name is the folder's."""
     changed = [
         f"{name} was {before.get(name)!r} and is {value!r}"
         for name, value in spec.settings.items()
-        if name != "encoder" and before.get(name) != value
+        if before.get(name) != value
     ]
     if changed:
         raise InputError(
@@ -104,7 +104,8 @@ def _refuse_other_settings(spec: Spec, before: Mapping[str, Any]) -> None:
         )
 
 
-def _refuse_changed_corpus(corpus: Corpus, root: Path) -> None:
+def refuse_changed_corpus(corpus: Corpus, root: Path) -> None:
+    """See that a corpus is the one that the facts in the folder of an experiment are about, if there are any yet."""
     file = facts_file(root, corpus.name)
     if not file.exists():
         return

@@ -1,6 +1,6 @@
 """Results of finished runs, as they lie in the folder of an experiment.
 
-    DIR/grid.toml                                          what was asked for
+    DIR/grid.toml, DIR/wanted.json                         what was asked for, and the runs that this makes
     DIR/corpora/CORPUS.json                                statistics and label coverage of each corpus
     DIR/runs/CORPUS/ENCODER/ENCODING/RECIPE/SEED/          one run: result.json once it is finished, model/,
                                                            dev.greedy.jsonl.gz ... test.legal.jsonl.gz, log.txt

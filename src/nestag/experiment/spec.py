@@ -119,12 +119,17 @@ def folder_of(root: Path, key: Key) -> Path:
     return root / RUNS / key.corpus / key.encoder / key.encoding / key.recipe / str(key.seed)
 
 
+def make_folder(folder: Path) -> None:
+    """See that there is a folder."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"the folder cannot be made ({error.strerror}); choose another", str(folder)) from None
+
+
 def write_spec(spec: Spec) -> None:
     """Save it in its folder, which is made."""
-    try:
-        spec.folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"the folder cannot be made ({error.strerror}); choose another", str(spec.folder)) from None
+    make_folder(spec.folder)
     with writing(spec.folder / SPEC) as stream:
         stream.write(json.dumps(spec.to_json(), indent=1, ensure_ascii=False) + "\n")
 

@@ -41,6 +41,7 @@ class Plate(NamedTuple):
     html: Html
     wide: bool  # whether its letters would be too small on a phone
     files: dict[str, bytes]  # by name
+    boxes: tuple[str, ...] = ()  # files that have boxes for letters, where matplotlib's fonts lack them
 
 
 def gallery(results: Sequence[Result], split: str, png: bool = True) -> list[Plate]:
@@ -92,12 +93,28 @@ def _confusion(runs: Sequence[Result], split: str) -> Iterator[Picture]:
 def _plate(picture: Picture, title: str, stem: str, png: bool) -> Plate:
     """The picture saved."""
     full = f"{title}: {picture.detail}" if picture.detail else title
-    with warnings.catch_warnings():
-        # In an SVG, letters that matplotlib's own fonts lack are shown in those of the reader.
-        warnings.filterwarnings("ignore", "Glyph .* missing", UserWarning)
-        files = {stem + SVG: saved(picture.figure, SVG)}
+    found = {stem + end: _file(picture.figure, end) for end in (SVG, *([PNG] if png else []))}
+    files = {name: file.content for name, file in found.items()}
     markup = inline(files[stem + SVG], stem, f"{picture.topic.title}, {full}", picture.words)
-    if png:
-        files[stem + PNG] = saved(picture.figure, PNG)
+    # In an SVG, letters that matplotlib's own fonts lack are shown in those of the reader.
+    boxes = tuple(name for name, file in found.items() if file.boxes and name.endswith(PNG))
     wide = picture.figure.get_figwidth() > WIDE
-    return Plate(picture.topic, full, Html(markup), wide, files)
+    return Plate(picture.topic, full, Html(markup), wide, files, boxes)
+
+
+class _File(NamedTuple):
+    """A picture in one form."""
+
+    content: bytes
+    boxes: bool  # whether matplotlib had to draw boxes for letters
+
+
+def _file(figure: Figure, suffix: str) -> _File:
+    """Save a picture; what matplotlib says of missing letters is kept, whatever else it says is passed on."""
+    with warnings.catch_warnings(record=True) as told:
+        warnings.filterwarnings("always", "Glyph .* missing", UserWarning)
+        content = saved(figure, suffix)
+    others = [one for one in told if not str(one.message).startswith("Glyph ")]
+    for one in others:
+        warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+    return _File(content, len(others) < len(told))

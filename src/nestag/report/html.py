@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from html import escape
 
-_UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+_UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+"""What cannot be shown, and what would turn all that follows it around."""
 
 
 class Html(str):
@@ -19,7 +20,7 @@ class Html(str):
 
 
 def harmless(text: str) -> str:
-    r"""Text that a page shows as it is; signs that join or turn letters stay, those that cannot be shown do not.
+    r"""Text that a page shows as it is; signs that join letters stay, those of `_UNSEEN` do not.
 
     >>> harmless('<b onclick="x">\x07')
     '&lt;b onclick=&quot;x&quot;&gt;␇'

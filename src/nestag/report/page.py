@@ -81,13 +81,14 @@ def made(
     shelves = [Shelf(topic, [plate for plate in plates if plate.topic == topic]) for topic in TOPICS]
     groups = list(setups(results))
     shown = cases(results)
+    missing = (*pages.missing, *_boxes(plates))
     page = frame.render(
         name=name,
         split=split,
         facts=facts(results, when),
         bests=bests(results, split),
         shelves=[shelf for shelf in shelves if shelf.plates],
-        missing=pages.missing,
+        missing=missing,
         sheets=[sheet(page) for page in pages.pages],
         cases=shown,
         titles={setup: title_of(setup, groups) for setup in groups},
@@ -96,7 +97,14 @@ def made(
         style=resource("style.css"),
         script=resource("page.js"),
     )
-    return Report(page, {name: content for plate in plates for name, content in plate.files.items()}, pages.missing)
+    return Report(page, {name: content for plate in plates for name, content in plate.files.items()}, missing)
+
+
+def _boxes(plates: Sequence[Plate]) -> list[str]:
+    """A line on files that lack letters, if there are any."""
+    names = [name for plate in plates for name in plate.boxes]
+    told = f"no font for some letters, which are boxes in {', '.join(names)}; the SVG of the same name has them"
+    return [told] if names else []
 
 
 def choices(results: Sequence[Result], shown: Sequence[Case], groups: Sequence[Setup]) -> list[Choice]:

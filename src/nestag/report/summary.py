@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
+from nestag.experiment.duration import duration
 from nestag.experiment.result import RESULT, Result
 from nestag.paper.runs import size_of
 from nestag.report.groups import Way, best_way, decodings, encodings, f1, of_way, setups, title_of
@@ -53,7 +54,7 @@ def facts(results: Sequence[Result], when: Times | None) -> list[Fact]:
         Fact("recipes", _names(result.key.recipe for result in results)),
         Fact("seeds", ", ".join(map(str, sorted({result.key.seed for result in results})))),
         Fact("trained on", _names(result.device for result in results)),
-        Fact("training time", f"{hours(sum(result.seconds for result in results))} in all"),
+        Fact("training time", f"{duration(sum(result.seconds for result in results))} in all"),
         Fact("versions", ", ".join(_versions(results))),
     ]
     if when:
@@ -71,18 +72,6 @@ def bests(results: Sequence[Result], split: str) -> list[Best]:
         if way and spread:
             found.append(Best(title_of(setup, groups), way, spread.mean, spread.deviation, len(spread.values)))
     return found
-
-
-def hours(seconds: float) -> str:
-    """A time in words.
-
-    >>> hours(75), hours(4000), hours(7.4)
-    ('1 min 15 s', '1 h 6 min', '7 s')
-    """
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    return f"{whole // 60} min {whole % 60} s" if whole < 3600 else f"{whole // 3600:,} h {whole % 3600 // 60} min"
 
 
 def _names(names: Iterable[str]) -> str:

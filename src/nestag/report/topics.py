@@ -18,20 +18,20 @@ F1 = Topic(
     "f1",
     "F1",
     "F1 by encoding",
-    "Small signs are seeds, the large one is their mean with its deviation. The scale does not begin at 0.",
+    "Small signs are seeds, the large one is their mean with its deviation. The scale need not begin at 0.",
 )
 DEPTH = Topic(
     "depth",
     "Depth",
     "F1 by depth",
     "Means over seeds; an entity at depth 0 is in no other, n counts gold entities. Precision asks for the depth in"
-    " the prediction, recall for that in gold. The scale does not begin at 0.",
+    " the prediction, recall for that in gold. The scale need not begin at 0.",
 )
 LENGTH = Topic(
     "length",
     "Length",
     "F1 by length",
-    "Means over seeds, by the number of tokens of an entity; n counts gold entities. The scale does not begin at 0.",
+    "Means over seeds, by the number of tokens of an entity; n counts gold entities. The scale need not begin at 0.",
 )
 CURVES = Topic(
     "curves",

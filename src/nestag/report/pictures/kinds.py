@@ -36,13 +36,14 @@ def draw(results: Sequence[Result], split: str) -> Figure:
     for number, kind in enumerate(KINDS):
         widths, colour = [one[kind] for one in found.values()], sign(number).colour
         bars = axes.barh(range(len(found)), widths, 0.72, left, label=kind, color=colour, edgecolor=PAPER)
-        names = [f"{width:,.0f}" if width >= ROOM * longest else "" for width in widths]
+        names = [f"{width:,.0f}" if width > 0 and width >= ROOM * longest else "" for width in widths]
         axes.bar_label(bars, names, label_type="center", fontsize=8.5, color=ink_on(colour))
         left = [a + b for a, b in zip(left, widths, strict=True)]
     axes.set_yticks(range(len(found)), [f"{way.encoding} {way.decoding}" for way in found])
     axes.invert_yaxis()
     axes.grid(visible=False, axis="y")
     axes.grid(visible=True, axis="x")
+    axes.set_xlim(0, 1.05 * max(longest, 1))
     axes.set_xlabel(f"mistakes on {split}, mean over seeds")
     legend_above(figure, axes, columns=3)
     return figure

@@ -85,12 +85,12 @@ def legend_above(figure: Figure, axes: Axes, columns: int = 4) -> None:
 
 
 def frame_percent(axes: Axes, room: float = 0.1) -> None:
-    """Show percentages with some room around them: at least one point in all, and nothing far below 0."""
+    """Show percentages with some room around them: at least one point in all, and nothing far below 0 or above 100."""
     axes.margins(y=room)
     low, high = axes.get_ylim()
     lacking = max(0.0, 1 - (high - low)) / 2
     low, high = low - lacking, high + lacking
-    axes.set_ylim(max(low, -room * high / 2), high)
+    axes.set_ylim(max(low, -room * high / 2), min(high, 100 + room * (100 - low) / 2))
 
 
 def percent(number: float) -> str:
