@@ -2,7 +2,7 @@ import random
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from nestag.batching import SHAPES, Subwords, Window, batches, shape, windows, with_context
@@ -15,6 +15,7 @@ def text(sizes: list[int], first: int = 0) -> Subwords:
 
 
 @given(word_sizes, st.integers(12, 40))
+@example([1, 1, 1, 11], 12)  # an overlap that leaves no room for the next word
 def test_every_word_is_labelled_once_and_no_window_is_too_long(sizes: list[int], room: int) -> None:
     found = list(windows(7, text(sizes), room))
     labelled = [word for window in found for word in range(window.keep_first, window.keep_last)]

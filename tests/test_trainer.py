@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from nestag.batching import Window
 from nestag.evaluation import Score
+from nestag.interruption import interruptible
 from nestag.model import Tagger
 from nestag.recipe import Recipe
 from nestag.trainer import nested
 from nestag.trainer.average import Average
 from nestag.trainer.checkpoints import COMPLETE, last_checkpoint, load_checkpoint, save_checkpoint
-from nestag.trainer.interruption import interruptible
 from nestag.trainer.lesson import ByBudget
 from nestag.trainer.progress import Progress
 from nestag.training import train
@@ -131,7 +131,7 @@ def test_patience(correct: list[int], patience: int, stalled: bool) -> None:
 
 def test_the_first_ctrl_c_asks_and_the_second_stops() -> None:
     before = signal.getsignal(signal.SIGINT)
-    with interruptible() as interrupted:
+    with interruptible(signal.SIGINT, patience=1) as interrupted:
         assert not interrupted
         os.kill(os.getpid(), signal.SIGINT)
         assert interrupted

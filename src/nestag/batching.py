@@ -107,6 +107,8 @@ def windows(sentence: int, words: Subwords, room: int) -> Iterator[Window]:
         while start > first + 1 and back + sizes[start - 1] <= room // 4:
             start -= 1
             back += sizes[start]
+        while start < last and _reach(sizes, start, room) == last:  # before a long word, less overlap
+            start += 1
         spans.append((start, _reach(sizes, start, room)))
     cuts = [0, *((later[0] + former[1]) // 2 for former, later in pairwise(spans)), len(words)]
     for (first, last), (keep_first, keep_last) in zip(spans, pairwise(cuts), strict=True):

@@ -17,15 +17,6 @@ Latex = Annotated[bool, typer.Option("--latex", help="Print a LaTeX table (bookt
 Csv = Annotated[bool, typer.Option("--csv", help="Print comma-separated values.")]
 
 
-def form_of(json: bool, markdown: bool, latex: bool, csv: bool) -> Form:
-    """The one form asked for, else text."""
-    given = {Form.json: json, Form.markdown: markdown, Form.latex: latex, Form.csv: csv}
-    chosen = [form for form, wanted in given.items() if wanted]
-    if len(chosen) > 1:
-        raise InputError(f"{' and '.join(f'--{form}' for form in chosen)}; ask for one of them", "command line")
-    return chosen[0] if chosen else Form.text
-
-
 @dataclass(frozen=True)
 class Forms:
     """The forms in which tables can be had."""
@@ -38,7 +29,11 @@ class Forms:
     @property
     def chosen(self) -> Form:
         """The one form asked for, else text."""
-        return form_of(self.json, self.markdown, self.latex, self.csv)
+        given = {Form.json: self.json, Form.markdown: self.markdown, Form.latex: self.latex, Form.csv: self.csv}
+        chosen = [form for form, wanted in given.items() if wanted]
+        if len(chosen) > 1:
+            raise InputError(f"{' and '.join(f'--{form}' for form in chosen)}; ask for one of them", "command line")
+        return chosen[0] if chosen else Form.text
 
 
 def show(table: Table, form: Form) -> None:

@@ -13,7 +13,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -23,6 +22,7 @@ from nestag.experiment.facts import facts_file
 from nestag.experiment.outcome import Ended, Outcome, Task, outcome_of
 from nestag.experiment.plan import Plan, refuse_changed_corpus
 from nestag.experiment.spec import LOG, Corpus, Spec, make_folder, write_spec
+from nestag.interruption import Interrupted, interruptible
 
 PAUSE = 0.1
 """Seconds between looks at the processes."""
@@ -49,7 +49,7 @@ def run_plan(plan: Plan, at_once: int = 1, cpu: bool = False, watch: Watch | Non
 def run_tasks(tasks: Sequence[Task], at_once: int, devices: Sequence[str], watch: Watch | None = None) -> Ended:
     """Do tasks side by side until all have ended, or somebody stops them."""
     pool = _Pool(tasks, min(at_once, max(1, len(tasks))), devices)
-    with _interruptible() as interrupted:
+    with interruptible(signal.SIGINT, signal.SIGTERM) as interrupted:  # a second time, runs stop unsaved
         outcomes = tuple(pool.outcomes(interrupted, watch or Watch()))
     return Ended(outcomes, bool(interrupted.times))
 
@@ -99,12 +99,6 @@ class _Child:
     begin: float = field(default_factory=time.monotonic)
 
 
-class _Interrupted:
-    """How often somebody asked to stop."""
-
-    times = 0
-
-
 class _Pool:
     """Processes side by side, in slots."""
 
@@ -113,7 +107,7 @@ class _Pool:
         self.devices = devices
         self.slots: list[_Child | None] = [None] * at_once
 
-    def outcomes(self, interrupted: _Interrupted, watch: Watch) -> Iterator[Outcome]:
+    def outcomes(self, interrupted: Interrupted, watch: Watch) -> Iterator[Outcome]:
         """Start what waits and tell how each ends; once interrupted, nothing new is started."""
         told = 0
         try:
@@ -132,7 +126,7 @@ class _Pool:
             for child in filter(None, self.slots):
                 child.process.wait()
 
-    def _turn(self, interrupted: _Interrupted) -> Iterator[Outcome]:
+    def _turn(self, interrupted: Interrupted) -> Iterator[Outcome]:
         """Tell what has ended, and start what waits in its place."""
         for slot, child in enumerate(self.slots):
             if child and child.process.poll() is not None:
@@ -164,23 +158,3 @@ class _Pool:
         for child in self.slots:
             if child and child.process.poll() is None:
                 child.process.send_signal(signal.SIGINT)
-
-
-@contextmanager
-def _interruptible() -> Iterator[_Interrupted]:
-    """Ctrl-C, or being terminated, asks to stop; a second time it is passed on at once, and runs stop unsaved."""
-    interrupted = _Interrupted()
-
-    def ask(*_: object) -> None:
-        interrupted.times += 1
-
-    try:
-        before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
-    except ValueError:  # not in the main thread: nobody can press Ctrl-C here
-        yield interrupted
-        return
-    try:
-        yield interrupted
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

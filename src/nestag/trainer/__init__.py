@@ -1,7 +1,7 @@
 """Transformers' Trainer with our batches, loss, evaluation and checkpoints; training.py begins and ends a run.
 
 `nested` is the trainer itself. Beside it stand what there is to learn (`lesson`), the average of weights (`average`),
-what a run leaves on the disk (`checkpoints`), how it is stopped (`interruption`) and where it stands (`progress`).
+what a run leaves on the disk (`checkpoints`) and where it stands (`progress`).
 """
 
 from nestag.trainer.checkpoints import BEST, CHECKPOINTS

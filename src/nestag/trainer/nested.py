@@ -5,6 +5,7 @@ The weights that are evaluated can be an average over time; the best epoch is th
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
@@ -15,6 +16,7 @@ from torch.utils.data import DataLoader
 from transformers import PrinterCallback, Trainer, TrainerCallback, TrainingArguments
 
 from nestag.evaluation import score
+from nestag.interruption import interruptible
 from nestag.optimizing import optimizer_of, scheduler_of
 from nestag.recipe import Recipe
 from nestag.recognizer import NestedNER
@@ -27,7 +29,6 @@ from nestag.trainer.checkpoints import (
     save_checkpoint,
     save_weights,
 )
-from nestag.trainer.interruption import interruptible
 from nestag.trainer.lesson import ByBudget, Lesson, Windows
 from nestag.trainer.progress import Progress, Watch
 
@@ -71,7 +72,7 @@ class NestedTrainer(Trainer):
         last = last_checkpoint(self.folder / CHECKPOINTS)
         if last:
             load_checkpoint(last, self.progress, self.average, self.recognizer.model.device)
-        with interruptible() as interrupted:
+        with interruptible(signal.SIGINT, patience=1) as interrupted:
             self.interrupted = interrupted
             self.train(resume_from_checkpoint=str(last) if last else None)
         if interrupted:
