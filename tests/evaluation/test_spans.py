@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nestag.data import Entity, outermost_first
+from nestag.diagnosis.statistics import count_crossing, depths_of
 from nestag.evaluation.spans import Listed, Names, Spans, crossing, spans_of
-from nestag.statistics import count_crossing, depths_of
 from strategies import sentences, types
 
 LENGTH = 8

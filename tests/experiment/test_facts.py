@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from nestag.corpora.formats import jsonl
-from nestag.coverage import coverage
 from nestag.data import Entity, Sentence
+from nestag.diagnosis.coverage import coverage
+from nestag.diagnosis.statistics import describe
 from nestag.errors import InputError
 from nestag.experiment.facts import Facts, facts_file, facts_of, fingerprints, main, read_all_facts, read_facts
 from nestag.experiment.spec import Corpus
-from nestag.statistics import describe
 
 TRAIN = [
     Sentence(["the", "mayor", "of", "new", "york"], [Entity(0, 5, "PER"), Entity(3, 5, "GPE"), Entity(3, 5, "ORG")]),

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from finished_runs import evaluation, percent, result
-from nestag.coverage import coverage
 from nestag.data import Entity, Sentence
+from nestag.diagnosis.coverage import coverage
+from nestag.diagnosis.statistics import describe
 from nestag.errors import InputError
 from nestag.evaluation.score import Score
 from nestag.experiment.facts import Facts, write_facts
@@ -20,7 +21,6 @@ from nestag.experiment.wanted import write_wanted
 from nestag.paper.missing import missing_runs
 from nestag.paper.pages import NAMES, pages_of, read_pages
 from nestag.paper.write import everything, write_tables
-from nestag.statistics import describe
 from nestag.tables import shown, to_csv
 
 CORPORA = os.environ.get("NESTAG_CORPORA")

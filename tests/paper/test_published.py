@@ -3,10 +3,10 @@
 import pytest
 
 from nestag.corpora.sources.published import PUBLISHED
-from nestag.coverage import ENCODINGS, Sizes
+from nestag.diagnosis.coverage import ENCODINGS, Sizes
+from nestag.diagnosis.statistics import SPANS
 from nestag.evaluation.result import DEPTHS, LENGTHS
 from nestag.paper.published import Measured, Pair, Reported, Spread, T, published, published_name
-from nestag.statistics import SPANS
 
 PAPER = published()
 BIOBERT, ROBERTA, BERT = (

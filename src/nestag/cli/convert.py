@@ -21,8 +21,8 @@ from nestag.corpora.registry import format_for, format_named, format_of
 from nestag.corpora.report import Report, describe
 from nestag.crossing import crossing_pairs
 from nestag.data import Sentence
+from nestag.diagnosis.splitting import SPLITS, Key, Load, by_document, by_sentence, loads_of, stratified, sum_of
 from nestag.errors import DataError, InputError
-from nestag.splitting import SPLITS, Key, Load, by_document, by_sentence, loads_of, stratified, sum_of
 from nestag.tables import Form, Percent, Row, Section, Table
 
 

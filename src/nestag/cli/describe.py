@@ -12,11 +12,11 @@ from nestag.cli.output import Forms, show
 from nestag.cli.splits import From, Given, Reading, Split
 from nestag.cli.terminal import tell
 from nestag.corpora.report import Report
-from nestag.coverage import coverage as covered_by
+from nestag.diagnosis.coverage import coverage as covered_by
+from nestag.diagnosis.statistics import TRAIN, Statistics, describe
 from nestag.errors import InputError
 from nestag.paper.datasets import corpus_table
 from nestag.paper.labels import coverage_table
-from nestag.statistics import TRAIN, Statistics, describe
 
 
 def stats(

@@ -14,9 +14,9 @@ from nestag.cli.output import Json
 from nestag.cli.splits import From, Given, Reading
 from nestag.cli.terminal import hush
 from nestag.corpora.report import Report
-from nestag.doctor import Finding, Limits, Patient, Severity, examine
+from nestag.diagnosis.doctor import Finding, Limits, Patient, Severity, examine
+from nestag.diagnosis.symptoms import Measure
 from nestag.errors import InputError, UnknownNameError
-from nestag.symptoms import Measure
 from nestag.tables import visible
 
 COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.HINT: "cyan"}

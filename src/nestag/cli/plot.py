@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nestag.diagnosis.statistics import Statistics
 from nestag.pictures import COLOURS, check_suffix, drawing, replace_file, saved
-from nestag.statistics import Statistics
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nestag.data import Entity
-from nestag.statistics import depths_of
+from nestag.diagnosis.statistics import depths_of
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]

@@ -19,10 +19,10 @@ from typing import Any
 
 from nestag.corpora.files import writing
 from nestag.corpora.report import Report
-from nestag.coverage import Coverage, Covered, Reach, Sizes, coverage
+from nestag.diagnosis.coverage import Coverage, Covered, Reach, Sizes, coverage
+from nestag.diagnosis.statistics import TRAIN, Statistics, describe
 from nestag.errors import InputError
 from nestag.experiment.spec import Corpus, read
-from nestag.statistics import TRAIN, Statistics, describe
 
 FACTS = "corpora"
 COUNTS = {"lengths": int, "types": str, "depths": int, "spans": int}

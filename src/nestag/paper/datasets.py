@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from nestag.diagnosis.statistics import SPANS, TRAIN, Statistics
 from nestag.paper.published import Dataset, published, published_name
-from nestag.statistics import SPANS, TRAIN, Statistics
 from nestag.tables import Cell, Figure, Row, Section, Table, percent
 
 ALL = "all"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from nestag.coverage import Coverage, Covered
+from nestag.diagnosis.coverage import Coverage, Covered
 from nestag.paper.published import Labels, published, published_name
 from nestag.tables import Cell, Percent, Row, Section, Table, percent
 

@@ -13,7 +13,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from nestag.coverage import Sizes
+from nestag.diagnosis.coverage import Sizes
 
 T = TypeVar("T")
 SYSTEMS = "systems"

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from nestag.coverage import ENCODINGS
+from nestag.diagnosis.coverage import ENCODINGS
 from nestag.evaluation.result import Evaluation
 from nestag.experiment.result import Result
 

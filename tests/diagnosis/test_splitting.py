@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nestag.data import Entity, Sentence
+from nestag.diagnosis.splitting import Load, by_document, by_sentence, loads_of, stratified, sum_of
 from nestag.errors import DataError
-from nestag.splitting import Load, by_document, by_sentence, loads_of, stratified, sum_of
 
 
 def corpus(documents: int, seed: int = 1) -> dict[object, Load]:

@@ -12,7 +12,7 @@ from nestag.cli import app
 from nestag.corpora.formats import jsonl
 from nestag.corpora.report import Report
 from nestag.data import Entity, Sentence
-from nestag.doctor import Finding, Limits, Patient, Severity, examine
+from nestag.diagnosis.doctor import Finding, Limits, Patient, Severity, examine
 
 ERROR, WARNING, HINT = Severity
 CORPORA = os.environ.get("NESTAG_CORPORA")

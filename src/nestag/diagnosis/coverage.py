@@ -26,9 +26,9 @@ from typing import NamedTuple
 
 from nestag.crossing import set_aside_crossing
 from nestag.data import Sentence
+from nestag.diagnosis.statistics import TRAIN, count_same_span, percentage
 from nestag.encodings import available
 from nestag.encodings.base import Absolute, Encoding, Label
-from nestag.statistics import TRAIN, count_same_span, percentage
 from nestag.tree import Name, Tree
 from nestag.vocabulary import Vocabulary
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nestag.corpora.formats import jsonl
-from nestag.coverage import ENCODINGS, Coverage, coverage
 from nestag.data import Entity, Sentence
+from nestag.diagnosis.coverage import ENCODINGS, Coverage, coverage
 from nestag.encodings import decode, encode, encoding
 from nestag.encodings.base import Absolute, Label, N
 from nestag.encodings.tetra import MARKS

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from nestag.corpora.formats import jsonl
 from nestag.crossing import crossing_pairs
 from nestag.data import Entity, Sentence, outermost_first
-from nestag.statistics import (
+from nestag.diagnosis.statistics import (
     SPANS,
     Statistics,
     count_crossing,

@@ -13,8 +13,19 @@ from typing import NamedTuple
 
 from nestag.corpora.report import Report
 from nestag.data import Sentence
-from nestag.statistics import TRAIN
-from nestag.symptoms import MOST_SHOWN, Example, Form, Measure, Noted, Size, Symptoms, Usage, left_out, symptoms_of
+from nestag.diagnosis.statistics import TRAIN
+from nestag.diagnosis.symptoms import (
+    MOST_SHOWN,
+    Example,
+    Form,
+    Measure,
+    Noted,
+    Size,
+    Symptoms,
+    Usage,
+    left_out,
+    symptoms_of,
+)
 
 
 class Severity(StrEnum):
