@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from nestag.evaluation.result import Evaluation, Mistakes
 from nestag.evaluation.score import Score
-from nestag.experiment.result import Key, Result
+from nestag.lab.experiment.result import Key, Result
 
 NO_SCORES: Mapping[int, Score] = {}
 

@@ -4,15 +4,13 @@ import re
 from pathlib import Path
 
 import pytest
-from typer.main import get_command
 
 import nestag
-from nestag.cli import app
+from nestag.cli import COMMANDS, load
 
 TOP = Path(__file__).parents[1]
 ROOMS = Path(nestag.__file__).parent
 README = (TOP / "README.md").read_text(encoding="utf-8")
-COMMANDS = get_command(app).commands  # type: ignore[attr-defined]
 
 
 def test_every_room_is_in_the_table_and_nothing_else() -> None:
@@ -31,7 +29,7 @@ def test_every_command_is_in_the_readme() -> None:
 @pytest.mark.parametrize("line", re.findall(r"^    nestag (.*?)(?: +#.*)?$", README, re.MULTILINE))
 def test_commands_of_the_readme_are_understood(line: str) -> None:
     name, *words = line.split()
-    context = COMMANDS[name].make_context(name, list(words))
+    context = load(name).make_context(name, list(words))
     given = {value for value in context.params.values() if isinstance(value, str)}
     assert {word for word in words if not word.startswith("-")} - {"3"} <= given
 

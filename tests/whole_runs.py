@@ -12,7 +12,7 @@ from nestag.evaluation.judge import evaluate
 from nestag.evaluation.matching import Pair
 from nestag.evaluation.result import Evaluation
 from nestag.evaluation.score import Score
-from nestag.experiment.result import Epoch, Result
+from nestag.lab.experiment.result import Epoch, Result
 
 WORDS = ("the", "head", "of", "the", "bank", "of", "the", "city", "spoke", "to", "them", "in", "Oslo")
 GOLD = (

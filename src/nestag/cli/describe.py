@@ -13,10 +13,9 @@ from nestag.cli.splits import From, Given, Reading, Split
 from nestag.cli.terminal import tell
 from nestag.corpora.report import Report
 from nestag.diagnosis.coverage import coverage as covered_by
+from nestag.diagnosis.display import corpus_table, coverage_table
 from nestag.diagnosis.statistics import TRAIN, Statistics, describe
 from nestag.errors import InputError
-from nestag.paper.datasets import corpus_table
-from nestag.paper.labels import coverage_table
 
 
 def stats(

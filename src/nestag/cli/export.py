@@ -30,6 +30,7 @@ app = typer.Typer(
     name="export",
     help="Write a corpus for another sequence labeling library, and its predictions back as entities.",
     no_args_is_help=True,
+    add_completion=False,
 )
 
 

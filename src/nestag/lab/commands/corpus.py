@@ -1,0 +1,103 @@
+"""corpus: the paper's four corpora from what their owners hand out, as train, dev and test files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from nestag.cli.terminal import progress, tell
+from nestag.corpora.report import Report
+from nestag.errors import InputError
+
+if TYPE_CHECKING:
+    from nestag.lab.corpora.build import Tally
+    from nestag.lab.corpora.split import Placed, Split
+
+
+class Corpus(StrEnum):
+    """A corpus of the paper."""
+
+    genia = "genia"
+    nne = "nne"
+    ace2004 = "ace2004"
+    ace2005 = "ace2005"
+
+
+def corpus(
+    name: Annotated[Corpus, typer.Argument(metavar="NAME", help="One of genia, nne, ace2004 and ace2005.")],
+    source: Annotated[
+        str, typer.Argument(metavar="SOURCE", help="What its owner hands out: a folder, or GENIA's file.")
+    ],
+    output: Annotated[str, typer.Option("-o", "--output", metavar="DIR", help="The folder to write into.")],
+    gzip: Annotated[bool, typer.Option("--gzip", help="Pack the files.")] = False,
+    treebank: Annotated[
+        str | None, typer.Option(metavar="DIR", help="nne: the Penn Treebank's parsed wsj files, which have the words.")
+    ] = None,
+    heads: Annotated[bool, typer.Option("--heads", help="ACE: take the heads of mentions, not their extents.")] = False,
+    split: Annotated[
+        str | None, typer.Option(metavar="FILE", help="ACE: a list of your own, a split and a document id a line.")
+    ] = None,
+) -> None:
+    """Write train, dev and test files of one of the paper's corpora, and hold its counts against the paper's."""
+    from nestag.lab.corpora.build import build
+
+    _refuse_idle_options(name, {"--treebank": treebank, "--heads": heads, "--split": split})
+    report = Report()
+    sentences = _sentences(name, source, treebank, heads, split, report)
+    tallies = build(progress(sentences, "reading"), output, packed=gzip, report=report)
+    for line in table(name.value, tallies):
+        typer.echo(line)
+    for line in (*_remarks(name, treebank, heads, split), *report.summary()):
+        tell(line)
+
+
+def table(name: str, tallies: dict[Split, Tally]) -> Iterator[str]:
+    """The counts of each split and of all, beside the paper's."""
+    from nestag.lab.corpora.build import whole
+    from nestag.lab.corpora.published import PUBLISHED, Figures
+
+    columns = [tally.figures() for tally in (*tallies.values(), whole(tallies.values()))] + [PUBLISHED[name]]
+    yield _row("", [*tallies, "all", "paper"])
+    for field in Figures._fields:
+        values = [getattr(figures, field) for figures in columns]
+        yield _row(field.replace("_", " "), [f"{v:.1f}" if isinstance(v, float) else f"{v:,}" for v in values])
+
+
+def _row(title: str, values: list[str]) -> str:
+    return f"{title:<20}" + "".join(f"{value:>10}" for value in values)
+
+
+def _sentences(
+    name: Corpus, source: str, treebank: str | None, heads: bool, split: str | None, report: Report
+) -> Iterator[Placed]:
+    from nestag.lab.corpora import ace, genia, nne
+    from nestag.lab.corpora.split import published_list, read_list
+
+    if name is Corpus.genia:
+        return genia.read(source, report)
+    if name is Corpus.nne:
+        return nne.read(source, treebank, report)
+    splits = read_list(split) if split else published_list(name.value)
+    return ace.read(source, splits, "head" if heads else "extent", report)
+
+
+def _refuse_idle_options(name: Corpus, given: dict[str, object]) -> None:
+    """An option of another corpus is a mistake, not something to pass over."""
+    taken = {Corpus.genia: (), Corpus.nne: ("--treebank",)}.get(name, ("--heads", "--split"))
+    for option, value in given.items():
+        if value and option not in taken:
+            raise InputError(f"{option} is not for {name.value}; leave it out", "nestag corpus")
+
+
+def _remarks(name: Corpus, treebank: str | None, heads: bool, split: str | None) -> Iterator[str]:
+    """What a reader of the counts should know."""
+    if name is Corpus.nne and not treebank:
+        yield "the standoff files of NNE hold no words: tokens are _ unless --treebank names the Penn Treebank"
+    if name in (Corpus.ace2004, Corpus.ace2005):
+        yield f"documents are split as {f'{split} says' if split else 'Lu and Roth (2015) did'}"
+        yield "sentences and words are made by rules, so their numbers differ a little from the paper's (CoreNLP)"
+    if heads:
+        yield "entities are the heads of mentions; the paper takes their extents"

@@ -1,0 +1,39 @@
+"""experiment: the runs of a grid, side by side, resumed and summed up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from nestag.cli.output import show
+from nestag.cli.terminal import tell
+from nestag.lab.experiment.conduct import Mean, Wish, conduct, foretell, means
+from nestag.tables import Form, Section, Table
+
+
+def experiment(
+    grid: Annotated[str, typer.Argument(metavar="GRID.toml", help="Corpora, encodings, recipes and seeds to try.")],
+    output: Annotated[str, typer.Option("-o", "--output", metavar="DIR", help="Where runs and results go.")],
+    at_once: Annotated[int, typer.Option(min=1, metavar="N", help="How many runs are done side by side.")] = 1,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count the runs and estimate their time.")] = False,
+    cpu: Annotated[bool, typer.Option("--cpu", help="Use the processor even if there is a GPU.")] = False,
+    only: Annotated[str, typer.Option(metavar="TEXT", help="Only runs with these words, e.g. 'genia rel'.")] = "",
+) -> None:
+    """Do the runs of a grid; the same command skips what is finished and goes on with what was interrupted."""
+    wish = Wish(grid, output, at_once, cpu, only)
+    if dry_run:
+        foretell(wish, tell)
+        return
+    conducted = conduct(wish, tell)
+    if conducted.results:
+        show(means_table(means(conducted.results)), Form.text)
+    if conducted.code:
+        raise typer.Exit(conducted.code)
+
+
+def means_table(rows: Sequence[Mean]) -> Table:
+    """F1 over seeds."""
+    columns = ("corpus", "encoder", "encoding", "recipe", "decoding", "seeds", "F1", "±")
+    return Table("F1 on test, mean and deviation over seeds", columns, (Section("", tuple(rows)),))

@@ -1,0 +1,44 @@
+"""tables: finished runs -> every table of the paper, in Markdown, LaTeX and CSV."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from nestag.cli.output import show
+from nestag.cli.terminal import tell
+from nestag.errors import InputError
+from nestag.lab.paper.pages import F1, read_pages
+from nestag.lab.paper.write import write_tables
+from nestag.tables import Form
+
+
+class Scored(StrEnum):
+    """The splits that runs are scored on."""
+
+    TEST = "test"
+    DEV = "dev"
+
+
+def tables(
+    folder: Annotated[str, typer.Argument(metavar="DIR", help="The folder that nestag experiment wrote.")],
+    output: Annotated[
+        str | None, typer.Option("-o", "--output", metavar="FOLDER", help="Where tables go; DIR/tables if not said.")
+    ] = None,
+    split: Annotated[Scored, typer.Option(help="The split whose scores are shown.")] = Scored.TEST,
+) -> None:
+    """Write every table of the paper from finished runs, with the paper's own figures beside ours."""
+    pages = read_pages(folder, split.value)
+    for line in pages.missing:
+        tell(line)
+    if not pages.pages:
+        raise InputError("there is nothing to make tables of; run nestag experiment first", folder)
+    target = output or str(Path(folder) / "tables")
+    write_tables(pages, target)
+    scores = pages.table(F1)
+    if scores:
+        show(scores, Form.text)
+    tell(f"{len(pages.pages)} tables written to {target}; tables.md has all of them")

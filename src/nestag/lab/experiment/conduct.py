@@ -1,0 +1,166 @@
+"""An experiment from its grid to its last line, for whoever starts it: the command line, or `python -m`."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean, stdev
+from typing import NamedTuple
+
+from nestag.corpora.files import writing
+from nestag.lab.experiment.duration import duration
+from nestag.lab.experiment.estimate import Estimate, estimate
+from nestag.lab.experiment.grid import Grid, load_grid
+from nestag.lab.experiment.outcome import Ended, Outcome
+from nestag.lab.experiment.plan import Plan, plan_of
+from nestag.lab.experiment.result import Result
+from nestag.lab.experiment.runner import Watch, run_plan
+from nestag.lab.experiment.spec import make_folder
+from nestag.lab.experiment.wanted import write_wanted
+
+GRID = "grid.toml"
+Tell = Callable[[str], None]
+"""Where lines for a person go."""
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What is asked for."""
+
+    grid: str  # a file
+    folder: str  # of the experiment
+    at_once: int = 1  # runs side by side
+    cpu: bool = False  # whether to leave GPUs alone
+    only: str = ""  # words that the titles of runs must have
+
+
+class Conducted(NamedTuple):
+    """What came of it."""
+
+    code: int  # 0 all is finished, 1 something failed or is done elsewhere, 130 it was stopped
+    results: list[Result]
+
+
+def conduct(wish: Wish, tell: Tell) -> Conducted:
+    """Do what is left of an experiment; a line is told for each run that ends."""
+    grid = load_grid(wish.grid)
+    plan = plan_of(grid, wish.folder, wish.only)
+    _keep(grid, plan.root)
+    tell(standing(plan))
+    ended = run_plan(plan, wish.at_once, wish.cpu, _Counting(len(plan.finished), len(plan.specs), tell))
+    for line in closing(ended):
+        tell(line)
+    return Conducted(130 if ended.stopped else 1 if ended.failures or ended.taken else 0, plan.results())
+
+
+def foretell(wish: Wish, tell: Tell) -> None:
+    """Tell how many runs there are and how long they may take; nothing is done."""
+    plan = plan_of(load_grid(wish.grid), wish.folder, wish.only)
+    tell(standing(plan))
+    if not plan.left:
+        return
+    found = estimate(plan, wish.cpu)
+    tell(f"about {duration(found.seconds)}, one run after another: {_basis(found)}")
+    side_by_side = min(wish.at_once, len(plan.left))
+    if side_by_side > 1:
+        least = duration(found.seconds / side_by_side)
+        tell(f"{side_by_side} at once take {least} at the very least: runs side by side slow each other")
+
+
+def _basis(found: Estimate) -> str:
+    """What an estimate is based on, in words."""
+    ways = {"as finished runs here took": found.from_runs, "by timing a few steps": found.from_probes}
+    return "; ".join(f"{', '.join(map(' '.join, kinds))} {way}" for way, kinds in ways.items() if kinds)
+
+
+def _keep(grid: Grid, root: Path) -> None:
+    """Copy the grid into the folder of the experiment, and the runs it asks for."""
+    make_folder(root)
+    text = Path(grid.source).read_text(encoding="utf-8")
+    with writing(root / GRID) as stream:
+        stream.write(text)
+    write_wanted((spec.key for spec in grid.runs(root)), root)
+
+
+def standing(plan: Plan) -> str:
+    """Where an experiment stands, in one line."""
+    interrupted, total = len(plan.interrupted), len(plan.specs)
+    return (
+        f"{total} run{'s' * (total != 1)}: {len(plan.finished)} finished, {interrupted} interrupted,"
+        f" {len(plan.left) - interrupted} to begin"
+    )
+
+
+class _Counting(Watch):
+    """A line for each task that ends, with its number."""
+
+    def __init__(self, done: int, total: int, tell: Tell) -> None:
+        self.done, self.total, self.tell = done, total, tell
+
+    def ended(self, outcome: Outcome) -> None:
+        """Tell how it ended, unless there is nothing to say."""
+        if outcome.how == "stopped" or (outcome.how == "finished" and not outcome.result):
+            return
+        number = ""
+        if outcome.task.spec and outcome.how != "taken":
+            self.done += 1
+            number = f"{self.done}/{self.total} "
+        self.tell(f"{number}{outcome.task.title}: {_how(outcome)} ({duration(outcome.seconds)})")
+
+    def stopping(self) -> None:
+        """Tell why it takes a moment."""
+        self.tell("stopping: runs save where they are; interrupt once more not to wait for that")
+
+
+def _how(outcome: Outcome) -> str:
+    if outcome.result:
+        return f"test F1 {100 * _best_known(outcome.result):.2f}"
+    return f"FAILED: {outcome.reason}" if outcome.how == "failed" else "another process is doing it"
+
+
+def _best_known(result: Result) -> float:
+    """F1 on test with legal decoding, or with the one there is."""
+    found = result.evaluations["test"]
+    return (found.get("legal") or next(iter(found.values()))).overall.f1
+
+
+def closing(ended: Ended) -> list[str]:
+    """What is to be said at the end."""
+    lines = [
+        f"failed: {outcome.task.title}: {outcome.reason}; see {outcome.task.log.parent}" for outcome in ended.failures
+    ]
+    if ended.failures:
+        lines.append("the same command tries them again, once what was wrong is mended")
+    lines += [f"not finished: {outcome.task.title}: another process is doing it" for outcome in ended.taken]
+    if ended.taken:
+        lines.append("the same command, later, tells what came of them")
+    if ended.stopped:
+        lines.append("stopped; the same command goes on from what each run has saved")
+    return lines
+
+
+class Mean(NamedTuple):
+    """F1 on test of the runs that differ by their seeds alone."""
+
+    corpus: str
+    encoder: str
+    encoding: str
+    recipe: str
+    decoding: str
+    seeds: int
+    f1: float  # in percent
+    deviation: float | None  # of a sample; None of one
+
+
+def means(results: Sequence[Result]) -> list[Mean]:
+    """F1 on test over seeds, in a fixed order."""
+    found: dict[tuple[str, str, str, str, str], list[float]] = defaultdict(list)
+    for result in results:
+        for decoding, evaluation in result.evaluations["test"].items():
+            found[(*result.key[:4], decoding)].append(100 * evaluation.overall.f1)
+    return [
+        Mean(*names, len(values), fmean(values), stdev(values) if len(values) > 1 else None)
+        for names, values in sorted(found.items())
+    ]

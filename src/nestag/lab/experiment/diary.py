@@ -1,0 +1,88 @@
+"""The diary of a run: loss, score on dev and seconds of each epoch, kept beside the model while it is trained.
+
+A run that goes on after an interruption knows only its own epochs; the diary knows those before.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+from nestag.corpora.files import writing
+from nestag.errors import InputError
+from nestag.evaluation.score import Score
+from nestag.lab.experiment.result import Epoch
+
+DIARY = "epochs.json"
+
+
+class Entry(NamedTuple):
+    """What is written down of an epoch."""
+
+    loss: float
+    dev: Score
+    seconds: float  # of training, from the very beginning to its end
+
+
+class Diary:
+    """The epochs of a run, saved as they come.
+
+    Seconds are those that led to what is kept: work that a killed run did after its last epoch is not counted.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        """Open that of a folder, or begin one."""
+        self.file = folder / DIARY
+        self.entries: list[Entry] = []
+        self.loss = 0.0  # the last one seen
+        self.seconds = 0.0  # before this process
+        self._resumed = False
+        self._begin = time.monotonic()
+        if self.file.exists():
+            self._load()
+
+    def _load(self) -> None:
+        try:
+            record = json.loads(self.file.read_text(encoding="utf-8"))
+            self.entries = [Entry(loss, Score(*dev), seconds) for loss, dev, seconds in record["epochs"]]
+            self.loss, self.seconds = record["loss"], record["seconds"]
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise InputError(
+                f"not the diary of a run ({error}); delete its folder to begin anew", str(self.file)
+            ) from None
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds of training so far."""
+        return self.seconds + time.monotonic() - self._begin
+
+    @property
+    def epochs(self) -> tuple[Epoch, ...]:
+        """Those written down, as results have them."""
+        return tuple(Epoch(entry.loss, entry.dev) for entry in self.entries)
+
+    def see(self, loss: float, dev: list[Score]) -> bool:
+        """Take in where the run stands; True if an epoch has ended."""
+        if not self._resumed:
+            self._resume(len(dev))
+        self.loss = loss or self.loss  # 0 before the first loss of this process is known
+        if len(dev) <= len(self.entries):
+            return False
+        self.entries.append(Entry(self.loss, dev[-1], self.elapsed))
+        self.save()
+        return True
+
+    def _resume(self, known: int) -> None:
+        """Forget epochs after the checkpoint from which the run goes on: they are done again."""
+        self._resumed = True
+        if known < len(self.entries):
+            self.entries = self.entries[:known]
+            self.seconds = self.entries[-1].seconds if self.entries else 0.0
+
+    def save(self) -> None:
+        """Write it down, with the time until now."""
+        record = {"loss": self.loss, "seconds": self.elapsed, "epochs": [list(entry) for entry in self.entries]}
+        with writing(self.file) as stream:
+            stream.write(json.dumps(record) + "\n")

@@ -1,0 +1,151 @@
+"""How long the rest of an experiment will take, before it is begun.
+
+The unit is the time of one training token in one epoch, with its share of scoring dev. It is known from finished runs
+with the same encoder and recipe, or else found by a probe: a few real steps on sentences from the whole of a corpus.
+Judging a trained model counts as one more epoch, and to that comes what a process needs before it can do anything.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from nestag.data import Sentence
+from nestag.lab.experiment.diary import Diary
+from nestag.lab.experiment.facts import facts_file, read_facts
+from nestag.lab.experiment.plan import Plan
+from nestag.lab.experiment.result import Result, read_results
+from nestag.lab.experiment.spec import Corpus, Spec, read
+
+if TYPE_CHECKING:
+    from nestag.trainer import Progress
+
+STEPS = 8
+"""Steps of a probe."""
+
+WARM = 2
+"""Steps before the clock is started: the first ones are slow."""
+
+JUDGING = 1
+"""Epochs that take about as long as predicting and judging dev and test with both decodings."""
+
+Probe = Callable[[Spec, bool], float]
+"""A way to time a run: its seconds for each training token and epoch."""
+
+
+class Kind(NamedTuple):
+    """Runs that are taken to be equally fast."""
+
+    encoder: str
+    recipe: str
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What the rest will cost, one run after another."""
+
+    seconds: float
+    from_runs: tuple[Kind, ...]  # what finished runs told
+    from_probes: tuple[Kind, ...]  # what was timed
+
+
+def estimate(plan: Plan, cpu: bool = False, probe: Probe | None = None, start: float | None = None) -> Estimate:
+    """The seconds that the runs left will take; `start` is what each needs to begin, which is timed if not given."""
+    if not plan.left:
+        return Estimate(0.0, (), ())
+    sizes = {corpus: _size(corpus, plan.root) for corpus in plan.corpora}
+    rates = known_rates(read_results(plan.root) if plan.root.is_dir() else [], plan.root)
+    first = {_kind(spec): spec for spec in reversed(plan.left)}
+    probed = {kind: (probe or timed)(spec, cpu) for kind, spec in first.items() if kind not in rates}
+    work = sum((rates | probed)[_kind(spec)] * sizes[spec.corpus] * (epochs_left(spec) + JUDGING) for spec in plan.left)
+    seconds = work + len(plan.left) * (starting() if start is None else start)
+    return Estimate(seconds, tuple(kind for kind in first if kind in rates), tuple(probed))
+
+
+def _kind(spec: Spec) -> Kind:
+    return Kind(spec.key.encoder, spec.key.recipe)
+
+
+def _size(corpus: Corpus, root: Path) -> int:
+    """The training tokens of a corpus."""
+    file = facts_file(root, corpus.name)
+    return read_facts(file).statistics["train"].tokens if file.exists() else sum(map(len, read(corpus.train)))
+
+
+def known_rates(results: Sequence[Result], root: Path) -> dict[Kind, float]:
+    """Seconds for each training token and epoch, of all finished runs together."""
+    seconds: dict[Kind, float] = defaultdict(float)
+    work: dict[Kind, int] = defaultdict(int)
+    for result in results:
+        file = facts_file(root, result.key.corpus)
+        if result.epochs and file.exists():
+            kind = Kind(result.key.encoder, result.key.recipe)
+            seconds[kind] += result.seconds
+            work[kind] += read_facts(file).statistics["train"].tokens * len(result.epochs)
+    return {kind: seconds[kind] / work[kind] for kind in work if work[kind]}
+
+
+def epochs_left(spec: Spec) -> int:
+    """Epochs that a run still has to train."""
+    done = len(Diary(spec.folder).entries) if spec.interrupted else 0
+    return max(0, spec.recipe.epochs - done)
+
+
+def starting() -> float:
+    """Seconds that a process needs before it can train."""
+    begin = time.perf_counter()
+    subprocess.run([sys.executable, "-c", "import nestag.training"], check=True)
+    return time.perf_counter() - begin
+
+
+def timed(spec: Spec, cpu: bool = False) -> float:
+    """Train a few steps in a folder that is thrown away, and time them."""
+    from nestag.lab.experiment.machine import prepare
+    from nestag.training import train
+
+    prepare(cpu)
+    training, dev = read(spec.corpus.train), read(spec.corpus.dev)
+    sample = spread_out(training, STEPS * spec.recipe.budget)
+    few = spread_out(dev, spec.recipe.budget)
+    times: dict[int, float] = {}  # when each step ended
+
+    def watch(progress: Progress) -> None:
+        times.setdefault(progress.step, time.perf_counter())
+
+    with tempfile.TemporaryDirectory() as folder:
+        begin = time.perf_counter()
+        run = train(sample, few, Path(folder) / "model", replace(spec.recipe, epochs=1), 1, watch, use_cpu=cpu)
+    learning = per_step(begin, list(times.values())) * len(times) / tokens(sample)
+    begin = time.perf_counter()
+    run.recognizer.predict(few)
+    scoring = (time.perf_counter() - begin) / tokens(few)
+    return learning + scoring * tokens(dev) / tokens(training)
+
+
+def per_step(begin: float, ends: Sequence[float]) -> float:
+    """Seconds of a step, the first ones left out if there are others.
+
+    >>> per_step(0.0, [9.0, 12.0, 13.0, 14.0]), per_step(0.0, [9.0])
+    (1.0, 9.0)
+    """
+    if len(ends) <= WARM:
+        return (ends[-1] - begin) / len(ends)
+    return (ends[-1] - ends[WARM - 1]) / (len(ends) - WARM)
+
+
+def spread_out(sentences: Sequence[Sentence], wanted: int) -> Sequence[Sentence]:
+    """Sentences from the whole of a corpus with about so many tokens, and an entity among them."""
+    chosen = sentences[:: max(1, tokens(sentences) // wanted)]
+    return chosen if any(sentence.entities for sentence in chosen) else sentences
+
+
+def tokens(sentences: Sequence[Sentence]) -> int:
+    """How many there are, at least 1."""
+    return max(1, sum(map(len, sentences)))

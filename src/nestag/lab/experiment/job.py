@@ -1,0 +1,165 @@
+"""One run, in a process of its own: train, predict, judge, and write the result.
+
+    python -m nestag.lab.experiment.job FOLDER [--cpu]
+
+The folder holds a spec.json (spec.py). A run that was stopped anywhere goes on from there: training from its last
+checkpoint, and a model that is trained but not judged is loaded. Nothing here needs more than training does.
+"""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import sys
+import time
+import traceback
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from nestag.corpora.files import writing
+from nestag.data import Sentence
+from nestag.errors import InputError
+from nestag.lab.experiment.diary import Diary
+from nestag.lab.experiment.lock import locked
+from nestag.lab.experiment.machine import device, prepare, versions
+from nestag.lab.experiment.result import Result, write_result
+from nestag.lab.experiment.spec import FAILED, Spec, read, read_spec
+
+if TYPE_CHECKING:
+    from nestag.evaluation.calibration import Calibration
+    from nestag.evaluation.result import Evaluation
+    from nestag.recognizer import NestedNER, Scored
+    from nestag.trainer import Progress
+
+BROKEN, TAKEN, STOPPED = 1, 75, 130
+"""How a job ends that did not do its run: it failed, another process is at it, or it was told to stop."""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Do the run of a folder; the exit code says how it went."""
+    folder, cpu = Path(arguments[0]), "--cpu" in arguments[1:]
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # processes in the background begin without it
+    lock = locked(folder)
+    if lock is None:
+        return TAKEN
+    with lock:
+        try:
+            spec = read_spec(folder)
+            if not spec.finished:
+                (folder / FAILED).unlink(missing_ok=True)
+                do(spec, cpu)
+        except KeyboardInterrupt:
+            log("stopped")
+            return STOPPED
+        except Exception:  # noqa: BLE001 - whatever it is, it is told, and the other runs go on
+            traceback.print_exc()
+            with suppress(InputError), writing(folder / FAILED) as stream:  # the disk may be full
+                stream.write(traceback.format_exc())
+            return BROKEN
+    return 0
+
+
+def do(spec: Spec, cpu: bool = False) -> None:
+    """Train, predict, judge; the result is written last, and then the weights go unless they are to stay."""
+    log(spec.title)
+    splits = {name: read(path) for name, path in spec.corpus.files.items()}
+    from nestag.recognizer import NestedNER  # slow, so after what may fail
+
+    prepare(cpu)
+    diary = Diary(spec.folder)
+    trained(spec, splits, diary, cpu)
+    recognizer = NestedNER.from_pretrained(spec.model, "cpu" if cpu else None)  # as a user has it: in float32
+    judged = {name: judge(spec, recognizer, name, splits) for name in ("dev", "test")}
+    result = Result(
+        key=spec.key,
+        settings=spec.settings,
+        epochs=diary.epochs,
+        seconds=diary.entries[-1].seconds if diary.entries else 0.0,
+        parameters=sum(value.numel() for value in recognizer.model.parameters()),
+        device=device(cpu),
+        versions=versions(cpu),
+        evaluations={name: found.evaluations for name, found in judged.items()},
+        calibration={name: found.calibration for name, found in judged.items() if found.calibration},
+    )
+    write_result(result, spec.folder)
+    if not spec.keep_model:
+        shutil.rmtree(spec.model, ignore_errors=True)
+    log("finished")
+
+
+def trained(spec: Spec, splits: dict[str, list[Sentence]], diary: Diary, cpu: bool) -> None:
+    """See that the folder has a trained model."""
+    from nestag.recognizer import SETTINGS
+    from nestag.trainer import BEST, CHECKPOINTS
+    from nestag.training import train
+
+    def watch(progress: Progress) -> None:
+        if diary.see(progress.loss, progress.dev):
+            number, entry = len(diary.entries), diary.entries[-1]
+            log(f"epoch {number}: loss {entry.loss:.4f}, dev F1 {100 * entry.dev.f1:.2f}, {entry.seconds:.0f} s")
+
+    if (spec.model / SETTINGS).exists() and not (spec.model / BEST).exists():  # the last file saved, and the first gone
+        shutil.rmtree(spec.model / CHECKPOINTS, ignore_errors=True)
+        return
+    try:
+        run = train(splits["train"], splits["dev"], spec.model, spec.recipe, spec.key.seed, watch, use_cpu=cpu)
+    except KeyboardInterrupt:
+        diary.save()
+        raise
+    if run.set_aside:
+        log(f"{run.set_aside:,} crossing entities of train were set aside")
+
+
+class Judged(NamedTuple):
+    """What was found on a split."""
+
+    evaluations: dict[str, Evaluation]  # by decoding
+    calibration: Calibration | None  # of legal decoding
+
+
+def judge(spec: Spec, recognizer: NestedNER, split: str, splits: dict[str, list[Sentence]]) -> Judged:
+    """Predict a split with each decoding, save what is predicted, and evaluate it."""
+    from nestag.corpora.formats import jsonl
+    from nestag.evaluation.judge import evaluate
+    from nestag.evaluation.matching import Pair
+
+    gold = splits[split]
+    evaluations: dict[str, Evaluation] = {}
+    calibrated: Calibration | None = None
+    for decoding in spec.decodings:
+        recognizer.settings = replace(recognizer.settings, decoding=decoding)
+        if decoding == "legal":
+            rated = recognizer.predict_scored(gold)
+            calibrated = calibration_of(gold, rated)
+            found = [tuple(scored.entity for scored in entities) for entities in rated]
+        else:
+            found = recognizer.predict(gold)
+        predicted = [sentence.with_entities(entities) for sentence, entities in zip(gold, found, strict=True)]
+        jsonl.write(predicted, spec.folder / f"{split}.{decoding}.jsonl.gz")
+        evaluations[decoding] = evaluate(map(Pair, gold, predicted), train=splits["train"])
+        log(f"{split} {decoding}: F1 {100 * evaluations[decoding].overall.f1:.2f}")
+    return Judged(evaluations, calibrated)
+
+
+def calibration_of(gold: Sequence[Sentence], rated: Sequence[Sequence[Scored]]) -> Calibration:
+    """How far the confidences can be trusted."""
+    from nestag.evaluation.calibration import Rated, calibration
+
+    return calibration(
+        Rated(confidence, entity in right)
+        for right, entities in zip((set(sentence.entities) for sentence in gold), rated, strict=True)
+        for entity, confidence in entities
+    )
+
+
+def log(text: str) -> None:
+    """A line for the log."""
+    sys.stdout.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {text}\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,160 @@
+"""The runner: does what is left of a plan, several runs at once, each in a process of its own.
+
+A failure, to begin or to end, is kept for the end and stops nothing else. Ctrl-C (or being terminated) lets every run
+save itself; the same call goes on from there. Two runners may work on one folder: each run is locked by the process
+that does it.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from nestag.errors import NestagError
+from nestag.interruption import Interrupted, interruptible
+from nestag.lab.experiment.facts import facts_file
+from nestag.lab.experiment.outcome import Ended, Outcome, Task, outcome_of
+from nestag.lab.experiment.plan import Plan, refuse_changed_corpus
+from nestag.lab.experiment.spec import LOG, Corpus, Spec, make_folder, write_spec
+
+PAUSE = 0.1
+"""Seconds between looks at the processes."""
+
+
+class Watch:
+    """Whoever wants to know what happens; this one does not."""
+
+    def ended(self, outcome: Outcome) -> None:
+        """A task has ended."""
+
+    def stopping(self) -> None:
+        """Somebody asked to stop, and what runs is saved."""
+
+
+def run_plan(plan: Plan, at_once: int = 1, cpu: bool = False, watch: Watch | None = None) -> Ended:
+    """Do what is left of a plan."""
+    unknown = [corpus for corpus in plan.corpora if not facts_file(plan.root, corpus.name).exists()]
+    tasks = [_facts_task(corpus, plan.root) for corpus in unknown]
+    tasks += [_run_task(spec, plan.root, cpu) for spec in plan.left]
+    return run_tasks(tasks, at_once, [] if cpu or not tasks else gpus(), watch)
+
+
+def run_tasks(tasks: Sequence[Task], at_once: int, devices: Sequence[str], watch: Watch | None = None) -> Ended:
+    """Do tasks side by side until all have ended, or somebody stops them."""
+    pool = _Pool(tasks, min(at_once, max(1, len(tasks))), devices)
+    with interruptible(signal.SIGINT, signal.SIGTERM) as interrupted:  # a second time, runs stop unsaved
+        outcomes = tuple(pool.outcomes(interrupted, watch or Watch()))
+    return Ended(outcomes, bool(interrupted.times))
+
+
+def _facts_task(corpus: Corpus, root: Path) -> Task:
+    file = facts_file(root, corpus.name)
+    command = ("nestag.lab.experiment.facts", str(root), *corpus)
+    title = f"the facts of {corpus.name}"
+    return Task(title, command, file.with_suffix(".log"), prepare=partial(make_folder, file.parent))
+
+
+def _run_task(spec: Spec, root: Path, cpu: bool) -> Task:
+    command = ("nestag.lab.experiment.job", str(spec.folder), *(["--cpu"] if cpu else []))
+    return Task(spec.title, command, spec.folder / LOG, spec, partial(_prepare, spec, root))
+
+
+def _prepare(spec: Spec, root: Path) -> None:
+    """Put down what is to be done, unless the corpus has changed since the first run was begun."""
+    refuse_changed_corpus(spec.corpus, root)
+    write_spec(spec)
+
+
+def gpus() -> list[str]:
+    """The GPUs to share, as CUDA_VISIBLE_DEVICES names them: those it lists, or all there are."""
+    chosen = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if chosen is not None:
+        return [name.strip() for name in chosen.split(",") if name.strip()]
+    import torch
+
+    return [str(number) for number in range(torch.cuda.device_count())]
+
+
+def environment(slot: int, at_once: int, devices: Sequence[str]) -> dict[str, str]:
+    """That of a process: one GPU, in turn, and a fair share of the processor's cores unless that is set already."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    threads = str(max(1, cores // at_once))
+    shared = {"OMP_NUM_THREADS": threads, "RAYON_NUM_THREADS": threads, **os.environ}
+    return shared | ({"CUDA_VISIBLE_DEVICES": devices[slot % len(devices)]} if devices else {})
+
+
+@dataclass(eq=False)
+class _Child:
+    """A task that is being done."""
+
+    task: Task
+    process: subprocess.Popen[bytes]
+    begin: float = field(default_factory=time.monotonic)
+
+
+class _Pool:
+    """Processes side by side, in slots."""
+
+    def __init__(self, tasks: Sequence[Task], at_once: int, devices: Sequence[str]) -> None:
+        self.waiting = list(tasks)
+        self.devices = devices
+        self.slots: list[_Child | None] = [None] * at_once
+
+    def outcomes(self, interrupted: Interrupted, watch: Watch) -> Iterator[Outcome]:
+        """Start what waits and tell how each ends; once interrupted, nothing new is started."""
+        told = 0
+        try:
+            while any(self.slots) or (self.waiting and not interrupted.times):
+                for outcome in self._turn(interrupted):
+                    watch.ended(outcome)
+                    yield outcome
+                if interrupted.times > told:
+                    if not told:
+                        watch.stopping()
+                    told = interrupted.times
+                    self._interrupt()
+                time.sleep(PAUSE)
+        finally:  # if we fail ourselves, no process is left behind
+            self._interrupt()
+            for child in filter(None, self.slots):
+                child.process.wait()
+
+    def _turn(self, interrupted: Interrupted) -> Iterator[Outcome]:
+        """Tell what has ended, and start what waits in its place."""
+        for slot, child in enumerate(self.slots):
+            if child and child.process.poll() is not None:
+                self.slots[slot] = None
+                yield outcome_of(
+                    child.task, child.process.returncode, time.monotonic() - child.begin, bool(interrupted.times)
+                )
+            if not self.slots[slot] and self.waiting and not interrupted.times:
+                task = self.waiting.pop(0)
+                try:
+                    self.slots[slot] = self._start(task, slot)
+                except (NestagError, OSError) as error:
+                    yield Outcome(task, "failed", 0.0, str(error))
+
+    def _start(self, task: Task, slot: int) -> _Child:
+        task.prepare()
+        with open(task.log, "ab") as log:
+            process = subprocess.Popen(  # noqa: S603 - our own modules
+                [sys.executable, "-m", *task.command],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env=environment(slot, len(self.slots), self.devices),
+                process_group=0,  # so that Ctrl-C reaches it through us, and once
+            )
+        return _Child(task, process)
+
+    def _interrupt(self) -> None:
+        for child in self.slots:
+            if child and child.process.poll() is None:
+                child.process.send_signal(signal.SIGINT)

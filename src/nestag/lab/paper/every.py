@@ -1,0 +1,57 @@
+"""Every run on a line of its own: what the means of the other tables are taken over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from nestag.lab.experiment.result import Result
+from nestag.tables import Figure, Row, Section, Table
+
+COLUMNS = (
+    "corpus",
+    "encoder",
+    "recipe",
+    "encoding",
+    "seed",
+    "decoding",
+    "dev F1",
+    "precision",
+    "recall",
+    "F1",
+    "best epoch",
+    "epochs",
+    "minutes",
+    "calibration error",
+)
+
+
+def runs_table(results: Sequence[Result], split: str) -> Table:
+    """A row for each run and decoding that has scores on the split."""
+    rows = tuple(row for result in results for row in _rows(result, split))
+    note = (
+        f"Precision, recall and F1 are on {split}, in percent. The best epoch is that of the best F1 on dev;"
+        " minutes are those of training; the calibration error is that of legal decoding, from 0 to 1."
+    )
+    return Table("Every run", COLUMNS, (Section("", rows),), note)
+
+
+def _rows(result: Result, split: str) -> Iterator[Row]:
+    key, found = result.key, result.calibration.get(split)
+    scores = [epoch.dev.f1 for epoch in result.epochs]
+    for decoding, evaluation in sorted(result.evaluations.get(split, {}).items()):
+        dev = result.evaluations.get("dev", {}).get(decoding)
+        score = evaluation.overall
+        yield (
+            key.corpus,
+            key.encoder,
+            key.recipe,
+            key.encoding,
+            key.seed,
+            decoding,
+            Figure(100 * dev.overall.f1) if dev else None,
+            *(Figure(100 * value) for value in (score.precision, score.recall, score.f1)),
+            1 + scores.index(max(scores)) if scores else None,
+            len(scores),
+            Figure(result.seconds / 60, form=".1f"),
+            Figure(found.error, form=".3f") if found and decoding == "legal" else None,
+        )

@@ -1,0 +1,108 @@
+"""The paper's tables by depth and by length; and by depth as we define it, with how many entities there are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+
+from nestag.evaluation.result import DEPTHS, LENGTHS, Group
+from nestag.evaluation.score import Score
+from nestag.lab.paper.lines import Layout, Line, one_by_one, our_lines, paper_lines, side_by_side
+from nestag.lab.paper.means import closest, mean_of, over_seeds
+from nestag.lab.paper.published import Pair, Reported, published
+from nestag.lab.paper.runs import Finished, Run
+from nestag.tables import Figure, Row, Table
+
+BOTH = ("precision", "recall")
+NOTHING = "Precision counts as 0 where nothing was predicted; a dash stands where there is no such entity."
+AS_PRINTED = "The paper's figures are as printed."
+
+
+def depth_table(runs: Finished) -> Table:
+    """Table 3: by depth, as the paper scores it."""
+
+    def ours(group: Group, found: Sequence[Run]) -> Row:
+        one = precision([group.score_as_paper(closest(found).found.same_depth)], 1)
+        mean = recall([group.score_as_paper(run.found.same_depth) for run in found], runs.seeds)
+        return (one and replace(one, count=None), mean and replace(mean, deviation=None))
+
+    note = (
+        "Precision is that of the run whose F1 is closest to the mean, recall the mean over seeds. A predicted entity"
+        " is right only if it is gold at the same depth; a gold one is found if it is predicted at any depth, in groups"
+        f" of several depths only at the same. {NOTHING}"
+    )
+    title = f"Precision and recall by depth on {runs.split}, as the paper scores it (its table 3)"
+    layout = Layout(title, ("encoding", "depth"), BOTH, note, AS_PRINTED, frozenset(BOTH))
+    return side_by_side(layout, runs.corpora, _lines(runs, DEPTHS, ours, published().depths))
+
+
+def own_depth_table(runs: Finished) -> Table:
+    """By depth, as we define it: counts add up to the whole."""
+
+    def ours(group: Group, found: Sequence[Run]) -> Row:
+        scores = [group.score(run.found.depths) for run in found]
+        figures = [find(scores, runs.seeds) for find in (precision, recall, f1)]
+        return (max(score.gold for score in scores), *figures)
+
+    measures = (*BOTH, "F1")
+    note = (
+        "Precision asks of the entities predicted at a depth which are gold, recall of the gold ones at a depth which"
+        f" were predicted, both at whatever depth they lie in the other set. {NOTHING}"
+    )
+    title = f"Scores by depth on {runs.split}, as nestag defines it: {over_seeds(runs)}"
+    layout = Layout(title, ("encoding", "depth"), ("entities", *measures), note, best=frozenset(measures))
+    return one_by_one(layout, runs.corpora, _lines(runs, DEPTHS, ours, ()))
+
+
+def length_table(runs: Finished) -> Table:
+    """Table 4: by length."""
+
+    def ours(group: Group, found: Sequence[Run]) -> Row:
+        scores = [group.score(run.found.lengths) for run in found]
+        return (precision(scores, runs.seeds), recall(scores, runs.seeds))
+
+    title = f"Precision and recall by length in tokens on {runs.split} (table 4 of the paper): {over_seeds(runs)}"
+    layout = Layout(
+        title,
+        ("encoding", "length"),
+        BOTH,
+        f"Both are means over seeds; the paper does not say which runs its figures are of. {NOTHING}",
+        AS_PRINTED,
+        frozenset(BOTH),
+    )
+    return side_by_side(layout, runs.corpora, _lines(runs, LENGTHS, ours, published().lengths))
+
+
+def _lines(
+    runs: Finished,
+    groups: Iterable[Group],
+    ours: Callable[[Group, Sequence[Run]], Row],
+    reported: Sequence[Reported[dict[str, Pair]]],
+) -> Iterator[Line]:
+    """A line for each group of entities."""
+
+    def theirs(group: Group, pairs: dict[str, Pair]) -> Row:
+        return tuple(Figure(share, form=".1f") for share in pairs[group.name])
+
+    groups = tuple(groups)
+    for group in groups:
+        yield from our_lines(runs, partial(ours, group), group.name)
+    for group in groups:
+        yield from paper_lines(reported, runs, partial(theirs, group), group.name)
+
+
+def precision(scores: Sequence[Score], seeds: int) -> Figure | None:
+    """The mean precision, None if there is nothing to speak of."""
+    told = any(score.gold or score.predicted for score in scores)
+    return mean_of([score.precision for score in scores], seeds) if told else None
+
+
+def recall(scores: Sequence[Score], seeds: int) -> Figure | None:
+    """The mean recall, None if there is nothing to find."""
+    return mean_of([score.recall for score in scores], seeds) if any(score.gold for score in scores) else None
+
+
+def f1(scores: Sequence[Score], seeds: int) -> Figure | None:
+    """The mean F1, None if there is nothing to find."""
+    return mean_of([score.f1 for score in scores], seeds) if any(score.gold for score in scores) else None

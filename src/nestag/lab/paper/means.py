@@ -1,0 +1,44 @@
+"""Means over seeds, in percent, with the deviation of a sample; and the run that stands for the others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import fmean, stdev
+
+from nestag.lab.paper.runs import Finished, Run
+from nestag.tables import Figure
+
+
+def mean_of(shares: Sequence[float], seeds: int, form: str = ".2f") -> Figure | None:
+    """The mean of shares as percent; people are told how many there were if that is fewer than there are seeds.
+
+    >>> from nestag.tables import shown
+    >>> shown(mean_of([0.75, 0.76], seeds=2)), shown(mean_of([0.75], seeds=2)), shown(mean_of([], seeds=2))
+    ('75.50 ± 0.71', '75.00 (n=1)', '–')
+    """
+    if not shares:
+        return None
+    values = [100 * share for share in shares]
+    deviation = stdev(values) if len(values) > 1 else None
+    note = f"(n={len(values)})" if len(values) < seeds else ""
+    return Figure(fmean(values), deviation, len(values), form, note)
+
+
+def closest(runs: Sequence[Run]) -> Run:
+    """The run whose F1 is closest to the mean, the one with the smaller seed if two are."""
+    mean = fmean(run.found.overall.f1 for run in runs)
+    return min(runs, key=lambda run: (abs(run.found.overall.f1 - mean), run.seed))
+
+
+def best(runs: Sequence[Run]) -> Run:
+    """The run with the best F1, the one with the smaller seed if two have it."""
+    return min(runs, key=lambda run: (-run.found.overall.f1, run.seed))
+
+
+def over_seeds(runs: Finished) -> str:
+    """How means are to be read."""
+    if runs.seeds < 2:
+        return "one seed each"
+    fewer = any(len(found) < runs.seeds for found in runs.models.values())
+    told = ", fewer where a cell says so" if fewer else ""
+    return f"mean ± sample deviation over seeds, n={runs.seeds}{told}"

@@ -1,0 +1,72 @@
+"""The paper's tables of scores in all: F1, precision and recall over seeds, and the best runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from nestag.lab.paper.lines import Layout, figure, one_by_one, our_lines, paper_lines, side_by_side
+from nestag.lab.paper.means import best, mean_of, over_seeds
+from nestag.lab.paper.published import Scores, published
+from nestag.lab.paper.runs import Finished, Run
+from nestag.tables import Figure, Row, Table
+
+STRICT = "Scores are strict, in percent: span and type must match."
+OF_THE_PAPER = "The paper's own rows are means of five runs; all its figures are as printed."
+
+
+def f1_table(runs: Finished) -> Table:
+    """Table 2: rows encodings, columns corpora."""
+
+    def ours(found: Sequence[Run]) -> Row:
+        return (mean_of([run.found.overall.f1 for run in found], runs.seeds),)
+
+    def theirs(scores: Scores) -> Row:
+        return (figure(scores.f1),)
+
+    title = f"F1 on {runs.split} (table 2 of the paper): {over_seeds(runs)}"
+    layout = Layout(title, ("encoding",), ("",), STRICT, OF_THE_PAPER, frozenset({""}))
+    lines = [*our_lines(runs, ours), *paper_lines(published().scores, runs, theirs)]
+    return side_by_side(layout, runs.corpora, lines)
+
+
+def precision_recall_table(runs: Finished) -> Table:
+    """Table 6: precision and recall of the same runs."""
+
+    def ours(found: Sequence[Run]) -> Row:
+        scores = [run.found.overall for run in found]
+        precision = mean_of([score.precision for score in scores], runs.seeds)
+        return (precision, mean_of([score.recall for score in scores], runs.seeds))
+
+    def theirs(scores: Scores) -> Row:
+        return (figure(scores.precision), figure(scores.recall))
+
+    measures = ("precision", "recall")
+    title = f"Precision and recall on {runs.split} (table 6 of the paper): {over_seeds(runs)}"
+    layout = Layout(title, ("encoding",), measures, STRICT, OF_THE_PAPER, frozenset(measures))
+    lines = [*our_lines(runs, ours), *paper_lines(published().scores, runs, theirs)]
+    return side_by_side(layout, runs.corpora, lines)
+
+
+def best_table(runs: Finished) -> Table:
+    """Table 7: the best run of each model."""
+
+    def ours(found: Sequence[Run]) -> Row:
+        seed, one = best(found)
+        return (seed, *(Figure(100 * share) for share in (one.overall.precision, one.overall.recall, one.overall.f1)))
+
+    def theirs(scores: Scores) -> Row:
+        return (None, *map(figure, scores))
+
+    measures = ("precision", "recall", "F1")
+    note = (
+        f"{STRICT} Each run is chosen by its F1 on {runs.split} itself, as the paper does; so this shows what luck can"
+        " give and is no fair estimate."
+    )
+    doubt = (
+        "The paper's figures are as printed; the F1 of each of its best runs is below the mean that its table 2 gives"
+        " for RoBERTa-large or BioBERT-large."
+    )
+    title = f"Best runs by F1 on {runs.split} (table 7 of the paper)"
+    layout = Layout(title, ("encoding",), ("seed", *measures), note, doubt, frozenset(measures))
+    lines = [*our_lines(runs, ours), *paper_lines(published().best, runs, theirs)]
+    return one_by_one(layout, runs.corpora, lines)

@@ -1,0 +1,141 @@
+"""The page: tables, pictures and mistakes of an experiment in one HTML file that loads nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from nestag.errors import InputError, UnknownNameError
+from nestag.evaluation.result import KINDS
+from nestag.lab.experiment.result import Result, read_results
+from nestag.lab.paper.pages import F1, Page, Pages, read_pages
+from nestag.lab.report.browse import Case, cases
+from nestag.lab.report.gallery import Plate, gallery
+from nestag.lab.report.groups import Setup, decodings, encodings, setups, splits, title_of
+from nestag.lab.report.html import Html, slug
+from nestag.lab.report.summary import Times, bests, facts, times
+from nestag.lab.report.topics import TOPICS, Topic
+from nestag.tables.html import to_html
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+
+@dataclass(frozen=True)
+class Report:
+    """A page, the files of its pictures by name, and what there was nothing to show of."""
+
+    page: str
+    pictures: dict[str, bytes]
+    missing: tuple[str, ...]
+
+
+class Shelf(NamedTuple):
+    """The pictures of a topic."""
+
+    topic: Topic
+    plates: list[Plate]
+
+
+class Sheet(NamedTuple):
+    """A table as a page shows it."""
+
+    name: str
+    title: str
+    html: Html
+    note: str
+    open: bool  # whether it is shown at once
+
+
+class Choice(NamedTuple):
+    """What a reader can choose by among the mistakes."""
+
+    key: str
+    name: str
+    options: list[str]
+
+
+def report(folder: str | Path, split: str = "test", png: bool = True) -> Report:
+    """The report of an experiment's folder."""
+    results = read_results(folder)
+    if not results:
+        raise InputError("no run is finished; let nestag experiment finish one first", str(folder))
+    found = splits(results)
+    if split not in found:
+        raise InputError(
+            f"no run was evaluated on {split!r}; there is {', '.join(found) or 'no evaluation'}", str(folder)
+        )
+    name = Path(folder).resolve().name
+    return made(name, results, read_pages(folder, split), split, times(folder), png)
+
+
+def made(
+    name: str, results: Sequence[Result], pages: Pages, split: str, when: Times | None, png: bool = True
+) -> Report:
+    """The report of these runs and tables; equal input gives equal bytes."""
+    frame = template()  # first: without its library, nothing need be drawn
+    plates = gallery(results, split, png)
+    shelves = [Shelf(topic, [plate for plate in plates if plate.topic == topic]) for topic in TOPICS]
+    groups = list(setups(results))
+    shown = cases(results)
+    missing = (*pages.missing, *_boxes(plates))
+    page = frame.render(
+        name=name,
+        split=split,
+        facts=facts(results, when),
+        bests=bests(results, split),
+        shelves=[shelf for shelf in shelves if shelf.plates],
+        missing=missing,
+        sheets=[sheet(page) for page in pages.pages],
+        cases=shown,
+        titles={setup: title_of(setup, groups) for setup in groups},
+        choices=choices(results, shown, groups),
+        kinds=KINDS,
+        style=resource("style.css"),
+        script=resource("page.js"),
+    )
+    return Report(page, {name: content for plate in plates for name, content in plate.files.items()}, missing)
+
+
+def _boxes(plates: Sequence[Plate]) -> list[str]:
+    """A line on files that lack letters, if there are any."""
+    names = [name for plate in plates for name in plate.boxes]
+    told = f"no font for some letters, which are boxes in {', '.join(names)}; the SVG of the same name has them"
+    return [told] if names else []
+
+
+def choices(results: Sequence[Result], shown: Sequence[Case], groups: Sequence[Setup]) -> list[Choice]:
+    """What the cases that are shown differ in."""
+    named = {title_of(case.setup, groups) for case in shown}
+    return [
+        Choice("setup", "corpus", [title for title in (title_of(setup, groups) for setup in groups) if title in named]),
+        Choice("encoding", "encoding", encodings(results)),
+        Choice("decoding", "decoding", decodings(results)[::-1]),
+        Choice("split", "split", splits(results)),
+    ]
+
+
+def sheet(page: Page) -> Sheet:
+    """A table as HTML."""
+    table = page.table
+    return Sheet(slug(f"table-{page.name}"), table.title, Html(to_html(table)), table.note, page.name == F1)
+
+
+def template() -> Template:
+    """The page before it is filled in; every text is escaped, and a name that is missing is an error."""
+    try:
+        from jinja2 import Environment, StrictUndefined
+    except ImportError:
+        raise UnknownNameError("reports need jinja2, which is not installed; pip install 'nestag[report]'") from None
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
+    )
+    return environment.from_string(resource("page.html.jinja"))
+
+
+def resource(name: str) -> Html:
+    """A file that comes with the package."""
+    return Html((files("nestag.lab.report") / name).read_text(encoding="utf-8"))

@@ -1,0 +1,51 @@
+"""Learning curves: F1 on dev and the loss after each epoch, a line for each run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from nestag.lab.experiment.result import Result
+from nestag.lab.report.groups import encodings
+from nestag.lab.report.pictures.look import canvas, frame_percent, legend_above, percent, sign
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+HEIGHT = 4.8
+
+
+def draw(results: Sequence[Result]) -> Figure:
+    """The picture of one setup: F1 above, loss below."""
+    figure = canvas(HEIGHT)
+    above, below = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
+    for number, encoding in enumerate(encodings(results)):
+        own = sign(number)
+        label: str | None = encoding
+        for run in (one for one in results if one.key.encoding == encoding and one.epochs):
+            epochs = range(1, len(run.epochs) + 1)
+            look = {"color": own.colour, "linestyle": own.stroke, "linewidth": 1.3}
+            # A run of a single epoch has no line, only a point.
+            marker = own.marker if len(run.epochs) == 1 else None
+            above.plot(epochs, [100 * epoch.dev.f1 for epoch in run.epochs], label=label, marker=marker, **look)
+            below.plot(epochs, [epoch.loss for epoch in run.epochs], marker=marker, **look)
+            label = None
+    frame_percent(above)
+    above.set_ylabel("F1 on dev, %")
+    below.set_ylabel("loss")
+    below.set_ylim(bottom=0)
+    below.set_xlabel("epoch")
+    below.xaxis.get_major_locator().set_params(integer=True)
+    legend_above(figure, above)
+    return figure
+
+
+def words(results: Sequence[Result]) -> str:
+    """What the picture shows, for those who cannot see it."""
+    told = [
+        f"{run.key.encoding} seed {run.key.seed}: F1 {percent(100 * run.epochs[0].dev.f1)} after the first of"
+        f" {len(run.epochs)} epochs, {percent(100 * max(epoch.dev.f1 for epoch in run.epochs))} at best"
+        for run in results
+        if run.epochs
+    ]
+    return f"F1 on dev and loss by epoch. {'; '.join(told)}."

@@ -1,0 +1,52 @@
+"""A small grid, one run of it finished and one begun; no model is trained."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+
+from nestag.corpora.formats import jsonl
+from nestag.evaluation.judge import evaluate
+from nestag.evaluation.matching import Pair
+from nestag.lab.experiment.facts import facts_of, write_facts
+from nestag.lab.experiment.grid import Grid
+from nestag.lab.experiment.plan import Plan, plan_of
+from nestag.lab.experiment.result import Epoch, Result, write_result
+from nestag.lab.experiment.spec import Corpus, Spec, write_spec
+from nestag.recipe import Recipe
+from test_recognizer import CORPUS
+
+
+@pytest.fixture
+def grid(tmp_path: Path) -> Grid:
+    """Two encodings, two seeds, one corpus."""
+    paths = {name: str(tmp_path / f"{name}.jsonl") for name in ("train", "dev", "test")}
+    for path in paths.values():
+        jsonl.write(CORPUS, path)
+    return Grid((Corpus("small", **paths),), {"r": Recipe()}, {}, ("abs", "rel"), ("legal",), (1, 2), False)
+
+
+def finish(spec: Spec) -> None:
+    """Leave behind what a finished run does."""
+    found = evaluate(Pair(one, one) for one in CORPUS)
+    scores = {split: {"legal": found} for split in ("dev", "test")}
+    spec.folder.mkdir(parents=True)
+    epochs = (Epoch(0.5, found.overall),) * 2
+    write_result(Result(spec.key, spec.settings, epochs, 26.0, 1, "a processor", {}, scores, {}), spec.folder)
+
+
+def begin(spec: Spec) -> None:
+    """Leave behind what a run does that was stopped in its first epoch."""
+    write_spec(spec)
+    spec.model.mkdir()
+    (spec.model / "run.json").write_text(json.dumps({"recipe": asdict(spec.recipe), "seed": spec.key.seed}))
+
+
+@pytest.fixture
+def plan(grid: Grid, tmp_path: Path) -> Plan:
+    runs = grid.runs(tmp_path / "out")
+    finish(runs[0])
+    begin(runs[1])
+    write_facts(facts_of(grid.corpora[0]), tmp_path / "out")
+    return plan_of(grid, tmp_path / "out")

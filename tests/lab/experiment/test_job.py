@@ -1,0 +1,152 @@
+"""One run: what it leaves behind, and that it ends the same however often it is stopped."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import nestag.lab.experiment.job as job
+from nestag.corpora.formats import jsonl
+from nestag.data import Sentence
+from nestag.evaluation import score
+from nestag.lab.experiment.diary import DIARY
+from nestag.lab.experiment.lock import locked
+from nestag.lab.experiment.result import Key, Result, read_result
+from nestag.lab.experiment.spec import FAILED, Corpus, Spec, read_spec, write_spec
+from test_recognizer import CORPUS, MANY, quick
+
+DEV = [*CORPUS, Sentence(["nobody", "slept"], id="a-3")]
+
+
+@pytest.fixture(scope="module")
+def spec(tiny_encoder: Callable[[str], str], tmp_path_factory: pytest.TempPathFactory) -> Spec:
+    """A run whose corpus is there and whose folder is not."""
+    folder = tmp_path_factory.mktemp("job")
+    paths = {name: str(folder / f"{name}.jsonl") for name in ("train", "dev", "test")}
+    for sentences, path in zip((MANY, DEV, DEV[:1]), paths.values(), strict=True):
+        jsonl.write(sentences, path)
+    recipe = quick(tiny_encoder("bert"), epochs=6, patience=0, ema=0.5)
+    key = Key("small", "tiny", "rel", "quick", 1)
+    return Spec(key, Corpus("small", **paths), recipe, ("greedy", "legal"), False, folder / "run")
+
+
+@pytest.fixture(scope="module")
+def done(spec: Spec) -> Spec:
+    write_spec(spec)
+    assert job.main([str(spec.folder), "--cpu"]) == 0
+    return spec
+
+
+def test_a_spec_survives_its_file(spec: Spec, tmp_path: Path) -> None:
+    mine = replace(spec, folder=tmp_path / "a" / "b")
+    write_spec(mine)
+    assert read_spec(mine.folder) == mine
+
+
+def test_a_result_survives_json(done: Spec) -> None:
+    result = read_result(done.folder / "result.json")
+    assert Result.from_json(json.loads(json.dumps(result.to_json()))) == result
+    assert result.key == done.key
+    assert result.settings == done.settings
+    assert len(result.epochs) == 6
+    assert all(epoch.loss > 0 for epoch in result.epochs)
+    assert result.seconds > 0
+    assert "processor" in result.device
+    assert {"nestag", "torch", "transformers"} <= set(result.versions)
+    assert {split: set(found) for split, found in result.evaluations.items()} == {
+        "dev": {"greedy", "legal"},
+        "test": {"greedy", "legal"},
+    }
+    assert set(result.calibration) == {"dev", "test"}
+    assert result.evaluations["dev"]["legal"].familiar  # train was given
+
+
+def test_predictions_stay_and_are_those_judged(done: Spec) -> None:
+    result = read_result(done.folder / "result.json")
+    for split, gold in (("dev", DEV), ("test", DEV[:1])):
+        for decoding in done.decodings:
+            predicted = list(jsonl.read(done.folder / f"{split}.{decoding}.jsonl.gz"))
+            assert [sentence.id for sentence in predicted] == [sentence.id for sentence in gold]
+            found = score([s.entities for s in gold], [s.entities for s in predicted])
+            assert result.evaluations[split][decoding].overall == found
+    legal = list(jsonl.read(done.folder / "dev.legal.jsonl.gz"))
+    assert result.calibration["dev"].entities == sum(len(sentence.entities) for sentence in legal)
+    assert max(epoch.dev.f1 for epoch in result.epochs) == result.evaluations["dev"]["legal"].overall.f1
+    assert not done.model.exists()
+
+
+def test_a_finished_run_is_not_done_again(done: Spec, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(job, "do")
+    assert job.main([str(done.folder), "--cpu"]) == 0
+
+
+def test_a_folder_that_another_process_works_in_is_left_alone(done: Spec) -> None:
+    lock = locked(done.folder)
+    assert lock is not None
+    assert locked(done.folder) is None
+    assert job.main([str(done.folder), "--cpu"]) == job.TAKEN
+    lock.close()
+    assert job.main([str(done.folder), "--cpu"]) == 0
+
+
+BARE = """
+import sys
+for name in ("typer", "rich", "matplotlib", "jinja2", "spacy", "cassis", "click"):
+    sys.modules[name] = None  # importing it fails, as on a machine that has only what training needs
+from nestag.lab.experiment import facts, job, runner
+assert "torch" not in sys.modules
+import nestag.corpora.registry, nestag.evaluation.judge, nestag.evaluation.matching
+assert "jsonl" in nestag.corpora.registry.available()
+sys.exit(nestag.lab.experiment.job.main(sys.argv[1:]))
+"""
+
+
+def test_a_killed_run_goes_on_and_ends_the_same(done: Spec, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cut = replace(done, folder=tmp_path / "cut", keep_model=True)
+    write_spec(cut)
+    process = subprocess.Popen([sys.executable, "-c", BARE, str(cut.folder), "--cpu"])
+    deadline = time.monotonic() + 120
+    while not list(cut.model.glob("checkpoints/*/complete")) and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.005)
+    process.kill()
+    assert process.wait() == -signal.SIGKILL
+    assert cut.interrupted
+    assert 0 < len(json.loads((cut.folder / DIARY).read_text())["epochs"]) < 6
+    with monkeypatch.context() as patched:  # stopped once more: trained, but not judged
+        patched.setattr(job, "judge", _stop)
+        assert job.main([str(cut.folder), "--cpu"]) == job.STOPPED
+    assert not (cut.folder / FAILED).exists()
+    assert not cut.finished
+    monkeypatch.setattr("nestag.training.train", _stop)  # and now it only has to be judged
+    assert job.main([str(cut.folder), "--cpu"]) == 0
+    whole, again = (read_result(one.folder / "result.json") for one in (done, cut))
+    assert again.epochs == whole.epochs
+    assert again.evaluations == whole.evaluations
+    assert again.calibration == whole.calibration
+    assert (cut.model / "model.safetensors").exists()
+
+
+def _stop(*_: object, **__: object) -> None:
+    raise KeyboardInterrupt
+
+
+def test_a_failure_is_written_down_and_forgotten_when_mended(
+    done: Spec, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "broken.jsonl").write_text("no json\n")
+    broken = replace(done, corpus=done.corpus._replace(dev=str(tmp_path / "broken.jsonl")), folder=tmp_path / "run")
+    write_spec(broken)
+    assert job.main([str(broken.folder), "--cpu"]) == job.BROKEN
+    told = (broken.folder / FAILED).read_text()
+    assert told.startswith("Traceback")
+    assert "broken.jsonl:1: not JSON" in told.splitlines()[-1]
+    assert "broken.jsonl:1: not JSON" in capsys.readouterr().err
+    monkeypatch.setattr(job, "do", lambda *_: None)
+    assert job.main([str(broken.folder), "--cpu"]) == 0
+    assert not (broken.folder / FAILED).exists()
