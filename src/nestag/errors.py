@@ -4,8 +4,10 @@
     ├── DataError          a sentence or entity that cannot be (also a ValueError)
     │   └── CrossingError  two entities that overlap without nesting
     ├── LabelError         a label that is not well formed (also a ValueError)
-    ├── InputError         something read from outside, with its file and line
-    └── UnknownNameError   a name nobody registered, such as an encoding (also a LookupError)
+    ├── InputError         a file or other input that cannot be used, with its place
+    │   └── SettingError   a setting that is unknown or has a wrong value (also a ValueError)
+    ├── UnknownNameError   a name that nothing is registered under, such as an encoding (also a LookupError)
+    └── MissingExtraError  a library that an extra of nestag installs is missing (also an ImportError)
 
 Every message names the value, the place and the remedy.
 """
@@ -34,7 +36,7 @@ class UnknownNameError(NestagError, LookupError):
 
 
 class InputError(NestagError):
-    """Input that cannot be read; the message starts with its place.
+    """Input that cannot be used; the message starts with its place.
 
     >>> str(InputError("no field 'tokens'; add a list of strings", "a.jsonl", 3))
     "a.jsonl:3: no field 'tokens'; add a list of strings"
@@ -44,3 +46,19 @@ class InputError(NestagError):
         super().__init__(f"{source}: {message}" if line is None else f"{source}:{line}: {message}")
         self.source = source
         self.line = line
+
+
+class SettingError(InputError, ValueError):
+    """A setting that is unknown, or whose value is not what it takes."""
+
+
+class MissingExtraError(NestagError, ImportError):
+    """A library is missing that an extra of nestag installs.
+
+    >>> str(MissingExtraError("pictures need matplotlib", "plot"))
+    "pictures need matplotlib, which is not installed; pip install 'nestag[plot]'"
+    """
+
+    def __init__(self, need: str, extra: str) -> None:
+        super().__init__(f"{need}, which is not installed; pip install 'nestag[{extra}]'")
+        self.extra = extra
