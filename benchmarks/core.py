@@ -22,10 +22,10 @@ from pathlib import Path
 import numpy as np
 
 from nestag import Absolute, Entity, Label, LabelIds, Sentence, Tree, Vocabulary, decode, decode_batch, encode, encoding
-from nestag.corpora.files import writing
 from nestag.corpora.formats import jsonl
 from nestag.crossing import set_aside_crossing
 from nestag.encodings import available
+from nestag.files import writing
 
 NAMES = ("abs", "rel", "dyn", "4tg")
 TYPES = ("PER", "ORG", "GPE", "LOC", "DATE")

@@ -21,8 +21,8 @@ from itertools import cycle, islice
 from pathlib import Path
 
 from nestag import Entity, Sentence, sample
-from nestag.corpora.files import writing
 from nestag.corpora.formats import jsonl
+from nestag.files import writing
 
 CHILD = """
 import resource, sys

@@ -1,12 +1,10 @@
-"""What all pictures share: colours, settings that make equal input give equal bytes, and files written whole.
+"""What all pictures share: colours, and settings that make equal input give equal bytes.
 
 Which picture is drawn is left to others. matplotlib is imported only when something is drawn.
 """
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BytesIO
@@ -60,29 +58,3 @@ def saved(figure: Figure, suffix: str) -> bytes:
     stream = BytesIO()
     figure.savefig(stream, format=suffix[1:], dpi=150, metadata={"Date": None} if suffix == ".svg" else None)
     return stream.getvalue()
-
-
-def replace_file(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all."""
-    try:
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
-            part = Path(file.name)
-            try:
-                file.write(content)
-                file.flush()
-                part.chmod(0o666 & ~_mask())
-                part.replace(path)
-            except BaseException:
-                part.unlink()
-                raise
-    except OSError as error:
-        raise InputError(
-            f"cannot be written ({error.strerror or error}); check the folder, its rights and its space", str(path)
-        ) from None
-
-
-def _mask() -> int:
-    """The rights that new files do not get."""
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -16,13 +16,13 @@ from transformers import PreTrainedTokenizerBase
 
 from nestag.batching import batches
 from nestag.corpora.document import Document, document_of, sentences_of
-from nestag.corpora.files import writing
 from nestag.corpora.format import Options
 from nestag.corpora.labelling import read_vocabulary, write_vocabulary
 from nestag.corpora.report import Report
 from nestag.data import Entity, Sentence
 from nestag.decoding import Decoding, EntityTable, Search, decode_scores, filter_entities
 from nestag.errors import InputError
+from nestag.files import writing
 from nestag.inputs import Reader, Reading, chunked, load_tokenizer
 from nestag.model import Tagger
 from nestag.vocabulary import Vocabulary

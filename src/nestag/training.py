@@ -18,11 +18,11 @@ from transformers import set_seed
 
 from nestag.calibrating import temperature_for
 from nestag.corpora.document import document_of
-from nestag.corpora.files import writing
 from nestag.crossing import set_aside_crossing
 from nestag.data import Sentence
 from nestag.errors import InputError
 from nestag.evaluation import Score
+from nestag.files import writing
 from nestag.inputs import Reader, load_tokenizer, longest_window
 from nestag.model import Tagger
 from nestag.recipe import Recipe

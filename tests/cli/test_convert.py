@@ -54,9 +54,11 @@ def test_every_sentence_survives_a_conversion(tmp_path: Path, found: list[Senten
     assert list(jsonl.read(tmp_path / "b.jsonl")) == found
 
 
-def test_pipes_need_a_format_and_then_work(corpus: Path) -> None:
+def test_pipes_are_recognised_by_their_content_or_need_a_format(corpus: Path) -> None:
     text = corpus.read_text("utf-8")
-    refused = nestag("convert", "-", corpus.with_name("x.jsonl"), given=text)
+    found = nestag("convert", "-", corpus.with_name("x.jsonl"), given=text)
+    assert (found.returncode, corpus.with_name("x.jsonl").read_text("utf-8")) == (0, text)
+    refused = nestag("convert", "-", corpus.with_name("x.jsonl"), given="what is this")
     assert (refused.returncode, "say which with --from" in refused.stderr) == (2, True)
     done = nestag("convert", "-", "-", "--from", "jsonl", "--to", "jsonl", given=text)
     assert (done.returncode, done.stdout) == (0, text)

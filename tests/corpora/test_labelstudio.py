@@ -9,12 +9,13 @@ from typing import Any
 
 import pytest
 
-from nestag.corpora import characters, records
+from nestag.corpora import records
 from nestag.corpora.document import Document
 from nestag.corpora.format import Options
 from nestag.corpora.formats import labelstudio
 from nestag.corpora.report import Report
 from nestag.errors import InputError
+from nestag.files import sources
 from raw_texts import EXACT, read_documents, saved, spans_of
 
 
@@ -97,7 +98,7 @@ def test_labelstudio_minimal(tmp_path: Path) -> None:
 
 def test_labelstudio_streams(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "x.json"
-    monkeypatch.setattr(characters, "BLOCK", 10_000)
+    monkeypatch.setattr(sources, "BYTES_AT_ONCE", 10_000)
     long = "word " * 2_000
     path.write_text("[" + ",\n".join(json.dumps(task(long, id=number)) for number in range(200)) + "]")
     tracemalloc.start()

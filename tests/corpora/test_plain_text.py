@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nestag.corpora import characters
 from nestag.corpora.document import documents_of
 from nestag.corpora.format import Options
 from nestag.corpora.formats import text
 from nestag.corpora.report import Report
 from nestag.data import Entity, Sentence
+from nestag.files import sources
 from raw_texts import LINES, read_all, saved
 
 pytest.importorskip("spacy")
@@ -53,7 +53,7 @@ def test_text_of_several_documents(tmp_path: Path) -> None:
 
 
 def test_text_of_any_length_needs_little_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(characters, "BLOCK", 1_000)
+    monkeypatch.setattr(sources, "BYTES_AT_ONCE", 1_000)
     monkeypatch.setattr(text, "LONGEST_PARAGRAPH", 1_000)
     path = tmp_path / "x.txt"
     line = "It rained all day on the roofs of the old town. " * 6

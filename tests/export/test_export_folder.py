@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner, Result
 
 from nestag.cli import app
-from nestag.corpora.files import writing
 from nestag.corpora.formats import jsonl
 from nestag.corpora.labelling import Tally, read_vocabulary
 from nestag.corpora.report import Report
@@ -27,6 +26,7 @@ from nestag.export.hf import HuggingFace
 from nestag.export.joint import joint_writer
 from nestag.export.machamp import MaChAmp
 from nestag.export.target import Target
+from nestag.files import writing
 from nestag.vocabulary import Vocabulary
 from strategies import ENCODINGS, sentences
 
@@ -160,7 +160,7 @@ def test_a_folder_that_holds_something_is_left_alone(tmp_path: Path) -> None:
     for there in (tmp_path / "full", train):
         refused = run("conll", there, "--train", train, "--dev", train)
         assert refused.exit_code == 2
-        assert "not an empty folder" in refused.output
+        assert "is there already" in refused.output
     assert [path.name for path in (tmp_path / "full").iterdir()] == ["kept"]
     (tmp_path / "empty").mkdir()
     assert run("conll", tmp_path / "empty", "--train", train, "--dev", train).exit_code == 0

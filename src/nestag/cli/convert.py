@@ -14,7 +14,6 @@ from nestag.cli.output import show
 from nestag.cli.splits import From, Reading, Split
 from nestag.cli.terminal import progress, tell
 from nestag.cli.written import writer_of
-from nestag.corpora.files import PIPE
 from nestag.corpora.format import Format
 from nestag.corpora.labelling import Tally, nesting, place_of
 from nestag.corpora.registry import format_for, format_named, format_of
@@ -23,6 +22,7 @@ from nestag.crossing import crossing_pairs
 from nestag.data import Sentence
 from nestag.diagnosis.splitting import SPLITS, Key, Load, by_document, by_sentence, loads_of, stratified, sum_of
 from nestag.errors import DataError, InputError
+from nestag.files import PIPE
 from nestag.tables import Form, Percent, Row, Section, Table
 
 

@@ -16,7 +16,6 @@ from rich.text import Text
 from nestag.cli.output import Forms, show
 from nestag.cli.splits import Reading, Split
 from nestag.cli.terminal import progress, tell
-from nestag.corpora.files import PIPE
 from nestag.corpora.registry import format_of
 from nestag.corpora.report import Report
 from nestag.data import Sentence
@@ -28,6 +27,7 @@ from nestag.evaluation.mistakes import MOST_KEPT, Mistake, mistakes_of
 from nestag.evaluation.parallel import see_files, workers_for
 from nestag.evaluation.result import Evaluation, Shown
 from nestag.evaluation.significance import Comparison, compare
+from nestag.files import PIPE
 from nestag.tables import Form, Table, to_json, visible
 
 WIDTH = 100

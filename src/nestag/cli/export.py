@@ -13,7 +13,6 @@ from nestag.cli.labels import By, Crossing, Keep, Policy
 from nestag.cli.splits import From
 from nestag.cli.terminal import guarded, progress, tell
 from nestag.cli.written import writer_for
-from nestag.corpora.files import PIPE
 from nestag.corpora.labelling import Tally
 from nestag.corpora.registry import format_of
 from nestag.corpora.report import Report
@@ -25,6 +24,7 @@ from nestag.export.folder import Source
 from nestag.export.hf import HuggingFace
 from nestag.export.machamp import MaChAmp
 from nestag.export.target import Split, Target
+from nestag.files import PIPE
 
 app = typer.Typer(
     name="export",

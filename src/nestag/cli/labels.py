@@ -11,7 +11,6 @@ import typer
 
 from nestag.cli.splits import From, Reading
 from nestag.cli.terminal import progress, tell
-from nestag.corpora.files import PIPE
 from nestag.corpora.formats import jsonl
 from nestag.corpora.labelling import decode_file, encode_file, nesting, read_vocabulary, write_vocabulary
 from nestag.corpora.registry import format_of
@@ -20,6 +19,7 @@ from nestag.data import Sentence
 from nestag.encodings import available, encoding
 from nestag.encodings.base import Encoding
 from nestag.errors import InputError, UnknownNameError
+from nestag.files import PIPE
 from nestag.vocabulary import Vocabulary
 
 

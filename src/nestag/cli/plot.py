@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nestag.diagnosis.statistics import Statistics
-from nestag.pictures import COLOURS, check_suffix, drawing, replace_file, saved
+from nestag.files import writing_bytes
+from nestag.pictures import COLOURS, check_suffix, drawing, saved
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,7 +22,8 @@ def plot(splits: Mapping[str, Statistics], path: str) -> None:
     suffix = check_suffix(path)
     with drawing():
         picture = saved(draw(splits), suffix)
-    replace_file(Path(path), picture)
+    with writing_bytes(path) as stream:
+        stream.write(picture)
 
 
 def draw(splits: Mapping[str, Statistics]) -> Figure:

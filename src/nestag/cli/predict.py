@@ -11,11 +11,11 @@ import typer
 from nestag.cli.splits import Cutter, Edges, From, Language, Words, options_of
 from nestag.cli.terminal import hush, progress, tell
 from nestag.cli.written import writer_for
-from nestag.corpora.files import PIPE, writing
 from nestag.corpora.registry import format_named, format_of
 from nestag.corpora.report import Report
 from nestag.data import Sentence
 from nestag.errors import InputError
+from nestag.files import PIPE, writing
 
 if TYPE_CHECKING:
     from nestag.recognizer import NestedNER

@@ -11,13 +11,13 @@ from typing import Annotated, NamedTuple
 import typer
 
 from nestag.cli.terminal import progress
-from nestag.corpora.files import PIPE
 from nestag.corpora.format import Boundaries, Options, Tokenizer
 from nestag.corpora.registry import format_of
 from nestag.corpora.report import Report
 from nestag.corpora.splits import ROLES, role_of, splits_in
 from nestag.data import Sentence
 from nestag.errors import InputError
+from nestag.files import PIPE
 
 
 class Words(StrEnum):

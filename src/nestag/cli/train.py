@@ -74,7 +74,7 @@ def one(
 ) -> Row:
     """One run, with a progress bar, and its model card."""
     from nestag.card import card
-    from nestag.corpora.files import writing
+    from nestag.files import writing
     from nestag.training import train as run_training
 
     hush()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from nestag.corpora.files import PIPE
 from nestag.corpora.format import Format, Writer
 from nestag.corpora.formats import jsonl
 from nestag.corpora.registry import available, format_for
 from nestag.errors import InputError
+from nestag.files import PIPE
 
 
 def writer_for(output: str, name: str | None) -> Writer:

@@ -1,19 +1,11 @@
-"""Folders of documents: a file's name for every document, and folders written whole or not at all."""
+"""Folders of documents: a file name for every document, and back."""
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
 from urllib.parse import unquote
 
-from nestag.corpora.files import PIPE
 from nestag.corpora.report import Report
-from nestag.errors import InputError
 
 _AWKWARD = re.compile(r'[\x00-\x1f\x7f"*/:<>?\\|%]|\A[.\s]|[.\s]\Z')
 
@@ -50,31 +42,3 @@ class Names:
             self.report.add("document renamed because another has its name", document, name)
         self.taken.add(name.lower())
         return name
-
-
-@contextmanager
-def writing_folder(path: str | Path) -> Iterator[Path]:
-    """A folder that takes its place when the block ends well, and leaves nothing behind when it does not.
-
-    A folder that has something in it is never replaced.
-    """
-    target = Path(path)
-    if str(path) == PIPE:
-        raise InputError("a folder cannot go through a pipe; name one", str(path))
-    if target.is_file() or (target.is_dir() and any(target.iterdir())):
-        raise InputError("is there already; remove it, or write to a new folder", str(path))
-    try:
-        part = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part"))
-        try:
-            yield part
-            mask = os.umask(0)
-            os.umask(mask)
-            part.chmod(0o777 & ~mask)
-            part.replace(target)
-        except BaseException:
-            shutil.rmtree(part, ignore_errors=True)
-            raise
-    except OSError as error:
-        raise InputError(
-            f"cannot be written ({error.strerror or error}); check the folder, its rights and its space", str(path)
-        ) from None

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nestag.corpora import labels
-from nestag.corpora.files import read_lines, writing
 from nestag.corpora.formats import jsonl
 from nestag.corpora.labels import Labelled
 from nestag.corpora.report import Report, describe
@@ -16,6 +15,7 @@ from nestag.data import Entity, Sentence
 from nestag.encodings import decode, encode, repairs
 from nestag.encodings.base import Encoding, Label, Naming
 from nestag.errors import CrossingError, InputError, LabelError
+from nestag.files import read_lines, writing
 from nestag.vocabulary import Vocabulary
 
 

@@ -13,10 +13,10 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple, TextIO
 
-from nestag.corpora.files import read_lines
 from nestag.encodings.base import Encoding, Label, N
 from nestag.encodings.notation import read_chain, read_field, read_name, write_chain, write_field, write_name
 from nestag.errors import InputError, LabelError
+from nestag.files import read_lines
 from nestag.tree import Name
 
 COLUMNS = ("token", "n", "c", "u")

@@ -8,13 +8,12 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from nestag.corpora.characters import read_blocks
 from nestag.corpora.document import Document, sentences_at
-from nestag.corpora.files import LONGEST_LINE, read_lines
 from nestag.corpora.format import Options
 from nestag.corpora.report import Report
 from nestag.data import Sentence
 from nestag.errors import DataError, InputError
+from nestag.files import LONGEST_LINE, read_blocks, read_lines
 
 _SIGN = re.compile(r'"(?:[^"\\]|\\.)*(?:"|\\?\Z)|[][{}:]', re.DOTALL)
 _SPACE = re.compile(r"[ \t\r\n\ufeff]*")

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import gzip
-import zlib
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
 
 from nestag.corpora import formats
-from nestag.corpora.files import PIPE
 from nestag.corpora.format import Format
 from nestag.errors import InputError, UnknownNameError
+from nestag.files import is_stream, peek
 
 HEAD = 64 * 2**10
 """Bytes of a file that may be looked at to recognise it."""
@@ -41,7 +39,7 @@ def format_of(path: str | Path, name: str | None = None) -> Format:
     if name is not None:
         return format_named(name)
     candidates = _by_suffix(path)
-    if str(path) != PIPE and Path(path).exists():
+    if is_stream(path) or Path(path).exists():
         head = _head(path)
         seen = [entry for entry in available().values() if entry.looks_like and entry.looks_like(head)]
         candidates = [entry for entry in candidates if entry in seen] or seen or candidates
@@ -81,7 +79,6 @@ def _head(path: str | Path) -> str:
             return ""
         file = files[0]
     try:
-        with gzip.open(file) if file.suffix == ".gz" else file.open("rb") as stream:
-            return stream.read(HEAD).decode("utf-8", "replace")
-    except (OSError, EOFError, zlib.error):
+        return peek(path if is_stream(path) else file, HEAD).decode("utf-8", "replace")
+    except InputError:  # whoever reads it says more
         return ""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from nestag.corpora.files import PIPE
 from nestag.errors import InputError
+from nestag.files import PIPE
 
 ROLES = {
     "train": ("train", "training"),

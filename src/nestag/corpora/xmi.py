@@ -13,9 +13,9 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 from xml.parsers import expat
 
-from nestag.corpora.characters import reading
 from nestag.corpora.folders import document_name
 from nestag.errors import InputError
+from nestag.files import reading
 
 LARGEST = 256 * 2**20
 """Bytes of one XMI file beyond which it is refused."""

@@ -16,12 +16,12 @@ from pathlib import Path
 from threading import Thread
 from typing import NamedTuple
 
-from nestag.corpora.files import PIPE, Part
 from nestag.corpora.formats import jsonl
 from nestag.corpora.report import Report
 from nestag.errors import InputError, NestagError
 from nestag.evaluation.judge import Judge
 from nestag.evaluation.matching import Pair, matched
+from nestag.files import PIPE, Part
 
 LARGE = 2**25
 """Bytes of both files from which on it is worth while to start processes."""

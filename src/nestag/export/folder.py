@@ -11,16 +11,11 @@ What is learned is learned from train alone; labels that only the other splits h
 from __future__ import annotations
 
 import json
-import os
-import shutil
-import tempfile
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from nestag.corpora.files import PIPE, read_lines, writing
 from nestag.corpora.labelling import Tally, labelled, nesting, place_of, read_vocabulary
 from nestag.corpora.labels import Labelled
 from nestag.corpora.registry import format_of
@@ -31,6 +26,7 @@ from nestag.encodings.notation import write_chain, write_name
 from nestag.errors import CrossingError, InputError
 from nestag.export import available
 from nestag.export.target import Description, Split, Target
+from nestag.files import is_stream, read_lines, writing, writing_folder
 from nestag.vocabulary import UNSEEN, Vocabulary
 
 FORMAT = 1
@@ -73,7 +69,7 @@ def write(target: Target, sources: dict[Split, Source], by: Encoding, folder: st
     """Export a corpus; the folder appears whole or not at all."""
     report = Report()
     tallies: dict[Split, Tally] = {}
-    with _appearing(Path(folder)) as part:
+    with writing_folder(folder) as part:
         train = sources["train"]
         vocabulary = learn(train, by)
         target = target.learned(vocabulary, train.sentences(Report()))
@@ -108,7 +104,7 @@ def read(folder: str | Path) -> Export:
 
 def learn(source: Source, by: Encoding) -> Vocabulary:
     """The vocabulary of train; an InputError names the sentence whose entities cross."""
-    if source.path == PIPE:
+    if is_stream(source.path):
         raise InputError("train is read more than once, which a pipe cannot be; give a file", source.path)
     number, last = 0, Sentence([])
 
@@ -151,30 +147,6 @@ def unseen_parts(sentence: Labelled, vocabulary: Vocabulary) -> Iterator[str]:
             yield f"c {write_name(label.c)}"
         if u == UNSEEN:
             yield f"u {write_chain(label.u)}"
-
-
-@contextmanager
-def _appearing(folder: Path) -> Iterator[Path]:
-    """A folder beside the one asked for, which takes its name when the block ends well."""
-    folder = folder.resolve()
-    try:
-        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise InputError("this is there already and not an empty folder; name another, or remove it", str(folder))
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        part = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}.", suffix=".part"))
-    except OSError as error:
-        raise InputError(f"cannot be made ({error.strerror or error}); check the path", str(folder)) from None
-    try:
-        yield part
-        mask = os.umask(0)
-        os.umask(mask)
-        part.chmod(0o777 & ~mask)
-        if folder.exists():
-            folder.rmdir()
-        part.rename(folder)
-    except BaseException:
-        shutil.rmtree(part, ignore_errors=True)
-        raise
 
 
 def _to_json(settings: dict[str, object]) -> str:

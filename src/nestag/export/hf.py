@@ -17,7 +17,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self, TextIO, TypeVar
 
-from nestag.corpora.files import read_lines
 from nestag.corpora.labels import Block, Labelled, Parts
 from nestag.data import Sentence
 from nestag.encodings import encoding
@@ -26,6 +25,7 @@ from nestag.encodings.notation import write_chain, write_name
 from nestag.errors import InputError, LabelError
 from nestag.export.joint import joint_writer, read_joint
 from nestag.export.target import Description, Split, Target
+from nestag.files import read_lines
 from nestag.vocabulary import UNSEEN, Vocabulary
 
 TAGS = "ner_tags"

@@ -2,7 +2,6 @@
 
 import sys
 from dataclasses import replace
-from pathlib import Path
 from xml.etree import ElementTree
 
 import matplotlib
@@ -11,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from finished_runs import evaluation, percent, result
-from nestag.errors import InputError, UnknownNameError
+from nestag.errors import UnknownNameError
 from nestag.evaluation.calibration import Rated, calibration
 from nestag.evaluation.result import Confused
 from nestag.lab.experiment.result import Result
@@ -20,7 +19,7 @@ from nestag.lab.report.groups import Spread, Way, best_way, setups, title_of, ty
 from nestag.lab.report.pictures import confusion, f1, kinds, parts, reliability
 from nestag.lab.report.pictures.inline import inline
 from nestag.lab.report.topics import TOPICS
-from nestag.pictures import drawing, replace_file
+from nestag.pictures import drawing
 from nestag.tables import NOTHING
 from whole_runs import grid, whole
 
@@ -208,10 +207,3 @@ def test_the_same_bytes_again_whatever_a_persons_own_settings_are() -> None:
     with matplotlib.rc_context({"font.size": 30, "axes.facecolor": "red"}):
         assert gallery([result()], "test") == before
         assert matplotlib.rcParams["font.size"] == 30
-
-
-def test_a_file_that_cannot_be_put_in_place_leaves_nothing(tmp_path: Path) -> None:
-    (tmp_path / "x.svg").mkdir()
-    with pytest.raises(InputError, match="cannot be written"):
-        replace_file(tmp_path / "x.svg", b"<svg/>")
-    assert [path.name for path in tmp_path.iterdir()] == ["x.svg"]

@@ -22,11 +22,11 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple, TextIO
 
-from nestag.corpora.files import Line, read_lines, writing
 from nestag.corpora.format import DEFAULT, Format, Options
 from nestag.corpora.report import Report
 from nestag.data import Entity, Sentence
 from nestag.errors import DataError, InputError
+from nestag.files import Line, read_lines, writing
 
 _BREAKS = "\t\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029\ufeff"
 """What ends a line or a column for some program, and the mark that may open a file."""

@@ -16,7 +16,6 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from nestag.corpora.files import read_lines, writing
 from nestag.corpora.format import DEFAULT, Format, Options
 from nestag.corpora.formats.authors import holdable, put
 from nestag.corpora.report import Report
@@ -24,6 +23,7 @@ from nestag.crossing import crossing_pairs
 from nestag.data import Entity, Sentence
 from nestag.encodings.notation import read_field, write_field
 from nestag.errors import CrossingError, DataError, InputError, LabelError
+from nestag.files import read_lines, writing
 
 DOCUMENT = "# doc: "
 _PIECE = re.compile(r"(?P<opens>\[?)(?P<word>(?:[^\\\[\]]|\\.)*)(?P<closes>\]*)", re.DOTALL)

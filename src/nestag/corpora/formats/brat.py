@@ -17,14 +17,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 
-from nestag.corpora.characters import read_text
 from nestag.corpora.document import Document, TextSpan, documents_of, sentences_at
-from nestag.corpora.files import Line, read_lines, writing
-from nestag.corpora.folders import Names, document_name, writing_folder
+from nestag.corpora.folders import Names, document_name
 from nestag.corpora.format import DEFAULT, Format, Options
 from nestag.corpora.report import Report
 from nestag.data import Sentence
 from nestag.errors import InputError
+from nestag.files import Line, read_lines, read_text, writing, writing_folder
 
 _ENTITY = re.compile(r"T\S*\t(\S+) (\d{1,18} \d{1,18}(?:;\d{1,18} \d{1,18})*)(?:\t(.*))?", re.DOTALL)
 _LEFT = {"E": "event", "R": "relation", "*": "relation", "A": "attribute", "M": "attribute", "N": "link", "#": "note"}

@@ -25,14 +25,14 @@ from typing import Any, NamedTuple
 from warnings import catch_warnings, simplefilter
 
 from nestag.corpora.document import Document, TextSpan, documents_of, sentences_at
-from nestag.corpora.files import writing
-from nestag.corpora.folders import Names, writing_folder
+from nestag.corpora.folders import Names
 from nestag.corpora.format import DEFAULT, Format, Options
 from nestag.corpora.report import Report
 from nestag.corpora.segment import Segment, given_words, grouped, segments, split_before
 from nestag.corpora.xmi import TYPE_SYSTEM, Xmi, read_xmi
 from nestag.data import Sentence
 from nestag.errors import InputError, UnknownNameError
+from nestag.files import writing, writing_folder
 
 _DKPRO = "de.tudarmstadt.ukp.dkpro.core.api."
 NAMED_ENTITY = _DKPRO + "ner.type.NamedEntity"

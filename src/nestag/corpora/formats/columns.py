@@ -26,12 +26,12 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import NamedTuple
 
-from nestag.corpora.files import Line, read_lines, writing
 from nestag.corpora.format import DEFAULT, Format, Options
 from nestag.corpora.formats.authors import holdable, put, read_word, write_word
 from nestag.corpora.report import Report
 from nestag.data import Entity, Sentence
 from nestag.errors import InputError
+from nestag.files import Line, read_lines, writing
 
 LOOKED_AT = 100
 """Sentences at the beginning of a file that say how it is laid out."""

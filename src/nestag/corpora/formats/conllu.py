@@ -26,13 +26,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from nestag.corpora.document import document_of
-from nestag.corpora.files import Line, writing
 from nestag.corpora.format import DEFAULT, Format, Options
 from nestag.corpora.formats.authors import holdable, put, read_word, write_word
 from nestag.corpora.formats.columns import blocks
 from nestag.corpora.report import Report
 from nestag.data import Entity, Sentence
 from nestag.errors import InputError
+from nestag.files import Line, writing
 
 HEADER = "# global.Entity = eid-etype-head-other\n"
 COLUMNS = 10

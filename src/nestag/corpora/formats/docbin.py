@@ -18,14 +18,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nestag.corpora.characters import BLOCK, reading
 from nestag.corpora.document import Document, TextSpan, documents_of, sentences_at
-from nestag.corpora.files import writing
 from nestag.corpora.format import DEFAULT, Format, Options
 from nestag.corpora.report import Report
 from nestag.corpora.segment import given_words, grouped, laid_out, split_before
 from nestag.data import Sentence
 from nestag.errors import InputError, UnknownNameError
+from nestag.files import reading, writing
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, DocBin, Span
@@ -36,6 +35,8 @@ GROUP = "sc"
 ENTS = "ents"
 LARGEST = 2**30
 """Bytes unpacked beyond which a file is refused."""
+BLOCK = 2**20
+"""Bytes unpacked at once."""
 _NAME = "document"  # where a group keeps the name of the document, which the file has no other place for
 
 

@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 from nestag.corpora.document import Document, TextSpan, documents_of
-from nestag.corpora.files import writing
 from nestag.corpora.format import DEFAULT, Format, Options
 from nestag.corpora.records import (
     Record,
@@ -35,6 +34,7 @@ from nestag.corpora.report import Report
 from nestag.corpora.utf16 import Utf16
 from nestag.data import Sentence
 from nestag.errors import DataError
+from nestag.files import writing
 
 _SPANS = ("label", "labels", "entities", "annotations")
 _LIST = re.compile(rf'"(?:{"|".join(_SPANS)})"\s*:\s*\[')

@@ -14,11 +14,11 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any, TextIO
 
-from nestag.corpora.files import WHOLE, Line, Part, read_lines, writing
 from nestag.corpora.format import DEFAULT, Format, Options
 from nestag.corpora.report import Report
 from nestag.data import Entity, Origin, Sentence
 from nestag.errors import DataError, InputError
+from nestag.files import WHOLE, Line, Part, read_lines, writing
 
 
 def read(path: str | Path, options: Options = DEFAULT, report: Report | None = None) -> Iterator[Sentence]:

@@ -23,7 +23,6 @@ from pathlib import Path
 from typing import Any
 
 from nestag.corpora.document import Document, TextSpan, documents_of
-from nestag.corpora.files import writing
 from nestag.corpora.format import DEFAULT, Format, Options
 from nestag.corpora.records import (
     Record,
@@ -41,6 +40,7 @@ from nestag.corpora.report import Report
 from nestag.corpora.utf16 import Utf16
 from nestag.data import Sentence
 from nestag.errors import DataError
+from nestag.files import writing
 
 _MINIMAL = {"annotation_id", "annotator", "lead_time"}
 """What JSON-MIN writes in every task."""

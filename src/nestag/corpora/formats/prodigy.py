@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 from nestag.corpora.document import Document, TextSpan, documents_of
-from nestag.corpora.files import writing
 from nestag.corpora.format import DEFAULT, Format, Options
 from nestag.corpora.records import (
     Record,
@@ -33,6 +32,7 @@ from nestag.corpora.records import (
 from nestag.corpora.report import Report
 from nestag.corpora.segment import given_words, grouped, laid_out
 from nestag.data import Sentence
+from nestag.files import writing
 
 
 def read(path: str | Path, options: Options = DEFAULT, report: Report | None = None) -> Iterator[Sentence]:

@@ -15,12 +15,11 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from nestag.corpora.characters import read_blocks
 from nestag.corpora.document import Document, document_of, follows, sentences_at, text_of
-from nestag.corpora.files import writing
 from nestag.corpora.format import DEFAULT, Format, Options
 from nestag.corpora.report import Report, describe
 from nestag.data import Origin, Sentence
+from nestag.files import read_blocks, writing
 
 LONGEST_PARAGRAPH = 10**6
 """Characters beyond which a paragraph is cut."""

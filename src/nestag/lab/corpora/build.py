@@ -7,12 +7,12 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from nestag.corpora.files import writing
 from nestag.corpora.formats.jsonl import to_line
 from nestag.corpora.report import Report, describe
 from nestag.crossing import crossing_pairs
 from nestag.data import Entity, Sentence, outermost_first
 from nestag.errors import InputError
+from nestag.files import writing
 from nestag.lab.corpora.published import Figures
 from nestag.lab.corpora.split import SPLITS, Placed, Split
 

@@ -16,10 +16,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from nestag.corpora.files import Line, read_lines
 from nestag.corpora.report import Report
 from nestag.data import Entity, Sentence
 from nestag.errors import DataError, InputError
+from nestag.files import Line, read_lines
 from nestag.lab.corpora import treebank
 from nestag.lab.corpora.split import Placed, Split
 from nestag.lab.corpora.treebank import Leaf

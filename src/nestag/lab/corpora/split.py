@@ -12,9 +12,9 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Literal, NamedTuple, get_args
 
-from nestag.corpora.files import Line, read_lines
 from nestag.data import Sentence
 from nestag.errors import InputError
+from nestag.files import Line, read_lines
 
 Split = Literal["train", "dev", "test"]
 SPLITS: tuple[Split, ...] = get_args(Split)

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from nestag.corpora.files import read_lines
 from nestag.errors import InputError
+from nestag.files import read_lines
 
 TRACE = "-NONE-"
 MOST_LEAVES = 100_000

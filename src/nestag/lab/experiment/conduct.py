@@ -9,7 +9,7 @@ from pathlib import Path
 from statistics import fmean, stdev
 from typing import NamedTuple
 
-from nestag.corpora.files import writing
+from nestag.files import writing
 from nestag.lab.experiment.duration import duration
 from nestag.lab.experiment.estimate import Estimate, estimate
 from nestag.lab.experiment.grid import Grid, load_grid

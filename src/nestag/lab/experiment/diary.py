@@ -10,9 +10,9 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-from nestag.corpora.files import writing
 from nestag.errors import InputError
 from nestag.evaluation.score import Score
+from nestag.files import writing
 from nestag.lab.experiment.result import Epoch
 
 DIARY = "epochs.json"

@@ -17,11 +17,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from nestag.corpora.files import writing
 from nestag.corpora.report import Report
 from nestag.diagnosis.coverage import Coverage, Covered, Reach, Sizes, coverage
 from nestag.diagnosis.statistics import TRAIN, Statistics, describe
 from nestag.errors import InputError
+from nestag.files import writing
 from nestag.lab.experiment.spec import Corpus, read
 
 FACTS = "corpora"

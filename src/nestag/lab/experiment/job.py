@@ -19,9 +19,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from nestag.corpora.files import writing
 from nestag.data import Sentence
 from nestag.errors import InputError
+from nestag.files import writing
 from nestag.lab.experiment.diary import Diary
 from nestag.lab.experiment.lock import locked
 from nestag.lab.experiment.machine import device, prepare, versions

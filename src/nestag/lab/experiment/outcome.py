@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from nestag.corpora.files import writing
 from nestag.errors import InputError
+from nestag.files import writing
 from nestag.lab.experiment.job import BROKEN, STOPPED, TAKEN
 from nestag.lab.experiment.result import RESULT, Result, read_result
 from nestag.lab.experiment.spec import FAILED, LOG, Spec

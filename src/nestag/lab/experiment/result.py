@@ -16,11 +16,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from nestag.corpora.files import writing
 from nestag.errors import InputError
 from nestag.evaluation.calibration import Calibration
 from nestag.evaluation.result import Evaluation
 from nestag.evaluation.score import Score
+from nestag.files import writing
 
 RESULT = "result.json"
 VERSION = 1

@@ -11,12 +11,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from nestag.corpora.files import writing
 from nestag.corpora.registry import format_of
 from nestag.corpora.report import Report
 from nestag.data import Sentence
 from nestag.decoding import Decoding
 from nestag.errors import InputError
+from nestag.files import writing
 from nestag.lab.experiment.result import RESULT, Key
 from nestag.recipe import Recipe
 

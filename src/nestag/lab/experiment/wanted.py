@@ -9,8 +9,8 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
-from nestag.corpora.files import writing
 from nestag.errors import InputError
+from nestag.files import writing
 from nestag.lab.experiment.result import Key
 
 WANTED = "wanted.json"

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from nestag.corpora.files import writing
-from nestag.errors import InputError
+from nestag.files import writing, writing_together
 from nestag.lab.paper.pages import NAMES, Pages
 from nestag.lab.paper.published import published
 from nestag.tables import Form, markdown_escaped, write
@@ -19,27 +16,13 @@ ALL = "tables.md"
 
 def write_tables(pages: Pages, folder: str | Path) -> None:
     """Write all files, or none; tables that were there before and cannot be made any more go away."""
-    target = Path(folder)
     texts = {f"{name}.{end}": write(table, form) for name, table in pages.pages for end, form in FORMS.items()}
     texts[ALL] = everything(pages)
-    stale = {f"{name}.{end}" for name in NAMES for end in FORMS} - texts.keys()
-    try:
-        target.mkdir(parents=True, exist_ok=True)
-        part = Path(tempfile.mkdtemp(dir=target, prefix=".tables.", suffix=".part"))
-        try:
-            for name, text in texts.items():
-                with writing(part / name) as stream:
-                    stream.write(text)
-            for name in texts:
-                (part / name).replace(target / name)
-            for name in stale:
-                (target / name).unlink(missing_ok=True)
-        finally:
-            shutil.rmtree(part, ignore_errors=True)
-    except OSError as error:
-        raise InputError(
-            f"cannot be written ({error.strerror or error}); check the folder, its rights and its space", str(folder)
-        ) from None
+    ours = (f"{name}.{end}" for name in NAMES for end in FORMS)
+    with writing_together(folder, stale=ours) as part:
+        for name, text in texts.items():
+            with writing(part / name) as stream:
+                stream.write(text)
 
 
 def everything(pages: Pages) -> str:

@@ -1,13 +1,10 @@
-"""Reports as files: everything is written beside its place first, and put there when all of it is whole."""
+"""Reports as files: the page, and its pictures all together."""
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from pathlib import Path
 
-from nestag.corpora.files import writing
-from nestag.errors import InputError
+from nestag.files import writing, writing_bytes, writing_together
 from nestag.lab.report.page import Report
 from nestag.lab.report.topics import TOPICS
 
@@ -17,23 +14,11 @@ def write_report(report: Report, file: str | Path, pictures: Path | None = None)
     if pictures is None:
         _write_page(report, file)
         return
-    try:
-        pictures.mkdir(parents=True, exist_ok=True)
-        part = Path(tempfile.mkdtemp(dir=pictures, prefix=".pictures.", suffix=".part"))
-        try:
-            for name, content in report.pictures.items():
-                (part / name).write_bytes(content)
-            _write_page(report, file)
-            for name in report.pictures:
-                (part / name).replace(pictures / name)
-            for stale in _ours(pictures) - report.pictures.keys():
-                (pictures / stale).unlink()
-        finally:
-            shutil.rmtree(part, ignore_errors=True)
-    except OSError as error:
-        raise InputError(
-            f"cannot be written ({error.strerror or error}); check the folder, its rights and its space", str(pictures)
-        ) from None
+    with writing_together(pictures, stale=_ours(pictures)) as part:
+        for name, content in report.pictures.items():
+            with writing_bytes(part / name) as stream:
+                stream.write(content)
+        _write_page(report, file)  # if that fails, the old pictures stay too
 
 
 def _write_page(report: Report, file: str | Path) -> None:
