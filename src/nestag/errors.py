@@ -43,7 +43,9 @@ class InputError(NestagError):
     """
 
     def __init__(self, message: str, source: str, line: int | None = None) -> None:
-        super().__init__(f"{source}: {message}" if line is None else f"{source}:{line}: {message}")
+        self.place = source if line is None else f"{source}:{line}"
+        super().__init__(f"{self.place}: {message}")
+        self.message = message
         self.source = source
         self.line = line
 

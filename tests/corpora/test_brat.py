@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 
 from nestag.corpora.document import Document, TextSpan, sentences_of
+from nestag.corpora.format import Options
 from nestag.corpora.formats import brat
+from nestag.corpora.registry import format_of
 from nestag.corpora.report import Report
 from nestag.data import Entity, Sentence
 from nestag.errors import InputError
@@ -46,7 +48,7 @@ def test_brat_reads_entities_and_counts_the_rest(tmp_path: Path) -> None:
     assert report.counts == {
         "discontinuous entity set aside": 1, "text that differs from what the offsets cover": 1, "event left out": 1,
         "relation left out": 2, "attribute left out": 2, "link left out": 1, "note left out": 1,
-        "token cut at a span's border": 1,
+        "token cut at a span's border": 1, "trigger of an event read as an entity": 1,
     }  # fmt: skip
 
 
@@ -109,13 +111,53 @@ def test_brat_refuses_what_it_cannot_hold(tmp_path: Path) -> None:
         brat.write([Sentence(["x"], [], "d-1"), Sentence(["x"], [], "e-1")], tmp_path / "a.ann")
     report = Report()
     brat.write([Sentence(["x", "\n"], [Entity(1, 2, "X")], "d-1")], tmp_path / "b.ann", report=report)
-    assert report.counts == {"entity of white space left out": 1}
+    assert report.counts["entity of white space left out"] == 1
     assert sorted(path.name for path in tmp_path.iterdir()) == ["b.ann", "b.txt"]
     with pytest.raises(InputError, match=r"there is no c.txt beside it"):
         read_all(brat.FORMAT, saved(tmp_path, "c.ann", ""))
     (tmp_path / "empty").mkdir()
     with pytest.raises(InputError, match=r"the folder has no \.ann file"):
         read_all(brat.FORMAT, tmp_path / "empty")
+
+
+def test_brat_folders_as_people_have_them(tmp_path: Path) -> None:
+    (tmp_path / "batch 1").mkdir()
+    saved(tmp_path, "annotation.conf", "[entities]\nPER\n[relations]\n[events]\n[attributes]\n")
+    saved(tmp_path, "visual.conf", "[labels]\nPER | Person\n")
+    saved(tmp_path, "LICENSE", "Do as you like.\n")
+    saved(tmp_path, "README.md", "# Letters\n")
+    saved(tmp_path, ".stats_cache", "x")
+    pair(tmp_path, "Nothing here.\n", "", "0")
+    pair(tmp_path / "batch 1", "Bob slept.\n", "T1\tPER 0 3\tBob\n", "1")
+    assert format_of(tmp_path).name == "brat"
+    sentences, report = read_all(brat.FORMAT, tmp_path)
+    assert [(s.id, len(s.entities)) for s in sentences] == [("0-1", 0), ("batch 1/1-1", 1)]
+    assert not report.counts
+    brat.write(sentences, tmp_path / "ours")
+    assert format_of(tmp_path / "ours").name == "brat"
+    assert read_all(brat.FORMAT, tmp_path / "ours")[0] == sentences
+
+
+def test_brat_skips_bad_lines_and_counts_them(tmp_path: Path) -> None:
+    path = pair(tmp_path, "Bob", "T1\tPER 0 3\tBob\nT2 PER 0 3 Bob\nT3\tPER 0 9\tBob\nT4\tX 0 3\tBob\n")
+    with pytest.raises(InputError, match=r"a\.ann:2: 'T2 PER 0 3 Bob' is no annotation.*--skip-bad sets it aside"):
+        read_all(brat.FORMAT, path)
+    (sentence,), report = read_all(brat.FORMAT, path, Options("whitespace", skip_bad=True))
+    assert [entity.type for entity in sentence.entities] == ["PER", "X"]
+    assert report.counts == {"bad record set aside": 2}
+    assert [finding.place for finding in report.findings] == [f"{path}:2", f"{path}:3"]
+
+
+@pytest.mark.parametrize("name", ["d.a1", "d.a2", ""])
+def test_bionlp_parts_are_read_together(name: str, tmp_path: Path) -> None:
+    saved(tmp_path, "d.txt", "Induction of BAX by p53")
+    saved(tmp_path, "d.a1", "T1\tProtein 13 16\tBAX\nT2\tProtein 20 23\tp53\n")
+    saved(tmp_path, "d.a2", "T3\tPositive_regulation 0 9\tInduction\nE1\tPositive_regulation:T3 Theme:T1 Cause:T2\n")
+    path = tmp_path / name
+    assert format_of(path).name == "brat"
+    (sentence,), report = read_all(brat.FORMAT, path)
+    assert [entity.type for entity in sentence.entities] == ["Positive_regulation", "Protein", "Protein"]
+    assert report.counts == {"event left out": 1, "trigger of an event read as an entity": 1}
 
 
 @pytest.mark.skipif("NESTAG_CORPORA" not in os.environ, reason="NESTAG_CORPORA does not say where corpora are")

@@ -7,9 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from nestag.corpora.format import Options
 from nestag.corpora.formats import columns, jsonl
+from nestag.corpora.registry import format_of
+from nestag.corpora.report import Report
 from nestag.data import Entity, Sentence
 from nestag.errors import InputError
+from raw_texts import saved
 from token_texts import CORPORA, read, with_corpora, written
 
 
@@ -24,6 +28,7 @@ def column_entities(tmp_path: Path, *tags: str) -> tuple[tuple[Entity, ...], Cou
         ("B-A", "I-A", "B-A", "O", "B-B", "I-B", "I-B"),
         ("B-A", "E-A", "S-A", "O", "B-B", "I-B", "E-B"),
         ("B-A", "L-A", "U-A", "O", "B-B", "I-B", "L-B"),
+        ("B-A", "E-A", "W-A", "O", "B-B", "M-B", "E-B"),
     ],
 )
 def test_columns_of_each_scheme(tmp_path: Path, tags: tuple[str, ...]) -> None:
@@ -90,7 +95,6 @@ def test_columns_merge_and_count_duplicates(tmp_path: Path) -> None:
     [
         ("a\tO\nb\n", 2, "1 columns where 2 are due"),
         ("a\n", 1, "1 columns where 2 are due"),
-        ("a\tO\nb\tO\tO\n", 2, "3 columns where 2 are due"),
         ("a\tPER\n", 1, "'PER' in column 2 is no tag"),
         ("a\tB-\n", 1, "'B-' in column 2 is no tag"),
         ("a\tO\n\tO\n", 2, "the token is empty"),
@@ -100,6 +104,79 @@ def test_columns_merge_and_count_duplicates(tmp_path: Path) -> None:
 def test_columns_that_cannot_be_read(tmp_path: Path, text: str, line: int, what: str) -> None:
     with pytest.raises(InputError, match=f"f:{line}: .*{what}"):
         read(columns.FORMAT, tmp_path / "f", text)
+
+
+def test_columns_parted_by_blanks_with_documents_and_phrases(tmp_path: Path) -> None:
+    text = (
+        "-DOCSTART- -X- -X- O\n\nAda NNP B-NP B-PER\nslept VBD B-VP O\n\n-DOCSTART- -X- -X- O\n\n"
+        "New NNP B-NP B-LOC\nYork NNP I-NP I-LOC\nwoke VBD B-VP O\n\nIt PRP B-NP O\n"
+    )
+    path = saved(tmp_path, "eng.txt", text)
+    assert format_of(path).name == "columns"
+    report = Report()
+    assert list(columns.FORMAT.read(path, report=report)) == [
+        Sentence(["Ada", "slept"], [Entity(0, 1, "PER")], "eng:1-1"),
+        Sentence(["New", "York", "woke"], [Entity(0, 2, "LOC")], "eng:2-1"),
+        Sentence(["It"], [], "eng:2-2"),
+    ]
+    assert report.summary() == [
+        f"{path}: read as columns (a token and its BIO tags a line)",
+        f"{path}: column 3 holds phrases (NP, VP) and was left alone; --columns 1,3 reads it",
+        f"{path}: no tags in column 2, left alone; --columns says which to read",
+    ]
+
+
+def test_columns_are_chosen_by_number(tmp_path: Path) -> None:
+    path = saved(tmp_path, "f", "x Ada B-NP B-PER 7\ny B. I-NP I-PER 8\n")
+
+    def chosen(*numbers: int) -> list[Sentence]:
+        return list(columns.read(path, Options(columns=numbers)))
+
+    assert chosen(2, 4) == [Sentence(["Ada", "B."], [Entity(0, 2, "PER")])]
+    assert chosen(1, 3, -2) == [Sentence(["x", "y"], [Entity(0, 2, "NP"), Entity(0, 2, "PER")])]
+    with pytest.raises(InputError, match="f:1: 'Ada' in column 2 is no tag"):
+        chosen(1, 2)
+    with pytest.raises(InputError, match="f:1: 5 columns where 9 are due"):
+        chosen(1, 9)
+
+
+def test_ragged_columns_are_filled(tmp_path: Path) -> None:
+    found, counts = read(columns.FORMAT, tmp_path / "f", "a\tB-A\tB-B\nb\tI-A\nc\tO\n\nd\tO\n")
+    assert found == [Sentence(["a", "b", "c"], [Entity(0, 2, "A"), Entity(0, 1, "B")]), Sentence(["d"])]
+    assert counts == {"tag missing at the end of a line read as O": 3}
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ("B-X|U-Y", "I-X|B-X", "L-X|L-X", "O"),
+        ("U-Y|B-X", "B-X|I-X", "L-X|L-X", "O"),  # innermost first
+        ("B-X|B-Y", "I-X|B-X", "I-X|I-X", "O"),
+    ],
+)
+def test_several_tags_in_a_cell(tmp_path: Path, cells: tuple[str, ...]) -> None:
+    found, counts = column_entities(tmp_path, *cells)
+    assert found == (Entity(0, 3, "X"), Entity(0, 1, "Y"), Entity(1, 3, "X"))
+    assert not counts
+
+
+def test_a_joined_tag_that_nothing_began_is_repaired(tmp_path: Path) -> None:
+    found, counts = column_entities(tmp_path, "B-X|I-Y", "I-Y|E-Z", "B-a|b", "O")
+    assert found == (Entity(0, 2, "Y"), Entity(0, 1, "X"), Entity(1, 2, "Z"), Entity(2, 3, "a|b"))
+    assert counts == {"tag repaired to begin an entity": 2}
+
+
+def test_bad_sentences_are_skipped_and_counted(tmp_path: Path) -> None:
+    path = saved(tmp_path, "f", "a\tB-A\n\n" * columns.LOOKED_AT + "b\tPER\n\nc\n\nd\tO\n")
+    report = Report()
+    found = list(columns.read(path, Options(skip_bad=True), report))
+    assert len(found) == columns.LOOKED_AT + 1
+    assert report.counts == {"bad record set aside": 2}
+
+
+@pytest.mark.parametrize("text", ["It rained.\nAll day.\n", "A B-2 bomber\n", "# a\n", "", "1-1\t0-3\tAda\t_\n"])
+def test_other_texts_are_no_columns(text: str) -> None:
+    assert not columns.looks_like(text)
 
 
 def test_columns_without_blank_lines_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from nestag.corpora.format import Options
 from nestag.corpora.formats import conllu, jsonl
+from nestag.corpora.report import Report
 from nestag.data import Entity, Sentence
 from nestag.errors import InputError
 from token_texts import CORPORA, read, there_and_back, with_corpora, written
@@ -44,6 +46,55 @@ def test_conllu_as_others_write_it(tmp_path: Path) -> None:
 def test_conllu_of_older_headers(tmp_path: Path) -> None:
     text = "# global.Entity = entity-GRP-infstat\n" + rows("a Entity=(person-1-new", "b Entity=person-1)")
     assert read(conllu.FORMAT, tmp_path / "f", text)[0] == [Sentence(["a", "b"], [Entity(0, 2, "person")])]
+
+
+@pytest.mark.parametrize(
+    ("header", "first", "second", "third"),
+    [
+        ("", "(person(place)", "", "person)"),  # types alone
+        ("", "(person-1(place-2)", "", "person-1)"),  # a type and a number, on both sides
+        ("", "(e1-person(e2-place)", "", "e1)"),  # as ours, without the header
+        ("", "(person-1-new(place-2-giv)", "", "1)"),
+        ("", "(person(place)", "", ")"),  # no name to close by
+        ("etype-identity", "(person(place-Scetis)", "", "person)"),
+        ("etype-eid-infstat-minspan-link-identity", "(person-5-new-1(place-6-giv-1-coref-Scetis)", "", "5)"),
+        ("eid-etype-head-other", "(e5-person-1-(e6-place-1-)", "", "e5)"),
+    ],
+)
+def test_conllu_with_and_without_ids_and_headers(
+    header: str, first: str, second: str, third: str, tmp_path: Path
+) -> None:
+    text = (f"# global.Entity = {header}\n" if header else "") + rows(
+        f"a Entity={first}", f"b {second}".strip(), f"c SpaceAfter=No|Entity={third}"
+    )
+    found, counts = read(conllu.FORMAT, tmp_path / "f", text)
+    assert found == [Sentence(["a", "b", "c"], [Entity(0, 3, "person"), Entity(0, 1, "place")])]
+    assert not counts
+
+
+def test_a_stray_bracket_names_its_place_and_can_be_skipped(tmp_path: Path) -> None:
+    text = rows("a Entity=(e1-A)e7)", "b Entity=e1)(e2-B)") + rows("c Entity=(e3-C)")
+    with pytest.raises(InputError, match=r"f:1: Entity=e7\) closes what was not opened.*--skip-bad sets it aside"):
+        read(conllu.FORMAT, tmp_path / "f", text)
+    report = Report()
+    found = list(conllu.read(tmp_path / "f", Options(skip_bad=True), report))
+    assert [sentence.entities for sentence in found] == [(Entity(0, 1, "A"), Entity(1, 2, "B")), (Entity(0, 1, "C"),)]
+    assert [finding.place for finding in report.findings] == [f"{tmp_path / 'f'}:1", f"{tmp_path / 'f'}:2"]
+
+
+def test_a_bad_row_sets_its_sentence_aside(tmp_path: Path) -> None:
+    (tmp_path / "f").write_text(rows("a", "7:b") + rows("c Entity=(e3-C)"))
+    report = Report()
+    assert [s.tokens for s in conllu.read(tmp_path / "f", Options(skip_bad=True), report)] == [("c",)]
+    assert report.counts == {"bad record set aside": 1}
+
+
+def test_ten_columns_of_webanno_are_no_conllu(tmp_path: Path) -> None:
+    text = "1-1\t0-3\tAda\t_\t_\t_\t_\tPER[1]\t_\t_\n1-2\t4-9\tslept\t_\t_\t_\t_\tPER[1]\t_\t_\n"
+    assert not conllu.looks_like(text)
+    assert not conllu.looks_like("#FORMAT=WebAnno TSV 3.3\n\n" + rows("a"))
+    with pytest.raises(InputError, match="f:1: 10 columns, the first '1-1'"):
+        read(conllu.FORMAT, tmp_path / "f", text)
 
 
 def test_conllu_with_empty_nodes(tmp_path: Path) -> None:

@@ -54,24 +54,43 @@ def test_spacy_groups(tmp_path: Path) -> None:
     assert report.counts == {"empty span left out": 1}
     assert read_all(docbin.FORMAT, docs(tmp_path, group("own", (0, 1, "X"))))[0][0].entities == (Entity(0, 1, "X"),)
     both = docs(tmp_path, two)
-    with pytest.raises(InputError, match="x:1 has no group of spans 'sc'; say the field, one of a, b"):
+    with pytest.raises(InputError, match=r"several groups have spans: a \(1 spans\), b \(1 spans\); say with --field"):
         read_all(docbin.FORMAT, both)
     assert read_all(docbin.FORMAT, both, Options(field="b"))[0][0].entities == (Entity(2, 4, "Y"),)
-    with pytest.raises(InputError, match="no group of spans 'c'"):
+    with pytest.raises(InputError, match="no group of spans is called 'c'"):
         read_all(docbin.FORMAT, both, Options(field="c"))
 
 
-def test_spacy_entities_only_when_asked(tmp_path: Path) -> None:
+def test_spacy_entities_are_read_where_no_group_has_spans(tmp_path: Path) -> None:
     def ents(doc: Any) -> None:
         from spacy.tokens import Span
 
         doc.ents = [Span(doc, 2, 4, label="GPE")]
 
     path = docs(tmp_path, ents)
-    with pytest.raises(InputError, match="one of ents"):
-        read_all(docbin.FORMAT, path)
+    assert read_all(docbin.FORMAT, path)[0][0].entities == (Entity(2, 4, "GPE"),)
     assert read_all(docbin.FORMAT, path, Options(field="ents"))[0][0].entities == (Entity(2, 4, "GPE"),)
     assert not read_all(docbin.FORMAT, docs(tmp_path, lambda doc: None))[0][0].entities
+
+
+def test_spacy_says_which_spans_were_taken_and_how_many_others_have(tmp_path: Path) -> None:
+    def both(name: str, *spans: tuple[int, int, str]) -> Callable[[Any], None]:
+        def build(doc: Any) -> None:
+            from spacy.tokens import Span
+
+            doc.ents = [Span(doc, 2, 4, label="GPE"), Span(doc, 0, 1, label="PER")]
+            group(name, *spans)(doc)
+
+        return build
+
+    empty = docs(tmp_path, both("sc"))
+    sentences, report = read_all(docbin.FORMAT, empty)
+    assert sum(len(sentence.entities) for sentence in sentences) == 2
+    assert not report.notes
+    filled = docs(tmp_path, both("own", (0, 2, "X")))
+    sentences, report = read_all(docbin.FORMAT, filled)
+    assert sentences[0].entities == (Entity(0, 2, "X"),)
+    assert report.notes[0] == (f"{filled}: read from own (1 spans); left alone: ents (2 spans), which --field reads")
 
 
 def test_spacy_sentences_are_taken(tmp_path: Path) -> None:

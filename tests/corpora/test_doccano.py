@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from nestag.corpora.document import sentences_of
+from nestag.corpora.format import Options
 from nestag.corpora.formats import doccano
+from nestag.corpora.registry import format_of
 from nestag.corpora.report import Report
 from nestag.errors import InputError
 from raw_texts import LINES, read_all, read_documents, saved, spans_of
@@ -39,11 +41,37 @@ def test_doccano_counts_as_browsers_do(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "y.jsonl").read_text())["label"] == [[3, 6, "P"], [10, 12, "P"]]
 
 
+def test_doccano_as_older_versions_and_lists_have_it(tmp_path: Path) -> None:
+    lines = [
+        '{"id": 1, "data": "the USA", "label": [[4, 7, "GPE"]]}',
+        '{"id": 2, "data": "Bob", "labels": [[0, 3, "PER"]], "user": 1}',
+    ]
+    for content in ("\n".join(lines), f"[{','.join(lines)}]"):
+        path = saved(tmp_path, "x.json", content)
+        assert format_of(path).name == "doccano"
+        found, _ = read_documents(doccano.FORMAT, path)
+        assert [(d.text, spans_of(d)) for d in found] == [("the USA", [(4, 7, "GPE")]), ("Bob", [(0, 3, "PER")])]
+
+
+def test_doccano_is_known_by_a_first_record_of_any_length(tmp_path: Path) -> None:
+    long = json.dumps({"id": 1, "text": "word " * 50_000, "label": [[0, 4, "W"]]})
+    assert format_of(saved(tmp_path, "x.jsonl", f"{long}\n{long}\n")).name == "doccano"
+    longer = json.dumps({"id": 1, "label": [[0, 4, "W"]], "text": "word " * 500_000})
+    assert format_of(saved(tmp_path, "y.jsonl", longer)).name == "doccano"
+
+
+def test_doccano_skips_bad_lines(tmp_path: Path) -> None:
+    path = saved(tmp_path, "x.jsonl", '{"text": "a"\n7\n{"text": "b", "label": [[0, 9, "X"]]}\n{"text": "c"}\n')
+    found, report = read_documents(doccano.FORMAT, path, Options("whitespace", skip_bad=True))
+    assert [document.text for document in found] == ["c"]
+    assert [finding.place for finding in report.findings] == [f"{path}:1", f"{path}:2", f"{path}:3"]
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [
         ("{", "not JSON"),
-        ("[1]", "list where an object should be"),
+        ("[1]", "int where an object should be"),
         ("9" * 5000, "not JSON"),
         ("[" * 100_000, "not JSON"),
         ('{"text": 1}', "'text' is 1; make it a string"),

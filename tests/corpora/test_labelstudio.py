@@ -47,7 +47,7 @@ def test_labelstudio_regions(tmp_path: Path) -> None:
     assert spans_of(document) == [(0, 7, "GPE"), (0, 7, "ORG"), (2, 5, "X"), (4, 7, "GPE")]
     assert report.counts == {
         "region without a label left out": 1,
-        "result that marks no text left out": 2,
+        "result that marks nothing left out": 2,
         "region of HTML left out": 1,
         "prediction left out": 1,
         "token cut at a span's border": 2,
@@ -82,6 +82,34 @@ def test_labelstudio_takes_the_first_annotation_that_was_not_skipped(tmp_path: P
     assert report.counts == {"further annotation of a task left out": 1, "skipped task set aside": 1}
 
 
+def test_labelstudio_as_real_projects_export_it(tmp_path: Path) -> None:
+    box = {"type": "rectanglelabels", "value": {"x": 1.5, "y": 2, "width": 3, "height": 4, "rectanglelabels": ["A"]}}
+    sound = {"type": "labels", "value": {"start": 0.5, "end": 1.25, "channel": 0, "labels": ["Speech"]}}
+    choice = {"type": "choices", "value": {"start": 0, "end": 3, "text": "the", "choices": ["good"]}}
+    found, report = studio(
+        tmp_path,
+        task("the USA", region(4, 7, "USA", "GPE", "LOC"), choice, box, sound, predictions=[11, 12]),
+        task("", id=2) | {"data": {"image": "/data/upload/1/a.png"}},
+        task("", id=3) | {"data": {"image": "https://example.org/a.png", "body": "Bob"}},
+    )
+    assert [(document.id, document.text) for document in found] == [("1", "the USA"), ("3", "Bob")]
+    assert spans_of(found[0]) == [(4, 7, "GPE"), (4, 7, "LOC")]
+    assert report.counts == {
+        "prediction left out": 2,
+        "region that is no text left out": 2,
+        "result that marks nothing left out": 1,
+        "task without a text set aside": 1,
+    }
+    assert [finding.what for finding in report.findings][:2] == ["id 11", "id 12"]
+
+
+def test_labelstudio_of_pictures_alone_is_a_warning(tmp_path: Path) -> None:
+    box = {"type": "brushlabels", "value": {"format": "rle", "rle": [1], "brushlabels": ["A"]}}
+    _, report = studio(tmp_path, task("Bob", box), task("Al", box))
+    (note,) = [note for note in report.notes if note.startswith("warning")]
+    assert "no entity in 2 sentences, read as labelstudio; --field" in note
+
+
 def test_labelstudio_minimal(tmp_path: Path) -> None:
     minimal = {
         "id": 4, "body": "the USA", "label": [region(4, 7, "USA", "GPE")["value"]], "sentiment": ["good"],
@@ -103,7 +131,7 @@ def test_labelstudio_streams(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     path.write_text("[" + ",\n".join(json.dumps(task(long, id=number)) for number in range(200)) + "]")
     tracemalloc.start()
     number = 0
-    for record in records.read_json_list(path):
+    for record in records.read_records(path, EXACT, Report()):
         number += 1
         assert record.line == number
     peak = tracemalloc.get_traced_memory()[1]

@@ -10,6 +10,7 @@ import pytest
 
 from nestag.corpora.format import Options
 from nestag.corpora.formats import prodigy
+from nestag.corpora.registry import format_of
 from nestag.data import Entity, Sentence
 from raw_texts import read_all, saved
 
@@ -40,6 +41,17 @@ def test_prodigy_sets_aside_what_was_not_accepted(tmp_path: Path) -> None:
     sentences, report = read_all(prodigy.FORMAT, path, Options())
     assert len(sentences) == 2
     assert report.counts == {"example not accepted set aside": 2, "relation left out": 1}
+
+
+def test_prodigy_whose_first_records_have_no_spans(tmp_path: Path) -> None:
+    marks = {"_input_hash": 1, "_task_hash": 2, "_view_id": "ner_manual"}
+    plain = json.dumps({"text": "Nothing.", "answer": "accept"} | marks) + "\n"
+    null = json.dumps({"text": "Nothing.", "spans": None, "answer": "accept"}) + "\n"
+    path = saved(tmp_path, "x.jsonl", plain * 3 + null + example(answer="accept", **marks) + example(answer="reject"))
+    assert format_of(path).name == "prodigy"
+    sentences, report = read_all(prodigy.FORMAT, path)
+    assert [len(sentence.entities) for sentence in sentences] == [0, 0, 0, 0, 1]
+    assert report.counts["example not accepted set aside"] == 1
 
 
 def test_prodigy_writes_what_it_is_known_for(tmp_path: Path) -> None:

@@ -10,6 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nestag.corpora import records
+from nestag.corpora.format import Options
+from nestag.corpora.report import Report
 from nestag.errors import InputError
 from raw_texts import saved
 
@@ -17,29 +19,38 @@ from raw_texts import saved
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("", "begins with ''"),
-        ('{"id": 1}', "begins with '{'"),
-        ('[{"id": 1}', r"'' after an object; put a comma"),
-        ('[{"id": 1} {', r"'{' after an object"),
+        ('[{"id": 1}', r"'' after a value; put a comma"),
+        ('[{"id": 1} {', r"'{' after a value"),
         ('[{"id": 1},', "not JSON"),
         ('[{"id": 1, "da', "not JSON"),
         ("[1]", "int where an object should be"),
-        ("[] x", "'x' after the end of the list"),
+        ("[] x", "not JSON"),
         ("[" * 100_000, "not JSON"),
+        ('{"id": 1}\n{"id"\n', "x.json:2: not JSON"),
+        ('{"id": 1}\n\n"a"\n', "x.json:3: str where an object should be"),
     ],
 )
 def test_lists_that_are_not_whole(content: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=message):
-        list(records.read_json_list(saved(tmp_path, "x.json", content)))
+        list(records.read_records(saved(tmp_path, "x.json", content), Options(), Report()))
 
 
 @given(st.lists(st.dictionaries(st.text(max_size=3), st.text(max_size=20), max_size=3), max_size=5), st.integers(1, 9))
 def test_lists_are_read_whatever_the_blocks(values: list[dict[str, str]], size: int) -> None:
     content = "\ufeff" + json.dumps(values, indent=1, ensure_ascii=False) + "\n"
-    window = records._Window(content[at : at + size] for at in range(0, len(content), size))
-    found = []
-    sign = window.sign()
-    while sign != "]" and window.sign_after() != "]":
-        found.append(window.value())
-        sign = window.sign()
-    assert found == values
+    blocks = [content[at : at + size] for at in range(0, len(content), size)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(records, "read_blocks", lambda path: iter(blocks))
+        assert [record.fields for record in records.read_records("x", Options(), Report())] == values
+
+
+def test_objects_one_after_the_other_are_read_however_they_are_laid_out(tmp_path: Path) -> None:
+    path = saved(tmp_path, "x.json", '\n{"id": 1}\n{\n "id": 2\n}{"id": 3}\n\n')
+    assert list(records.read_records(path, Options(), Report())) == [(2, {"id": 1}), (3, {"id": 2}), (5, {"id": 3})]
+
+
+def test_a_line_that_is_no_json_is_skipped_alone(tmp_path: Path) -> None:
+    path = saved(tmp_path, "x.json", '{"id": 1}\n{"id": \nnull\n{"id": 4}\nrubbish')
+    report = Report()
+    found = [record.line for record in records.read_records(path, Options(skip_bad=True), report)]
+    assert (found, report.counts) == ([1, 4], {"bad record set aside": 3})

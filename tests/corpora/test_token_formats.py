@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nestag.corpora.format import Format
-from nestag.corpora.formats import authors, brackets, columns, conllu, jsonl
+from nestag.corpora.formats import brackets, columns, conllu, jsonl, nner
 from nestag.corpora.registry import available, format_for, format_of
 from nestag.crossing import set_aside_crossing
 from nestag.data import Entity, Origin, Sentence
@@ -18,7 +18,7 @@ from nestag.errors import InputError
 from token_texts import CORPORA, read, there_and_back, with_corpora, written
 
 TOKEN_FORMATS = [entry for entry in available().values() if entry.write and not entry.raw_text]
-OURS = (authors.FORMAT, columns.FORMAT, conllu.FORMAT, brackets.FORMAT)
+OURS = (nner.FORMAT, columns.FORMAT, conllu.FORMAT, brackets.FORMAT)
 AWKWARD = (
     " ", "a b", "\t", "\n", "\r", "\u2028", "\x85", "\ufeff", "\xa0", "#", "# doc: x", "#x", "[", "]", "[PER", "\\",
     "\\s", "\\u0020", "\\u005c", "\\\\u0009", "|", ",", "-", "(", ")", "_", "O", "B-PER", "1", "0,0 PER", "Entity=(1",
@@ -97,7 +97,7 @@ def test_files_are_recognised(entry: Format, tmp_path: Path) -> None:
 
 def test_an_escape_that_is_never_written_is_ordinary_text(tmp_path: Path) -> None:
     for token in ("1\\/2", "C:\\temp\\new", "\\u00e9", "\\ud800", "\\"):
-        assert read(authors.FORMAT, tmp_path / "f", f"{token}\n\n\n")[0] == [Sentence([token])]
+        assert read(nner.FORMAT, tmp_path / "f", f"{token}\n\n\n")[0] == [Sentence([token])]
         assert read(columns.FORMAT, tmp_path / "f", f"{token}\tO\n")[0] == [Sentence([token])]
 
 

@@ -68,7 +68,7 @@ def convert(
 ) -> None:
     """Write a corpus in another format; whatever cannot be kept as it was is counted on the error stream.
 
-    The formats are brackets, brat, cas, columns, conllu, data, doccano, jsonl, labelstudio, prodigy, spacy and text; a
+    The formats are brackets, brat, cas, columns, conllu, doccano, jsonl, labelstudio, nner, prodigy, spacy and text; a
     file's suffix and content say which it is, unless --from or --to does.
     """
     origin, goal = format_of(source, read_as), format_for(target, write_as)

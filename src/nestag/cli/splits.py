@@ -46,6 +46,11 @@ Cutter = Annotated[Words, typer.Option(help="How raw text becomes words.")]
 Language = Annotated[str, typer.Option(metavar="CODE", help="The language of raw text, as spaCy calls it; xx is any.")]
 Borders = Annotated[Edges, typer.Option(help="Spans that end inside a word: widen them, split the word, or stop.")]
 Field = Annotated[str | None, typer.Option(metavar="NAME", help="The layer to read, where a file may hold several.")]
+Columns = Annotated[
+    str | None,
+    typer.Option(metavar="1,4,...", help="The columns of tokens and of tags, counted from 1; -1 is the last."),
+]
+SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Set records that cannot be read aside, and count them.")]
 
 
 class Split(NamedTuple):
@@ -67,11 +72,35 @@ class Split(NamedTuple):
         return lambda: self.read(reports.pop() if reports else None)
 
 
-def options_of(tokenizer: Words, language: str, boundaries: Edges, field: str | None) -> Options:
+def options_of(
+    tokenizer: Words,
+    language: str,
+    boundaries: Edges,
+    field: str | None,
+    columns: str | None = None,
+    skip_bad: bool = False,
+) -> Options:
     """The reading options of a command line."""
     cutter: Tokenizer = tokenizer.value
     edges: Boundaries = boundaries.value
-    return Options(cutter, language, edges, field)
+    return Options(cutter, language, edges, field, None if columns is None else columns_from(columns), skip_bad)
+
+
+def columns_from(text: str) -> tuple[int, ...]:
+    """The numbers of columns, of which there are at least two.
+
+    >>> columns_from("2,4,-1")
+    (2, 4, -1)
+    """
+    try:
+        columns = tuple(int(part) for part in text.split(","))
+    except ValueError:
+        columns = ()
+    if len(columns) < 2 or 0 in columns or len(set(columns)) < len(columns):
+        raise InputError(
+            f"{text!r} does not name columns; write the token's and those of tags, from 1, like 1,4", "--columns"
+        )
+    return columns
 
 
 @dataclass(frozen=True)
@@ -82,11 +111,13 @@ class Reading:
     language: Language = "en"
     boundaries: Borders = Edges.WIDEN
     field: Field = None
+    columns: Columns = None
+    skip_bad: SkipBad = False
 
     @property
     def options(self) -> Options:
         """The same, as formats take it."""
-        return options_of(self.tokenizer, self.language, self.boundaries, self.field)
+        return options_of(self.tokenizer, self.language, self.boundaries, self.field, self.columns, self.skip_bad)
 
 
 @dataclass(frozen=True)

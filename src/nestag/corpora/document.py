@@ -75,16 +75,20 @@ def sentences_at(
         raise InputError(str(error), source, line) from None
 
 
-def documents_of(sentences: Iterable[Sentence]) -> Iterator[Document]:
-    """The inverse: pieces of one document that touch are joined; tokens without a text, by spaces and line ends."""
+def documents_of(sentences: Iterable[Sentence], report: Report | None = None) -> Iterator[Document]:
+    """The inverse: pieces of one document that touch are joined; tokens without a text, by spaces and line ends.
+
+    A document keeps its name and the order of its sentences; other ids of sentences go into the report.
+    """
+    report = Report() if report is None else report
     pieces: list[Sentence] = []
     for sentence in sentences:
         if pieces and not follows(pieces[-1], sentence):
-            yield _document(pieces)
+            yield _document(pieces, report)
             pieces = []
         pieces.append(sentence)
     if pieces:
-        yield _document(pieces)
+        yield _document(pieces, report)
 
 
 def document_of(sentence: Sentence) -> str:
@@ -194,7 +198,7 @@ def _on_tokens(
     return Entity(first, last, span.type)
 
 
-def _document(pieces: Sequence[Sentence]) -> Document:
+def _document(pieces: Sequence[Sentence], report: Report) -> Document:
     """Touching pieces as one document; a document whose beginning is missing says where it starts."""
     at = 0
     texts: list[str] = []
@@ -209,6 +213,11 @@ def _document(pieces: Sequence[Sentence]) -> Document:
     origin = pieces[0].origin
     name = document_of(pieces[0])
     name = f"{name}@{origin.start}" if origin and origin.start else name
+    for number, sentence in enumerate(pieces, 1):
+        if sentence.id is not None and sentence.id != f"{name}-{number}":
+            report.add("sentence id left out", name, sentence.id)
+        if not sentence.origin and any(map(str.isspace, sentence.tokens)):
+            report.add("sentence with a token of white space, which is no word in a text", name, sentence.id or "")
     return Document(name, "".join(texts), tuple(spans), tuple(words))
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol
 
 from nestag.corpora.report import Report
 from nestag.data import Sentence
+from nestag.errors import InputError
 
 Boundaries = Literal["widen", "split", "refuse"]
 """Spans that begin or end inside a token: take the whole token, cut the token there, or stop with an error."""
@@ -25,6 +27,8 @@ class Options:
     language: str = "en"  # a language code of spaCy's; "xx" is any
     boundaries: Boundaries = "widen"  # of spans that do not end on token borders
     field: str | None = None  # the layer, span group or annotation type to read, where there may be several
+    columns: tuple[int, ...] | None = None  # of tokens, then of tags, counted from 1, or from the end with a minus
+    skip_bad: bool = False  # set records that cannot be read aside, instead of stopping at the first
 
 
 DEFAULT = Options()
@@ -57,7 +61,49 @@ class Format:
     name: str
     summary: str  # what it is, in one line, for help texts
     suffixes: tuple[str, ...]  # of its files, lower case, without .gz
-    read: Reader
+    reader: Reader
     write: Writer | None = None
-    looks_like: Callable[[str], bool] | None = None  # judges the first 64 KiB of a file, or of one in a folder
+    looks_like: Callable[[str], bool] | None = None  # judges the beginning of a file (registry.HEAD bytes)
     raw_text: bool = False  # whether it holds a text and characters, not tokens
+    folder: tuple[str, ...] = ()  # how the names of its files in a folder end, if it can be a folder
+    remedy: str = ""  # the options to try where no entities are found
+
+    def read(self, path: str | Path, options: Options = DEFAULT, report: Report | None = None) -> Iterator[Sentence]:
+        """The sentences of a file or folder; the report says what it was taken for, and warns if entities are few."""
+        report = Report() if report is None else report
+        if not str(path).lower().removesuffix(".gz").endswith(self.suffixes or "/"):
+            report.note(f"{path}: read as {self.name} ({self.summary})")
+        return self._watched(self.reader(path, options, report), str(path), report)
+
+    def _watched(self, sentences: Iterator[Sentence], path: str, report: Report) -> Iterator[Sentence]:
+        """The sentences as they are; where few have entities though the file seems annotated, the report warns."""
+        count = empty = entities = 0
+        lost = report.lost
+        for sentence in sentences:
+            count += 1
+            empty += not sentence.entities
+            entities += len(sentence.entities)
+            yield sentence
+        lost = report.lost - lost
+        remedy = "; ".join(filter(None, [self.remedy, "--from names another format"]))
+        if not count:
+            report.note(f"warning: {path}: no sentence, read as {self.name}; {remedy}")
+        elif not entities and self.name != "text":
+            report.note(f"warning: {path}: no entity in {count:,} sentences, read as {self.name}; {remedy}")
+        elif 2 * empty > count and lost > entities:
+            report.note(
+                f"warning: {path}: {lost:,} annotations were left out and {entities:,} kept, so {empty:,} of {count:,}"
+                f" sentences have no entity; {remedy}"
+            )
+
+
+@contextmanager
+def skipping(options: Options, report: Report) -> Iterator[None]:
+    """Where bad records are to be skipped, one that cannot be read in this block is set aside and reported."""
+    try:
+        yield
+    except InputError as error:
+        if not options.skip_bad:
+            hint = "" if "--skip-bad" in error.message else " (--skip-bad sets it aside)"
+            raise InputError(error.message + hint, error.source, error.line) from None
+        report.lose("bad record set aside", error.place, error.message)

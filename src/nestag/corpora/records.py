@@ -1,15 +1,16 @@
-"""JSON objects read from files one at a time: one a line, or the members of one list; and their fields, checked."""
+"""JSON objects read from files one at a time: one after the other, or the members of one list."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from nestag.corpora.document import Document, sentences_at
-from nestag.corpora.format import Options
+from nestag.corpora.format import Options, skipping
 from nestag.corpora.report import Report
 from nestag.data import Sentence
 from nestag.errors import DataError, InputError
@@ -17,7 +18,12 @@ from nestag.files import LONGEST_LINE, read_blocks, read_lines
 
 _SIGN = re.compile(r'"(?:[^"\\]|\\.)*(?:"|\\?\Z)|[][{}:]', re.DOTALL)
 _SPACE = re.compile(r"[ \t\r\n\ufeff]*")
+_BETWEEN = re.compile(r"[ \t\r\n\ufeff,]*")
 _DECODER = json.JSONDecoder()
+
+
+LOOKED_AT = 100
+"""Objects at the beginning of a file by which it is known."""
 
 
 class Record(NamedTuple):
@@ -27,37 +33,41 @@ class Record(NamedTuple):
     fields: dict[str, Any]
 
 
-def read_json_lines(path: str | Path) -> Iterator[Record]:
-    """The objects of a file that has one a line; blank lines are skipped."""
-    for line in read_lines(path):
-        if not line.text.strip():
-            continue
-        try:
-            value = json.loads(line.text)
-        except (ValueError, RecursionError) as error:
-            raise InputError(f"not JSON ({_reason(error)}); write one object a line", str(path), line.number) from None
-        yield _record(value, str(path), line.number)
+class Value(NamedTuple):
+    """A value of any kind and the line it begins on."""
+
+    line: int
+    value: Any
 
 
-def read_json_list(path: str | Path) -> Iterator[Record]:
-    """The objects of a file that is one JSON list; only the object at hand is held, of at most 64 Mi characters."""
-    source = str(path)
+def read_records(path: str | Path, options: Options, report: Report) -> Iterator[Record]:
+    """The objects of a file that is one JSON list, or has one after the other, as on a line each.
+
+    Only the object at hand is held, of at most 64 Mi characters. One that is no JSON ends a list; where they stand on
+    lines, the next line can still be read.
+    """
+    for line, value in read_values(path, options, report):
+        with skipping(options, report):
+            if not isinstance(value, dict):
+                kind = type(value).__name__
+                raise InputError(f"{kind} where an object should be; write {{...}}", str(path), line)
+            yield Record(line, value)
+
+
+def read_values(path: str | Path, options: Options, report: Report) -> Iterator[Value]:
+    """The same for values of any kind; several lists one after the other are as one."""
     window = _Window(read_blocks(path))
-    sign = window.sign()
-    if sign != "[":
-        raise InputError(f"begins with {sign!r}; this must be a JSON list of objects, so [ comes first", source, 1)
-    while sign != "]" and window.sign_after() != "]":
-        line = window.line
-        try:
-            value = window.value()
-        except (ValueError, RecursionError) as error:
-            raise InputError(f"not JSON ({_reason(error)}); is the file whole?", source, line) from None
-        yield _record(value, source, line)
-        sign = window.sign()
-        if sign not in (",", "]"):
-            raise InputError(f"{sign!r} after an object; put a comma, or ] at the end", source, window.line)
-    if rest := window.sign_after():
-        raise InputError(f"{rest!r} after the end of the list; remove what follows it", source, window.line)
+    while sign := window.sign():
+        if sign == "[":
+            yield from _members(window, str(path))
+            continue
+        value = None
+        with skipping(options, report):
+            value = _value(window, str(path), "write one object a line")
+        if value is None:
+            window.skip_line()
+        else:
+            yield value
 
 
 def read_documents(
@@ -69,12 +79,46 @@ def read_documents(
 ) -> Iterator[Sentence]:
     """The sentences of the documents that records hold; an InputError names the line of one that holds none."""
     for record in records:
+        found: list[Sentence] = []
+        with skipping(options, report):
+            try:
+                held = document(record)
+            except DataError as error:
+                raise InputError(str(error), str(path), record.line) from None
+            found = list(sentences_at(held, options, report, str(path), record.line)) if held else []
+        yield from found
+
+
+def is_list(head: str) -> bool:
+    """Whether the beginning of a file is that of a list."""
+    return head[_SPACE.match(head).end() :].startswith("[")  # type: ignore[union-attr]
+
+
+@lru_cache(maxsize=4)
+def sampled(head: str) -> tuple[Any, ...]:
+    """The first values in the beginning of a file; of an object that is cut, the keys alone.
+
+    >>> sampled('[{"a": 1}, {"b": [2')
+    ({'a': 1},)
+    >>> sampled('{"text": "very long')
+    ({'text': None},)
+    """
+    found: list[Any] = []
+    at = _SPACE.match(head).end()  # type: ignore[union-attr]
+    at += head.startswith("[", at)
+    while len(found) < LOOKED_AT:
+        at = _BETWEEN.match(head, at).end()  # type: ignore[union-attr]
         try:
-            found = document(record)
-        except DataError as error:
-            raise InputError(str(error), str(path), record.line) from None
-        if found:
-            yield from sentences_at(found, options, report, str(path), record.line)
+            value, at = _DECODER.raw_decode(head, at)
+        except (ValueError, RecursionError):
+            break
+        found.append(value)
+    return tuple(found) or (dict.fromkeys(first_keys(head)),)
+
+
+def any_object(head: str, test: Callable[[dict[str, Any]], bool]) -> bool:
+    """Whether one of the first objects of a file passes a test."""
+    return any(isinstance(value, dict) and test(value) for value in sampled(head))
 
 
 def first_keys(head: str) -> set[str]:
@@ -99,62 +143,6 @@ def first_keys(head: str) -> set[str]:
             break
         last = sign
     return keys
-
-
-def text_field(record: dict[str, Any], key: str) -> str:
-    """A string of an object, or a DataError; a half of a character (a lone surrogate) is none."""
-    value = record.get(key)
-    if not isinstance(value, str):
-        raise DataError(f"{key!r} is {_short(value)}; make it a string")
-    try:
-        value.encode()
-    except UnicodeEncodeError as error:
-        half = value[error.start]
-        raise DataError(f"{key!r} holds half of a character ({half!r}, a lone surrogate); write the whole") from None
-    return value
-
-
-def label_field(record: dict[str, Any], key: str) -> str:
-    """A string that is not empty."""
-    value = text_field(record, key)
-    if not value:
-        raise DataError(f"{key!r} is empty; name the type of the entity")
-    return value
-
-
-def number_field(record: dict[str, Any], key: str) -> int:
-    """An integer of an object, or a DataError."""
-    value = record.get(key)
-    if type(value) is not int:
-        raise DataError(f"{key!r} is {_short(value)}; make it an integer")
-    return value
-
-
-def list_field(record: dict[str, Any], key: str) -> list[dict[str, Any]]:
-    """A list of objects; a missing one or null is empty."""
-    value = record.get(key)
-    if value is None:
-        return []
-    if not isinstance(value, list) or not all(isinstance(member, dict) for member in value):
-        raise DataError(f"{key!r} is {_short(value)}; make it a list of objects")
-    return value
-
-
-def name_of(record: dict[str, Any], path: str | Path, line: int) -> str:
-    """The id of an object as a string; without one, the file's name and the line."""
-    value = record.get("id")
-    if value is None:
-        return f"{Path(path).name.split('.')[0]}:{line}"
-    return str(value) if type(value) is int else text_field(record, "id")
-
-
-def as_id(name: str) -> str | int:
-    """The inverse: a number where the name is one.
-
-    >>> as_id("17"), as_id("017")
-    (17, '017')
-    """
-    return int(name) if name.isdecimal() and len(name) < 19 and str(int(name)) == name else name
 
 
 class _Window:
@@ -192,6 +180,14 @@ class _Window:
                 self._move(end)
                 return value
 
+    def skip_line(self) -> None:
+        """Leave the line behind that has been reached."""
+        while (end := self.text.find("\n", self.at)) < 0:
+            self._move(len(self.text))
+            if not self._more():
+                return
+        self._move(end + 1)
+
     def _move(self, place: int) -> None:
         self.line += self.text.count("\n", self.at, place)
         self.at = place
@@ -210,14 +206,25 @@ class _Window:
         return taken > 0
 
 
-def _record(value: object, source: str, line: int) -> Record:
-    if not isinstance(value, dict):
-        raise InputError(f"{type(value).__name__} where an object should be; write {{...}}", source, line)
-    return Record(line, value)
+def _members(window: _Window, source: str) -> Iterator[Value]:
+    """The members of the list that begins here."""
+    sign = window.sign_after()
+    while sign != "]":
+        yield _value(window, source, "is the file whole?")
+        sign = window.sign()
+        if sign not in (",", "]"):
+            raise InputError(f"{sign!r} after a value; put a comma, or ] at the end", source, window.line)
+        if sign == ",":
+            window.sign_after()
+    window.sign_after()
 
 
-def _short(value: object) -> str:
-    return "missing" if value is None else repr(value)[:60]
+def _value(window: _Window, source: str, remedy: str) -> Value:
+    line = window.line
+    try:
+        return Value(line, window.value())
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"not JSON ({_reason(error)}); {remedy}", source, line) from None
 
 
 def _reason(error: Exception) -> str:

@@ -12,8 +12,10 @@ from nestag.corpora.format import Format
 from nestag.errors import InputError, UnknownNameError
 from nestag.files import is_stream, peek
 
-HEAD = 64 * 2**10
+HEAD = 2**20
 """Bytes of a file that may be looked at to recognise it."""
+LOOKED_AT = 100
+"""Files of one format in a folder that are looked at."""
 
 
 @cache
@@ -38,6 +40,8 @@ def format_of(path: str | Path, name: str | None = None) -> Format:
     """
     if name is not None:
         return format_named(name)
+    if str(path) != PIPE and Path(path).is_dir():
+        return _of_folder(Path(path))
     candidates = _by_suffix(path)
     if is_stream(path) or Path(path).exists():
         head = _head(path)
@@ -70,14 +74,27 @@ def _only(candidates: list[Format], path: str | Path, option: str) -> Format:
     raise InputError(f"{reason}; say which with {option}, one of {names}", str(path))
 
 
+def _of_folder(path: Path) -> Format:
+    """The format of a folder: the only one that its files can be, by what is in them or else by their names."""
+    files = sorted(child for child in path.rglob("*") if child.is_file() and not child.name.startswith("."))
+    named = {
+        entry: [file for file in files if file.name.lower().endswith(entry.folder)]
+        for entry in available().values()
+        if entry.folder
+    }
+    by_name = [entry for entry, found in named.items() if found]
+    seen = [entry for entry in by_name if any(map(entry.looks_like or bool, map(_head, named[entry][:LOOKED_AT])))]
+    candidates = seen or by_name
+    if not candidates:
+        kinds = ", ".join(f"{entry.name} (*{' *'.join(entry.folder)})" for entry in named)
+        there = ", ".join(file.name for file in files[:3]) or "nothing"
+        raise InputError(f"a folder can be {kinds}; this one has {there}: name one of its files", str(path))
+    return _only(candidates, path, "--from")
+
+
 def _head(path: str | Path) -> str:
-    """The beginning of a file as text, or of the first file in a folder."""
+    """The beginning of a file as text."""
     file = Path(path)
-    if file.is_dir():
-        files = sorted(child for child in file.rglob("*") if child.is_file())
-        if not files:
-            return ""
-        file = files[0]
     try:
         return peek(path if is_stream(path) else file, HEAD).decode("utf-8", "replace")
     except InputError:  # whoever reads it says more

@@ -32,12 +32,26 @@ class Report:
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
         self.findings: list[Finding] = []
+        self.lost = 0
+        """Annotations that did not become entities."""
+        self.notes: list[str] = []
+        """What was decided about a file as a whole: the format it was taken for, and warnings."""
 
     def add(self, kind: str, place: str, what: str) -> None:
         """Count a finding, and keep it to be listed."""
         self.counts[kind] += 1
         if self.counts[kind] <= MOST_LISTED:
             self.findings.append(Finding(kind, place, what))
+
+    def lose(self, kind: str, place: str, what: str) -> None:
+        """Count an annotation that might have been an entity and is none."""
+        self.lost += 1
+        self.add(kind, place, what)
+
+    def note(self, text: str) -> None:
+        """Keep a remark about a whole file, once."""
+        if text not in self.notes:
+            self.notes.append(text)
 
     def duplicates(self, given: Iterable[Entity], sentence: Sentence, place: str) -> None:
         """Count the entities that a sentence merged because they were given more than once."""
@@ -54,11 +68,14 @@ class Report:
             if self.counts[finding.kind] < MOST_LISTED:
                 self.findings.append(finding)
         self.counts.update(other.counts)
+        self.lost += other.lost
+        for note in other.notes:
+            self.note(note)
 
     def summary(self) -> list[str]:
-        """A line for each kind, with its first example."""
+        """The notes, and a line for each kind with its first example."""
         first = {finding.kind: finding for finding in reversed(self.findings)}
-        return [
+        return self.notes + [
             f"{count:,} {kind} ({first[kind].place}: {first[kind].what})" for kind, count in sorted(self.counts.items())
         ]
 

@@ -17,8 +17,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from nestag.corpora.format import DEFAULT, Format, Options
-from nestag.corpora.formats.authors import holdable, put
 from nestag.corpora.report import Report
+from nestag.corpora.tokenfiles import holdable, put
 from nestag.crossing import crossing_pairs
 from nestag.data import Entity, Sentence
 from nestag.encodings.notation import read_field, write_field

@@ -4,10 +4,12 @@
     report.ann   T1	PER 0 24	the president of the USA
                  T2	GPE 17 24	the USA
 
-A path is one .ann file with its .txt, or a folder of such pairs, however deep. Offsets count characters, line ends
-(CRLF is two) and all. A span over several lines is written as brat does, in parts (`T1 PER 0 5;6 10`), and read as one
-span again; a span in parts with words between them is counted and set aside. Events, relations, attributes and notes
-are counted and left. Where the text of a line is not what its offsets cover, the offsets count, and so does the report.
+A path is one .ann file with its .txt, or a folder of such pairs, however deep; other files in it, such as
+annotation.conf, are left alone. BioNLP's .a1 and .a2 files are read as one .ann file in two parts. Offsets count
+characters, line ends (CRLF is two) and all. A span over several lines is written as brat does, in parts
+(`T1 PER 0 5;6 10`), and read as one span again; a span in parts with words between them is counted and set aside.
+Events, relations, attributes and notes are counted and left; the trigger of an event is an entity, and counted too.
+Where the text of a line is not what its offsets cover, the offsets count, and so does the report.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from pathlib import Path
 
 from nestag.corpora.document import Document, TextSpan, documents_of, sentences_at
 from nestag.corpora.folders import Names, document_name
-from nestag.corpora.format import DEFAULT, Format, Options
+from nestag.corpora.format import DEFAULT, Format, Options, skipping
 from nestag.corpora.report import Report
 from nestag.data import Sentence
 from nestag.errors import InputError
@@ -27,16 +29,18 @@ from nestag.files import Line, read_lines, read_text, writing, writing_folder
 
 _ENTITY = re.compile(r"T\S*\t(\S+) (\d{1,18} \d{1,18}(?:;\d{1,18} \d{1,18})*)(?:\t(.*))?", re.DOTALL)
 _LEFT = {"E": "event", "R": "relation", "*": "relation", "A": "attribute", "M": "attribute", "N": "link", "#": "note"}
+_EVENT = re.compile(r"E\S*\t\S+?:(T\S*)")
 _LINE = re.compile(r"[^\n]+")
+_ENDS = (".ann", ".a1", ".a2")
 
 
 def read(path: str | Path, options: Options = DEFAULT, report: Report | None = None) -> Iterator[Sentence]:
     """The sentences of a pair of files, or of all pairs in a folder."""
     report = Report() if report is None else report
-    for file, name in _pairs(Path(path), report):
-        text = read_text(_text_beside(file))
-        spans = tuple(_spans(file, text, report))
-        yield from sentences_at(Document(name, text, spans), options, report, str(file))
+    for files, name in _pairs(Path(path), report):
+        text = read_text(_text_beside(files[0]))
+        spans = tuple(span for file in files for span in _spans(file, text, options, report))
+        yield from sentences_at(Document(name, text, spans), options, report, str(files[0]))
 
 
 def write(
@@ -44,7 +48,7 @@ def write(
 ) -> None:
     """A pair of files for the one document, if the path ends in .ann; else a folder with a pair for each."""
     report = Report() if report is None else report
-    documents = documents_of(sentences)
+    documents = documents_of(sentences, report)
     if str(path).endswith(".gz"):
         raise InputError("brat's files cannot be packed; drop the .gz", str(path))
     if str(path).endswith(".ann"):
@@ -60,29 +64,35 @@ def write(
 
 
 def looks_like(head: str) -> bool:
-    """Whether the beginning of a file is an annotation."""
-    return bool(_ENTITY.fullmatch(head.split("\n", 1)[0].rstrip("\r")))
+    """Whether one of the first lines of a file is an entity."""
+    return any(_ENTITY.fullmatch(line.rstrip("\r")) for line in head.split("\n", 100)[:100])
 
 
-def _pairs(path: Path, report: Report) -> Iterator[tuple[Path, str]]:
-    """The .ann files and the names of their documents."""
+def _pairs(path: Path, report: Report) -> Iterator[tuple[list[Path], str]]:
+    """The files of annotations of each document, and its name."""
     if not path.is_dir():
-        yield path, document_name(path.name.removesuffix(".ann"))
+        parts = [path.with_suffix(end) for end in _ENDS[1:]] if path.suffix in _ENDS[1:] else [path]
+        yield (
+            [part for part in parts if part == path or part.exists()],
+            document_name(path.name.removesuffix(path.suffix)),
+        )
         return
-    found = sorted(file for file in path.rglob("*") if file.suffix in (".ann", ".txt") and file.is_file())
-    annotated = {file.with_suffix("") for file in found if file.suffix == ".ann"}
+    found = sorted(file for file in path.rglob("*") if file.suffix in (*_ENDS, ".txt") and file.is_file())
+    annotated: dict[Path, list[Path]] = {}
+    for file in found:
+        if file.suffix in _ENDS:
+            annotated.setdefault(file.with_suffix(""), []).append(file)
     if not annotated:
         raise InputError("the folder has no .ann file; name one that has pairs of .txt and .ann", str(path))
+    for stem, files in annotated.items():
+        yield files, document_name(stem.relative_to(path).as_posix())
     for file in found:
-        stem = file.with_suffix("")
-        if file.suffix == ".ann":
-            yield file, document_name(stem.relative_to(path).as_posix())
-        elif stem not in annotated:
+        if file.suffix == ".txt" and file.with_suffix("") not in annotated:
             report.add("text without an .ann file left out", str(file), "brat lists texts that have one")
 
 
 def _text_beside(annotations: Path) -> Path:
-    if annotations.suffix != ".ann":
+    if annotations.suffix not in _ENDS:
         raise InputError("not an .ann file; name that file, or the folder it is in", str(annotations))
     text = annotations.with_suffix(".txt")
     if annotations.exists() and not text.exists():
@@ -90,14 +100,19 @@ def _text_beside(annotations: Path) -> Path:
     return text
 
 
-def _spans(path: Path, text: str, report: Report) -> Iterator[TextSpan]:
+def _spans(path: Path, text: str, options: Options, report: Report) -> Iterator[TextSpan]:
     for line in read_lines(path):
         if not line.text.strip():
             continue
+        place = f"{path}:{line.number}"
         if line.text[0] in _LEFT:
-            report.add(f"{_LEFT[line.text[0]]} left out", f"{path}:{line.number}", line.text[:60])
-        elif span := _span(line, text, path, report):
-            yield span
+            report.add(f"{_LEFT[line.text[0]]} left out", place, line.text[:60])
+            if event := _EVENT.match(line.text):
+                report.add("trigger of an event read as an entity", place, event[1])
+            continue
+        with skipping(options, report):
+            if span := _span(line, text, path, report):
+                yield span
 
 
 def _span(line: Line, text: str, path: Path, report: Report) -> TextSpan | None:
@@ -118,7 +133,7 @@ def _span(line: Line, text: str, path: Path, report: Report) -> TextSpan | None:
     if covered is not None and _plain(covered) != _plain("".join(text[start:end] for start, end in parts)):
         report.add("text that differs from what the offsets cover", place, line.text[:80])
     if any(a[1] > b[0] or text[a[1] : b[0]].strip() for a, b in pairwise(parts)):
-        report.add("discontinuous entity set aside", place, line.text[:80])
+        report.lose("discontinuous entity set aside", place, line.text[:80])
         return None
     return TextSpan(parts[0][0], parts[-1][1], kind)
 
@@ -133,6 +148,8 @@ def _write_pair(document: Document, annotations: Path, report: Report) -> None:
                 )
             parts = _parts(document.text, span)
             if parts:
+                if (parts[0][0], parts[-1][1]) != span[:2]:
+                    report.add("white space at the ends of an entity left out", document.id, f"T{number} {span.type}")
                 lines.write(f"T{number}\t{span.type} {_offsets(parts)}\t{_covered(document.text, parts)}\n")
             else:
                 report.add("entity of white space left out", document.id, f"{span.start} to {span.end} {span.type}")
@@ -165,5 +182,12 @@ def _plain(text: str) -> str:
 
 
 FORMAT = Format(
-    "brat", "brat's standoff, a pair of files or a folder", (".ann",), read, write, looks_like, raw_text=True
+    "brat",
+    "brat's standoff, a pair of files or a folder",
+    (".ann", ".a1", ".a2"),
+    read,
+    write,
+    looks_like,
+    raw_text=True,
+    folder=_ENDS,
 )

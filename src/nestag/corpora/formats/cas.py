@@ -64,10 +64,11 @@ def write(
     sentences: Iterable[Sentence], path: str | Path, options: Options = DEFAULT, report: Report | None = None
 ) -> None:
     """One .xmi file with TypeSystem.xml beside it, a .zip, or else a folder of all documents."""
-    names = Names(Report() if report is None else report)
+    report = Report() if report is None else report
+    names = Names(report)
     layer = _split(options.field)
     types = _type_system_for(layer)
-    documents = documents_of(sentences)
+    documents = documents_of(sentences, report)
     if str(path).lower().removesuffix(".gz").endswith(".xmi"):
         _write_one(documents, Path(path), layer, types)
     elif str(path).endswith(".gz"):
@@ -139,9 +140,9 @@ def _spans(cas: Any, layer: Layer, place: str, report: Report) -> Iterator[TextS
         start, end = int(annotation.begin), int(annotation.end)
         kind = layer.type.rpartition(".")[2] if layer.feature is None else annotation[layer.feature]
         if not kind:
-            report.add(f"annotation without a {layer.feature} left out", place, f"{start} to {end}")
+            report.lose(f"annotation without a {layer.feature} left out", place, f"{start} to {end}")
         elif start == end:
-            report.add("empty span left out", place, f"at character {start} {kind}")
+            report.lose("empty span left out", place, f"at character {start} {kind}")
         else:
             yield TextSpan(start, end, str(kind))
 
@@ -245,4 +246,14 @@ def _member(name: str) -> zipfile.ZipInfo:
     return member
 
 
-FORMAT = Format("cas", "UIMA CAS XMI of INCEpTION", (".xmi", ".zip"), read, write, looks_like, raw_text=True)
+FORMAT = Format(
+    "cas",
+    "UIMA CAS XMI of INCEpTION",
+    (".xmi", ".zip"),
+    read,
+    write,
+    looks_like,
+    raw_text=True,
+    folder=(".xmi", ".zip"),
+    remedy="--field names the layer and its feature, as in custom.Span:label",
+)

@@ -1,34 +1,33 @@
-r"""Columns: a token a line, then one tag for each level of nesting, with tabs between; a blank line after a sentence.
+r"""Columns: a token a line, then one tag for each level of nesting; a blank line after a sentence.
 
     president	B-PER	O
     of	I-PER	O
     the	I-PER	B-GPE
     USA	I-PER	I-GPE
 
-Read are BIO (IOB2), BIOES, BILOU and IOB1, written is IOB2. The outermost entities stand in the first column, and
-what has the same span or crosses stands in a further one; every line has as many columns as the file needs.
+Tabs part the columns, or blanks in a file without tabs. Read are BIO (IOB2), BIOES, BMES, BILOU and IOB1, written is
+IOB2. The outermost entities stand in the first column, and what has the same span or crosses stands in a further one.
+A line may have fewer columns than others (the rest is O), and a column several tags at once, as in `B-PER|U-GPE`.
 
-Three things are recognised. Lines that begin with `#` are comments, unless tags alone follow the first tab: then `#`
-is a token. A first column that counts 1, 2, 3 in each sentence, before a column that is not all tags, is an index and
-left alone. If, in the first sentences, entities begin with I- and B- is used only between neighbours of one type, the
-file is IOB1. Elsewhere an entity begun by I- or E- is repaired as conlleval does: it begins there, and is counted.
-
-Words are escaped as authors.py says. Sentence ids are not held.
+Which columns hold tags is seen in the first sentences, or said by `columns` (that of tokens first); others, and phrases
+like those of CoNLL-2003, are left alone and named. Lines that begin with `#` are comments, unless tags alone follow. A
+first column that counts 1, 2, 3 is an index. `-DOCSTART-` begins a document, whose sentences are numbered. If entities
+begin with I- and B- is used only between neighbours of one type, the file is IOB1. Elsewhere an entity begun by I- or
+E- is repaired as conlleval does: it begins there, and is counted. Words are escaped as tokenfiles.py says.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
-from itertools import chain, islice, pairwise
+from itertools import chain, islice
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import NamedTuple
 
-from nestag.corpora.format import DEFAULT, Format, Options
-from nestag.corpora.formats.authors import holdable, put, read_word, write_word
+from nestag.corpora.format import DEFAULT, Format, Options, skipping
 from nestag.corpora.report import Report
+from nestag.corpora.tags import Tag, entities_of, joined_entities, parsed
+from nestag.corpora.tokenfiles import holdable, put, read_word, write_word
 from nestag.data import Entity, Sentence
 from nestag.errors import InputError
 from nestag.files import Line, read_lines, writing
@@ -37,41 +36,50 @@ LOOKED_AT = 100
 """Sentences at the beginning of a file that say how it is laid out."""
 LONGEST_BLOCK = 1_000_000
 """Lines without a blank one beyond which a file is taken for something else."""
-_TAG = re.compile(r"(O)|([BIESLU])-(.+)", re.DOTALL)
-
-
-class Tag(NamedTuple):
-    """A tag's letter and type; O has none."""
-
-    mark: str
-    type: str
-
-
-OUTSIDE = Tag("O", "")
+DOCUMENT = "-DOCSTART-"
+PHRASES = {"ADJP", "ADVP", "CONJP", "INTJ", "LST", "NP", "PP", "PRT", "SBAR", "UCP", "VP"}
+"""Types of phrases, which many files have in a column beside entities."""
+_JOINT = "|"
+_ENOUGH = 10  # lines of which tags inside are no accident, as in "A B-2 bomber"
+_MOST = 0.9  # of the cells of a column that must be tags
 
 
 class Row(NamedTuple):
-    """A line cut at its tabs."""
+    """A line cut into columns."""
 
     number: int
     columns: list[str]
 
 
-class _Layout(NamedTuple):
-    indexed: bool
-    iob1: bool
+class Layout(NamedTuple):
+    """Where the token and the tags of a line stand, whether its first column counts, and whether I- may begin."""
+
+    token: int
+    tags: tuple[int, ...]
+    indexed: bool = False
+    iob1: bool = False
 
 
 def read(path: str | Path, options: Options = DEFAULT, report: Report | None = None) -> Iterator[Sentence]:
     """The sentences of a file; an InputError names the line that cannot be read."""
     report = Report() if report is None else report
-    sentences = (rows for block in blocks(path) if (rows := _rows(block)))
+    sentences = blocks(path)
     head = list(islice(sentences, LOOKED_AT))
-    layout = _layout(head)
-    if layout.iob1:
-        report.add("file read as IOB1, where I- may begin an entity", f"{path}:{head[0][0].number}", "IOB1")
-    for rows in chain(head, sentences):
-        yield _sentence(rows, layout, str(path), report)
+    tabs = any("\t" in line.text for block in head for line in block)
+    looked_at = [rows for block in head if (rows := _rows(block, tabs)) and rows[0].columns[0] != DOCUMENT]
+    layout = _chosen(looked_at, options) if options.columns else _seen(looked_at, str(path), report)
+    document = number = 0
+    for block in chain(head, sentences):
+        rows = _rows(block, tabs)
+        if rows and rows[0].columns[0] == DOCUMENT:
+            document, number = document + 1, 0
+            rows = rows[1:]
+        if not rows:
+            continue
+        number += 1
+        name = f"{Path(path).name.split('.')[0]}:{document}-{number}" if document else None
+        with skipping(options, report):
+            yield _sentence(rows, layout, name, str(path), report)
 
 
 def write(
@@ -81,9 +89,10 @@ def write(
     width = 1
     with writing(path) as stream, TemporaryFile("w+", encoding="utf-8", newline="\n") as spool:
         for place, sentence in holdable(sentences, path, report):
-            levels = _levels(sentence)
+            levels = levels_of(sentence)
             width = max(width, len(levels))
-            lines = zip(map(write_word, sentence.tokens), *levels, strict=True)
+            words = (write_word(token, "-" if token == DOCUMENT else "") for token in sentence.tokens)
+            lines = zip(words, *levels, strict=True)
             put("\n".join(map("\t".join, lines)) + "\n\n", spool, place)
         spool.seek(0)
         for line in spool:
@@ -91,10 +100,12 @@ def write(
 
 
 def looks_like(head: str) -> bool:
-    """Whether the first line that is no comment ends in a tag."""
-    lines = (Line(0, line.removesuffix("\r")) for line in head.split("\n") if line.strip(" \t\r"))
-    first = next((line for line in lines if not _is_comment(line.text)), None)
-    return first is not None and "\t" in first.text and _TAG.fullmatch(first.text.rpartition("\t")[2]) is not None
+    """Whether the lines at the beginning of a file, but for comments, have a column of tags."""
+    lines = [Line(0, line.removesuffix("\r")) for line in head.split("\n")[:1_000] if line.strip(" \t\r")]
+    rows = [row for row in _rows(lines, "\t" in head) if row.columns[0] != DOCUMENT]
+    tags = _tag_columns(rows)
+    ends = "\t" in head or len(rows) >= _ENOUGH or all(parsed(row.columns[-1]) for row in rows)
+    return not head.startswith("#FORMAT=") and bool(tags) and ends
 
 
 def blocks(path: str | Path) -> Iterator[list[Line]]:
@@ -114,106 +125,136 @@ def blocks(path: str | Path) -> Iterator[list[Line]]:
         yield block
 
 
-def _rows(block: list[Line]) -> list[Row]:
-    return [Row(line.number, line.text.split("\t")) for line in block if not _is_comment(line.text)]
+def _rows(block: list[Line], tabs: bool) -> list[Row]:
+    cut = ((line, line.text.split("\t") if tabs else line.text.split()) for line in block)
+    return [Row(line.number, columns) for line, columns in cut if not _is_comment(columns)]
 
 
-def _is_comment(text: str) -> bool:
-    if not text.startswith("#"):
-        return False
-    _, *tags = text.split("\t")
-    return not tags or not all(map(_TAG.fullmatch, tags))
+def _is_comment(columns: list[str]) -> bool:
+    return columns[0].startswith("#") and not (len(columns) > 1 and all(map(parsed, columns[1:])))
 
 
-def _layout(head: Sequence[list[Row]]) -> _Layout:
-    """What the first sentences say about the file."""
-    seconds = [row.columns[1] for rows in head for row in rows if len(row.columns) > 2]
-    indexed = all(map(_is_counted, head)) and not all(map(_TAG.fullmatch, seconds))
-    begins = {mark for rows in head for mark in _first_marks(rows, 1 + indexed)}
-    return _Layout(indexed, begins == {"I"})
+def _chosen(head: Sequence[list[Row]], options: Options) -> Layout:
+    """The columns that the options name."""
+    token, *tags = (column - (column > 0) for column in options.columns or ())
+    layout = Layout(token, tuple(tags))
+    return layout._replace(iob1=_is_iob1(head, layout))
+
+
+def _seen(head: Sequence[list[Row]], source: str, report: Report) -> Layout:
+    """What the first sentences say about the file; what they say of its columns is noted."""
+    rows = [row for sentence in head for row in sentence]
+    tags = _tag_columns(rows)
+    indexed = 1 not in tags and len(tags) > 0 and all(map(_is_counted, head))
+    token = int(indexed)
+    others = sorted(set(range(token + 1, max((len(row.columns) for row in rows), default=0))) - set(tags))
+    if others and tags:
+        tags = _without_phrases(tags, rows, token, source, report)
+        told = ", ".join(str(column + 1) for column in others)
+        report.note(f"{source}: no tags in column {told}, left alone; --columns says which to read")
+    layout = Layout(token, tuple(tags) or (token + 1,), indexed)
+    if _is_iob1(head, layout):
+        report.add("file read as IOB1, where I- may begin an entity", f"{source}:{rows[0].number}", "IOB1")
+        return layout._replace(iob1=True)
+    return layout
+
+
+def _without_phrases(tags: list[int], rows: Sequence[Row], token: int, source: str, report: Report) -> list[int]:
+    """The columns of tags, less those that hold phrases, if others are left; these are noted."""
+    phrases = [column for column in tags if _types(rows, column) and _types(rows, column) <= PHRASES]
+    if len(phrases) == len(tags):
+        return tags
+    for column in phrases:
+        shown = ", ".join(sorted(_types(rows, column))[:3])
+        report.note(
+            f"{source}: column {column + 1} holds phrases ({shown}) and was left alone;"
+            f" --columns {token + 1},{column + 1} reads it"
+        )
+    return [column for column in tags if column not in phrases]
+
+
+def _tag_columns(rows: Sequence[Row]) -> list[int]:
+    """The columns after the first in which nearly all is tags."""
+    found = []
+    for column in range(1, max((len(row.columns) for row in rows), default=0)):
+        cells = [row.columns[column] for row in rows if len(row.columns) > column]
+        if sum(map(bool, map(parsed, cells))) >= _MOST * len(cells):
+            found.append(column)
+    return found
+
+
+def _types(rows: Sequence[Row], column: int) -> set[str]:
+    cells = {row.columns[column] for row in rows if len(row.columns) > column}
+    return {tag.type for cell in cells for tag in parsed(cell) or () if tag.type}
 
 
 def _is_counted(rows: list[Row]) -> bool:
     return all(row.columns[0] == str(number) for number, row in enumerate(rows, 1))
 
 
-def _first_marks(rows: list[Row], first: int) -> Iterator[str]:
+def _is_iob1(head: Sequence[list[Row]], layout: Layout) -> bool:
+    return {mark for rows in head for mark in _first_marks(rows, layout)} == {"I"}
+
+
+def _first_marks(rows: list[Row], layout: Layout) -> Iterator[str]:
     """The letters of the tags that do not follow a tag of the same type."""
-    for column in zip(*(row.columns[first:] for row in rows), strict=False):
-        tags = [_parsed(text) or OUTSIDE for text in column]
-        for before, tag in pairwise([OUTSIDE, *tags]):
-            if tag.type and tag.type != before.type:
-                yield tag.mark
+    for column in layout.tags:
+        before: Sequence[Tag] = ()
+        for row in rows:
+            tags = parsed(row.columns[column]) or () if column < len(row.columns) else ()
+            kinds = {tag.type for tag in before}
+            yield from (tag.mark for tag in tags if tag.type and tag.type not in kinds)
+            before = tags
 
 
-def _sentence(rows: list[Row], layout: _Layout, source: str, report: Report) -> Sentence:
-    first = 1 if layout.indexed else 0
-    _check(rows, layout, first, source)
-    found = [
-        entity
-        for column in range(first + 1, len(rows[0].columns))
-        for entity in _entities([_tag(row, column, source) for row in rows], rows, layout, source, report)
-    ]
-    sentence = Sentence([read_word(row.columns[first]) for row in rows], found)
+def _sentence(rows: list[Row], layout: Layout, name: str | None, source: str, report: Report) -> Sentence:
+    _check(rows, layout, source)
+    found: list[Entity] = []
+    for column in layout.tags:
+        tags = [_tags(row, column, source, report) for row in rows]
+
+        def place(token: int) -> str:
+            return f"{source}:{rows[token].number}"
+
+        if any(len(joint) > 1 for joint in tags):
+            found += joined_entities(tags, place, report)
+        else:
+            found += entities_of([joint[0] for joint in tags], layout.iob1, place, report)
+    sentence = Sentence([read_word(row.columns[layout.token], "-") for row in rows], found, name)
     report.duplicates(found, sentence, f"{source}:{rows[0].number}")
     return sentence
 
 
-def _check(rows: list[Row], layout: _Layout, first: int, source: str) -> None:
-    """Stop at the first line that has not the columns of its sentence."""
-    width = max(len(rows[0].columns), first + 2)
+def _check(rows: list[Row], layout: Layout, source: str) -> None:
+    """Stop at the first line that has no token or no tag."""
+    due = max(layout.token, min(layout.tags)) + 1
     for number, (line, columns) in enumerate(rows, 1):
-        if len(columns) != width:
+        if len(columns) < due:
             raise InputError(
-                f"{len(columns)} columns where {width} are due; write a token and its tags with tabs between",
+                f"{len(columns)} columns where {due} are due; write a token and its tags with tabs between",
                 source, line,
             )  # fmt: skip
         if layout.indexed and columns[0] != str(number):
             raise InputError(f"the index is {columns[0]!r}; it should be {number}", source, line)
-        if not columns[first]:
+        if not columns[layout.token]:
             raise InputError("the token is empty; every token must have a character", source, line)
 
 
-def _tag(row: Row, column: int, source: str) -> Tag:
-    tag = _parsed(row.columns[column])
-    if not tag:
+def _tags(row: Row, column: int, source: str, report: Report) -> tuple[Tag, ...]:
+    if column >= len(row.columns):
+        report.add("tag missing at the end of a line read as O", f"{source}:{row.number}", f"column {column + 1}")
+        return parsed("O") or ()
+    tags = parsed(row.columns[column])
+    if not tags:
         raise InputError(
-            f"{row.columns[column]!r} in column {column + 1} is no tag; write O, or B-TYPE and I-TYPE",
+            f"{row.columns[column]!r} in column {column + 1 if column >= 0 else column} is no tag; write O, or B-TYPE"
+            " and I-TYPE, or say which columns are with --columns",
             source, row.number,
         )  # fmt: skip
-    return tag
+    return tags
 
 
-@lru_cache(maxsize=10_000)
-def _parsed(text: str) -> Tag | None:
-    match = _TAG.fullmatch(text)
-    if not match:
-        return None
-    return OUTSIDE if match[1] else Tag(match[2], read_word(match[3]))
-
-
-def _entities(
-    tags: Sequence[Tag], rows: Sequence[Row], layout: _Layout, source: str, report: Report
-) -> Iterator[Entity]:
-    """The entities of one column; one begun without its first tag is reported."""
-    opened: Entity | None = None
-    for position, (mark, kind) in enumerate(tags):
-        if opened and (mark in "OBSU" or kind != opened.type):
-            yield opened
-            opened = None
-        if mark == "O":
-            continue
-        if not opened and mark in "IEL" and not (layout.iob1 and mark == "I"):
-            report.add("tag repaired to begin an entity", f"{source}:{rows[position].number}", f"{mark}-{kind}")
-        opened = Entity(opened.start if opened else position, position + 1, kind)
-        if mark in "ESLU":
-            yield opened
-            opened = None
-    if opened:
-        yield opened
-
-
-def _levels(sentence: Sentence) -> list[list[str]]:
+def levels_of(sentence: Sentence) -> list[list[str]]:
     """The columns of tags: each entity, the outermost first, in the first column where its place is free."""
     levels: list[list[str]] = []
     for start, end, kind in sentence.entities:
@@ -221,9 +262,17 @@ def _levels(sentence: Sentence) -> list[list[str]]:
         if level is None:
             level = ["O"] * len(sentence)
             levels.append(level)
-        name = write_word(kind)
+        name = write_word(kind, _JOINT)
         level[start:end] = [f"B-{name}"] + [f"I-{name}"] * (end - start - 1)
     return levels
 
 
-FORMAT = Format("columns", "a token and its BIO tags a line", (".iob2", ".bio", ".conll"), read, write, looks_like)
+FORMAT = Format(
+    "columns",
+    "a token and its BIO tags a line",
+    (".iob2", ".bio", ".iob", ".conll"),
+    read,
+    write,
+    looks_like,
+    remedy="--columns names the columns of tokens and tags",
+)

@@ -9,12 +9,14 @@ r"""CoNLL-U with entities as brackets in MISC, as in GUM and CorefUD.
     3	the	_	_	_	_	_	_	_	Entity=(e2-GPE
     4	USA	_	_	_	_	_	_	_	Entity=e2)e1)
 
-The line global.Entity names the fields between hyphens; `etype` (once `entity`) is the type, by default the second.
+The line global.Entity names the fields between hyphens: `etype` (once `entity`) is the type, `eid` (once `GRP`) a name,
+which may be missing. Without that line the first field is the type if it does not look like a name (`e12`, `12`), else
+the second. A bracket closes by the fields up to the name, by the name, by the type if there is no name, or by none.
 Words are tokens; the lines of multiword tokens (1-2) and of empty nodes (8.1) are not. A sentence without a sent_id is
 numbered in its document. Left out, and counted in the report: discontinuous mentions (`[1/2]`), mentions without a
 type or without words, and those that do not close in their sentence. Other columns and fields are left alone.
 
-Words are escaped as authors.py says, in types the marks of MISC as well: spaces, hyphens, brackets and bars.
+Words are escaped as tokenfiles.py says, in types the marks of MISC as well: spaces, hyphens, brackets and bars.
 """
 
 from __future__ import annotations
@@ -22,48 +24,62 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
 from nestag.corpora.document import document_of
-from nestag.corpora.format import DEFAULT, Format, Options
-from nestag.corpora.formats.authors import holdable, put, read_word, write_word
+from nestag.corpora.format import DEFAULT, Format, Options, skipping
 from nestag.corpora.formats.columns import blocks
 from nestag.corpora.report import Report
+from nestag.corpora.tokenfiles import holdable, put, read_word, write_word
 from nestag.data import Entity, Sentence
 from nestag.errors import InputError
 from nestag.files import Line, writing
 
 HEADER = "# global.Entity = eid-etype-head-other\n"
 COLUMNS = 10
+LOOKED_AT = 100
+"""Lines at the beginning of a file by which it is known."""
 _IN_WORDS, _IN_TYPES = " ", " -()|"
-_ID = re.compile(r"(?P<word>[0-9]+)|(?P<range>[0-9]+-[0-9]+)|(?P<empty>[0-9]+\.[0-9]+)")
-_BRACKET = re.compile(r"\((?P<opened>[^()]*)(?P<whole>\)?)|(?P<closed>[^()]+)\)")
+_ID = re.compile(r"(?P<word>[0-9]+)|(?P<range>(?P<from>[0-9]+)-(?P<to>[0-9]+))|(?P<empty>[0-9]+\.[0-9]+)")
+_BRACKET = re.compile(r"\((?P<opened>[^()]*)(?P<whole>\)?)|(?P<closed>[^()]*)\)")
 _PART = re.compile(r"\[([0-9]+)/[0-9]+\]")
 
 
-class Fields(NamedTuple):
-    """Where a mention's name and its type stand among the fields of a bracket."""
+_NAME = re.compile(r"[a-z]?[0-9]+(\[[0-9]+/[0-9]+\])?")
 
-    name: int = 0
-    type: int = 1
+
+class Fields(NamedTuple):
+    """Where a mention's name, if it has one, and its type stand among the fields of a bracket."""
+
+    name: int | None
+    type: int
 
 
 class Mention(NamedTuple):
     """A bracket that has been opened."""
 
-    name: str
+    names: tuple[str, ...]
+    """What it may be closed by; the first is used in messages."""
     start: int
     type: str
+
+    @property
+    def is_part(self) -> bool:
+        """Whether it is one of several parts of a discontinuous mention."""
+        return any(_PART.search(name) for name in self.names)
 
 
 def read(path: str | Path, options: Options = DEFAULT, report: Report | None = None) -> Iterator[Sentence]:
     """The sentences of a file; an InputError names the line that cannot be read."""
-    reader = _Reader(str(path), Report() if report is None else report)
+    report = Report() if report is None else report
+    reader = _Reader(str(path), options, report)
     for block in blocks(path):
-        sentence = reader.sentence(block)
-        if sentence:
-            yield sentence
+        with skipping(options, report):
+            sentence = reader.sentence(block)
+            if sentence:
+                yield sentence
 
 
 def write(
@@ -82,19 +98,28 @@ def write(
 
 
 def looks_like(head: str) -> bool:
-    """Whether the first line that is no comment is a word in ten columns."""
-    lines = (line.split("\t") for line in head.split("\n") if line.strip() and not line.startswith("#"))
-    first = next(lines, [""])
-    return len(first) == COLUMNS and _ID.fullmatch(first[0]) is not None
+    """Whether the first lines that are no comments are words in ten columns."""
+    if head.startswith("#FORMAT="):
+        return False
+    lines = (line.split("\t") for line in head.split("\n")[:-1] if line.strip() and not line.startswith("#"))
+    first = list(islice(lines, LOOKED_AT))
+    return bool(first) and all(len(columns) == COLUMNS and _is_id(columns[0]) for columns in first)
+
+
+def _is_id(text: str) -> bool:
+    """Whether a first column is the number of a word, a range that rises, or the number of an empty node."""
+    match = _ID.fullmatch(text)
+    return match is not None and not (match["range"] and int(match["from"]) >= int(match["to"]))
 
 
 class _Reader:
     """What is known of the file so far, and of the sentence at hand."""
 
-    def __init__(self, source: str, report: Report) -> None:
+    def __init__(self, source: str, options: Options, report: Report) -> None:
         self.source = source
+        self.options = options
         self.report = report
-        self.fields = Fields()
+        self.fields: Fields | None = None
         self.document = ""
         self.number = 0
         self.left_open: Counter[str] = Counter()  # brackets of sentences before, by name
@@ -112,9 +137,9 @@ class _Reader:
                 self._row(line)
         place = f"{self.source}:{block[0].number}"
         for mention in self.opened:
-            self.left_open[mention.name] += 1
-            if not _PART.search(mention.name):
-                self.report.add("entity that does not close in its sentence left out", place, f"({mention.name}")
+            self.left_open.update(mention.names)
+            if not mention.is_part:
+                self.report.lose("entity that does not close in its sentence left out", place, f"({mention.names[0]}")
         if not self.tokens:
             return None
         self.number += 1
@@ -135,18 +160,18 @@ class _Reader:
 
     def _fields(self, names: list[str], line: Line) -> Fields:
         places = {name: place for place, name in enumerate(names)}
-        kind = places.get("etype", places.get("entity"))
+        kind = places.get("etype", places.get("entity", places.get("type")))
         if kind is None:
             raise InputError(
                 f"no field 'etype' among {', '.join(names)}; name the one that holds the type so",
                 self.source, line.number,
             )  # fmt: skip
-        return Fields(places.get("eid", places.get("GRP", 0)), kind)
+        return Fields(places.get("eid", places.get("GRP")), kind)
 
     def _row(self, line: Line) -> None:
         columns = line.text.split("\t")
         match = _ID.fullmatch(columns[0])
-        if len(columns) != COLUMNS or not match or not columns[1]:
+        if len(columns) != COLUMNS or not match or not _is_id(columns[0]) or not columns[1]:
             raise InputError(
                 f"{len(columns)} columns, the first {columns[0]!r}; write {COLUMNS} with tabs between, a number first",
                 self.source, line.number,
@@ -162,7 +187,8 @@ class _Reader:
             if field.startswith("Entity="):
                 if match["range"]:
                     raise InputError("Entity= on a multiword token; move it to its words", self.source, line.number)
-                self._brackets(field.removeprefix("Entity="), start, line)
+                with skipping(self.options, self.report):
+                    self._brackets(field.removeprefix("Entity="), start, line)
 
     def _brackets(self, text: str, start: int, line: Line) -> None:
         """The brackets of a word that begins at `start`, or of an empty node between two words."""
@@ -172,37 +198,45 @@ class _Reader:
             if match.start() != read:
                 break
             read = match.end()
-            if match["closed"] is not None:
-                self._close(match["closed"], end, line)
-                continue
-            mention = self._mention(match["opened"].split("-"), start, line)
-            self.opened.append(mention)
-            if match["whole"]:
-                self._close(mention.name, end, line)
+            with skipping(self.options, self.report):
+                if match["closed"] is not None:
+                    self._close(match["closed"], end, line)
+                    continue
+                mention = self._mention(match["opened"].split("-"), start, line)
+                self.opened.append(mention)
+                if match["whole"]:
+                    self._close(mention.names[0], end, line)
         if read != len(text):
             raise InputError(f"Entity={text} cannot be read from {text[read:]!r} on", self.source, line.number)
 
     def _mention(self, fields: list[str], start: int, line: Line) -> Mention:
-        name = "-".join(fields[: self.fields.name + 1])
-        part = _PART.search(name)
+        place, kind = self.fields or Fields(*((0, 1) if _NAME.fullmatch(fields[0]) else (1, 0)))
+        kinds = tuple(fields[kind : kind + 1])
+        names = kinds if place is None else ("-".join(fields[: place + 1]), *fields[place : place + 1])
+        if self.fields is None and place == 1:
+            names += kinds
+        part = next(filter(None, map(_PART.search, names)), None)
         if part and part[1] == "1":
-            self.report.add("discontinuous entity left out", f"{self.source}:{line.number}", f"({name}")
-        return Mention(name, start, fields[self.fields.type] if len(fields) > self.fields.type else "")
+            self.report.lose("discontinuous entity left out", f"{self.source}:{line.number}", f"({names[0]}")
+        return Mention(names or ("",), start, kinds[0] if kinds else "")
 
     def _close(self, name: str, end: int, line: Line) -> None:
-        """Close the last bracket opened by that name, in this sentence or in one before."""
-        place = next((i for i in range(len(self.opened) - 1, -1, -1) if self.opened[i].name == name), None)
+        """Close the last bracket opened by that name, in this sentence or in one before; no name closes the last."""
+        last_first = range(len(self.opened) - 1, -1, -1)
+        place = next((i for i in last_first if not name or name in self.opened[i].names), None)
         if place is None:
             if not self.left_open[name]:
-                raise InputError(f"{name}) closes what was not opened; open it with ({name}", self.source, line.number)
+                raise InputError(
+                    f"Entity={name}) closes what was not opened; open it with ({name}", self.source, line.number
+                )
             self.left_open[name] -= 1
             return
         mention = self.opened.pop(place)
-        if _PART.search(name):
+        if mention.is_part:
             return
         missing = "a type" if not mention.type else "words" if mention.start == end else None
         if missing:
-            self.report.add(f"entity without {missing} left out", f"{self.source}:{line.number}", f"({name}")
+            self.report.lose(f"entity without {missing} left out", f"{self.source}:{line.number}", f"({name}")
         else:
             self.found.append(Entity(mention.start, end, read_word(mention.type, _IN_TYPES)))
 

@@ -1,8 +1,8 @@
 """spaCy's DocBin (.spacy): tokens, sentences, and entities as a group of spans (`doc.spans["sc"]`).
 
-`field` names the group; without it that is "sc", or the only one there is. The entities of `doc.ents`, which cannot
-nest, are read when the field is "ents". Tokens are taken as they are, and so are sentences where the file has them;
-white space that spaCy makes a token is none here, but stays in the text.
+`field` names the group; without it that is "sc", or the only one that has spans, or the entities of `doc.ents` if no
+group has any. What other places hold is noted; "ents" is the field for `doc.ents`. Tokens are taken as they are, and so
+are sentences where the file has them; white space that spaCy makes a token is none here, but stays in the text.
 
 The file is packed data (msgpack in zlib, no pickle), which spaCy loads as a whole: at most 1 GiB unpacked. What others
 stored as user data is never looked at.
@@ -13,6 +13,7 @@ from __future__ import annotations
 import gc
 import struct
 import zlib
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -45,13 +46,15 @@ def read(path: str | Path, options: Options = DEFAULT, report: Report | None = N
     report = Report() if report is None else report
     vocabulary = _vocabulary()
     with _refusing(path):
-        documents = enumerate(_load(path).get_docs(vocabulary), 1)
+        packed = _load(path)
+        key = _key(_counted(packed.get_docs(vocabulary)), path, options.field, report)
+        documents = enumerate(packed.get_docs(vocabulary), 1)
     while True:
         with _refusing(path):
             number, doc = next(documents, (0, None))
             if doc is None:
                 return
-            document = _document(doc, f"{Path(path).name.split('.')[0]}:{number}", path, options, report)
+            document = _document(doc, key, f"{Path(path).name.split('.')[0]}:{number}", options, report)
         yield from sentences_at(document, options, report, str(path))
 
 
@@ -64,7 +67,7 @@ def write(
 
     group = options.field or GROUP
     packed = DocBin(attrs=["SENT_START"])
-    for document in documents_of(sentences):
+    for document in documents_of(sentences, report):
         packed.add(_doc(document, vocabulary, group))
     with writing(path) as stream:
         stream.buffer.write(packed.to_bytes())
@@ -119,8 +122,7 @@ def _refusing(path: str | Path) -> Iterator[None]:
             gc.enable()
 
 
-def _document(doc: Doc, name: str, path: str | Path, options: Options, report: Report) -> Document:
-    key = _key(doc, name, path, options.field)
+def _document(doc: Doc, key: str, name: str, options: Options, report: Report) -> Document:
     group = doc.spans[key] if key in doc.spans and key != ENTS else None
     name = str(group.attrs.get(_NAME, name)) if group is not None else name
     spans = tuple(_text_spans(doc.ents if key == ENTS else group or (), doc, name, report))
@@ -132,18 +134,37 @@ def _document(doc: Doc, name: str, path: str | Path, options: Options, report: R
     return Document(name, doc.text, spans, tuple(segments))
 
 
-def _key(doc: Doc, name: str, path: str | Path, field: str | None) -> str:
-    """The group to read; an InputError if that is in doubt."""
-    groups = list(doc.spans)
-    wanted = field or GROUP
-    if wanted in groups or wanted == ENTS:
-        return wanted
-    if len(groups) == 1 and field is None:
-        return str(groups[0])
-    if not groups and not doc.ents:
-        return wanted
-    there = [str(group) for group in groups] + [ENTS] * bool(doc.ents)
-    raise InputError(f"{name} has no group of spans {wanted!r}; say the field, one of {', '.join(there)}", str(path))
+def _counted(docs: Iterable[Doc]) -> Counter[str]:
+    """How many spans each group of a file has, and `doc.ents`."""
+    counts: Counter[str] = Counter()
+    for doc in docs:
+        counts[ENTS] += len(doc.ents)
+        for key, group in doc.spans.items():
+            counts[str(key)] += len(group)
+    return counts
+
+
+def _key(counts: Counter[str], path: str | Path, field: str | None, report: Report) -> str:
+    """The group to read, and a note on what others hold; an InputError if it is in doubt."""
+    filled = {key: count for key, count in counts.items() if count}
+    told = ", ".join(f"{key} ({count:,} spans)" for key, count in filled.items())
+    groups = [key for key in filled if key != ENTS] or list(filled)
+    if field is not None:
+        if field not in counts:
+            raise InputError(f"no group of spans is called {field!r}; say the field, one of {told}", str(path))
+        taken = field
+    elif GROUP in filled or not filled:
+        taken = GROUP
+    elif len(groups) > 1:
+        raise InputError(f"several groups have spans: {told}; say with --field which to read", str(path))
+    else:
+        taken = groups[0]
+    others = {key: count for key, count in filled.items() if key != taken}
+    if others and field is None:
+        report.lost += sum(others.values())
+        left = ", ".join(f"{key} ({count:,} spans)" for key, count in others.items())
+        report.note(f"{path}: read from {taken} ({filled[taken]:,} spans); left alone: {left}, which --field reads")
+    return taken
 
 
 def _text_spans(spans: Iterable[Span], doc: Doc, name: str, report: Report) -> Iterator[TextSpan]:
@@ -151,7 +172,7 @@ def _text_spans(spans: Iterable[Span], doc: Doc, name: str, report: Report) -> I
         if not 0 <= span.start <= span.end <= len(doc) or not span.label_:
             raise ValueError(f"{name}: span {span.start} to {span.end} {span.label_!r} of {len(doc)} tokens")
         if span.start == span.end:
-            report.add("empty span left out", name, f"token {span.start} {span.label_}")
+            report.lose("empty span left out", name, f"token {span.start} {span.label_}")
         else:
             last = doc[span.end - 1]
             yield TextSpan(doc[span.start].idx, last.idx + len(last), span.label_)
@@ -177,4 +198,12 @@ def _doc(document: Document, vocabulary: Vocab, group: str) -> Doc:
     return doc
 
 
-FORMAT = Format("spacy", "spaCy's DocBin with a group of spans", (".spacy",), read, write, raw_text=True)
+FORMAT = Format(
+    "spacy",
+    "spaCy's DocBin with a group of spans",
+    (".spacy",),
+    read,
+    write,
+    raw_text=True,
+    remedy="--field names a group of spans, or ents",
+)

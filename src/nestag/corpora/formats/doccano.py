@@ -3,41 +3,33 @@
     {"id": 7, "text": "the USA", "label": [[0, 7, "GPE"]]}
     {"id": 7, "text": "the USA", "entities": [{"id": 1, "label": "GPE", "start_offset": 0, "end_offset": 7}]}
 
-Both are read (`labels` and `annotations` for `label` as well), the first is written. Relations are counted and left,
-further fields left alone. doccano counts as browsers do, in units of UTF-16, where an emoji is two; so offsets in a
-text that has such characters are taken, and written, in units, and the report says in how many texts.
+Both are read (`labels` and `annotations` for `label` as well, `data` for `text`, and all of it as one JSON list), the
+first is written. Relations are counted and left, further fields left alone. doccano counts as browsers do, in units of
+UTF-16, where an emoji is two; so offsets in a text that has such characters are taken, and written, in units, and the
+report says in how many texts.
 """
 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from nestag.corpora.document import Document, TextSpan, documents_of
+from nestag.corpora.fields import as_id, label_field, list_field, name_of, number_field, text_field
 from nestag.corpora.format import DEFAULT, Format, Options
-from nestag.corpora.records import (
-    Record,
-    as_id,
-    first_keys,
-    label_field,
-    list_field,
-    name_of,
-    number_field,
-    read_documents,
-    read_json_lines,
-    text_field,
-)
+from nestag.corpora.records import Record, any_object, read_documents, read_records
 from nestag.corpora.report import Report
 from nestag.corpora.utf16 import Utf16
 from nestag.data import Sentence
 from nestag.errors import DataError
 from nestag.files import writing
 
+_TEXT = ("text", "data")
+_OTHERS = {"tokens", "spans", "annotator", "annotation_id", "lead_time", "sentences"}
+"""Fields of other formats that have a text and labels as well."""
 _SPANS = ("label", "labels", "entities", "annotations")
-_LIST = re.compile(rf'"(?:{"|".join(_SPANS)})"\s*:\s*\[')
 
 
 def read(path: str | Path, options: Options = DEFAULT, report: Report | None = None) -> Iterator[Sentence]:
@@ -47,7 +39,7 @@ def read(path: str | Path, options: Options = DEFAULT, report: Report | None = N
     def document(record: Record) -> Document:
         return document_from(record, path, report)
 
-    return read_documents(read_json_lines(path), document, path, options, report)
+    return read_documents(read_records(path, options, report), document, path, options, report)
 
 
 def write(
@@ -55,22 +47,20 @@ def write(
 ) -> None:
     """One line for each document."""
     with writing(path) as stream:
-        for document in documents_of(sentences):
+        for document in documents_of(sentences, report):
             stream.write(to_line(document))
 
 
 def looks_like(head: str) -> bool:
-    """Whether the beginning of a file is a text with labels in a list."""
-    keys = first_keys(head)
-    spans = not keys.isdisjoint(_SPANS) and keys.isdisjoint({"tokens", "spans", "data"})
-    return "text" in keys and spans and not head.lstrip("\ufeff \t\r\n").startswith("[") and bool(_LIST.search(head))
+    """Whether one of the first objects of a file is a text with a list of labels."""
+    return any_object(head, _is_labelled)
 
 
 def document_from(record: Record, path: str | Path, report: Report) -> Document:
     """A parsed line as a document."""
     line, fields = record
     name = name_of(fields, path, line)
-    text = text_field(fields, "text")
+    text = text_field(fields, next((key for key in _TEXT if key in fields), "text"))
     units = Utf16(text)
     key = next((key for key in _SPANS if fields.get(key) is not None), "label")
     members = fields.get(key, [])
@@ -89,6 +79,17 @@ def to_line(document: Document) -> str:
     units = Utf16(document.text)
     spans = [[units.to_units(start), units.to_units(end), kind] for start, end, kind in document.spans]
     return json.dumps({"id": as_id(document.id), "text": document.text, "label": spans}, ensure_ascii=False) + "\n"
+
+
+def _is_labelled(fields: dict[str, Any]) -> bool:
+    if not fields.keys().isdisjoint(_OTHERS) or not any(isinstance(fields.get(key, 0), str | None) for key in _TEXT):
+        return False
+    lists = [fields[key] for key in _SPANS if key in fields]
+    return any(value is None or (isinstance(value, list) and all(map(_is_span, value))) for value in lists)
+
+
+def _is_span(member: Any) -> bool:
+    return "start_offset" in member if isinstance(member, dict) else isinstance(member, list) and len(member) == 3
 
 
 def _span(member: Any, units: Utf16) -> TextSpan:

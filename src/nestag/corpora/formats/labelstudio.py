@@ -8,7 +8,7 @@
 
 Both are read, task by task, and the first is written. `field` names the part of the data that holds the text, if that
 is not "text" or the only string. Of several annotations the first that was not skipped is taken; a region with several
-labels is one entity each. Predictions, other kinds of results and regions of HTML are counted and left.
+labels is one entity each. Predictions, relations, choices, and regions of HTML, pictures or sound are counted and left.
 
 Offsets count characters, as Label Studio does since the end of 2021; before, and for a while in 2024, it counted units
 of UTF-16. A region says its text, so where that is found by units alone, units it is, and the report counts it.
@@ -17,25 +17,16 @@ of UTF-16. A region says its text, so where that is found by units alone, units 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from nestag.corpora.document import Document, TextSpan, documents_of
+from nestag.corpora.fields import as_id, label_field, list_field, name_of, number_field, text_field
 from nestag.corpora.format import DEFAULT, Format, Options
-from nestag.corpora.records import (
-    Record,
-    as_id,
-    first_keys,
-    label_field,
-    list_field,
-    name_of,
-    number_field,
-    read_documents,
-    read_json_list,
-    text_field,
-)
+from nestag.corpora.records import Record, any_object, read_documents, read_records
 from nestag.corpora.report import Report
 from nestag.corpora.utf16 import Utf16
 from nestag.data import Sentence
@@ -44,6 +35,8 @@ from nestag.files import writing
 
 _MINIMAL = {"annotation_id", "annotator", "lead_time"}
 """What JSON-MIN writes in every task."""
+_RESULTS = {"annotations", "completions", "predictions"}
+_LINK = re.compile(r"(https?|s3|gs|azure-blob|data):\S+|/\S+\.\w{2,4}")
 _DATES = {"created_at", "updated_at"}
 
 
@@ -54,7 +47,7 @@ def read(path: str | Path, options: Options = DEFAULT, report: Report | None = N
     def document(record: Record) -> Document | None:
         return document_from(record, path, options, report)
 
-    return read_documents(read_json_list(path), document, path, options, report)
+    return read_documents(read_records(path, options, report), document, path, options, report)
 
 
 def write(
@@ -63,34 +56,42 @@ def write(
     """One task for each document."""
     with writing(path) as stream:
         before = "[\n"
-        for document in documents_of(sentences):
+        for document in documents_of(sentences, report):
             stream.write(before + json.dumps(_task(document), ensure_ascii=False))
             before = ",\n"
         stream.write("[]\n" if before == "[\n" else "\n]\n")
 
 
 def looks_like(head: str) -> bool:
-    """Whether the beginning of a file is a list of tasks."""
-    keys = first_keys(head)
-    tasks = "data" in keys and not keys.isdisjoint({"annotations", "completions", "predictions"})
-    return head.lstrip("\ufeff \t\r\n").startswith("[") and (tasks or not keys.isdisjoint(_MINIMAL))
+    """Whether one of the first objects of a file is a task."""
+    return any_object(head, _is_task)
 
 
 def document_from(record: Record, path: str | Path, options: Options, report: Report) -> Document | None:
     """A parsed task as a document; None if it was skipped."""
     line, fields = record
     place = f"{path}:{line}"
-    regions = _regions(fields, place, report) if "data" in fields else _minimal_regions(fields)
+    whole = "data" in fields
+    regions = _regions(fields, place, report) if whole else _minimal_regions(fields, place, report)
     if regions is None:
         report.add("skipped task set aside", place, f"task {fields.get('id')}")
         return None
     data = fields.get("data", fields)
     if not isinstance(data, dict):
         raise DataError(f"'data' is {data!r:.60}; make it an object with the text")
-    text = text_field(data, _text_key(data, options.field))
+    key = _text_key(data, options.field)
+    if key is None:
+        report.add("task without a text set aside", place, f"data {', '.join(data)}")
+        return None
+    text = text_field(data, key)
     units = Utf16(text)
     spans = [_spans(region, text, units, place, report) for region in regions]
     return Document(name_of(fields, path, line), text, tuple(chain.from_iterable(spans)))
+
+
+def _is_task(fields: dict[str, Any]) -> bool:
+    whole = isinstance(fields.get("data", 0), dict | None) and not fields.keys().isdisjoint(_RESULTS)
+    return whole or not fields.keys().isdisjoint(_MINIMAL)
 
 
 def _task(document: Document) -> dict[str, Any]:
@@ -111,8 +112,9 @@ def _task(document: Document) -> dict[str, Any]:
 def _regions(task: dict[str, Any], place: str, report: Report) -> list[dict[str, Any]] | None:
     """The values of the marked regions; None if every annotator skipped the task."""
     annotations = list_field(task, "annotations") or list_field(task, "completions")
-    for prediction in list_field(task, "predictions"):
-        report.add("prediction left out", place, str(prediction.get("model_version")))
+    for prediction in task.get("predictions") or ():
+        told = prediction.get("model_version") if isinstance(prediction, dict) else f"id {prediction}"
+        report.add("prediction left out", place, str(told))
     done = [entry for entry in annotations if not entry.get("was_cancelled")]
     for entry in done[1:]:
         report.add("further annotation of a task left out", place, f"annotation {entry.get('id')}")
@@ -120,44 +122,61 @@ def _regions(task: dict[str, Any], place: str, report: Report) -> list[dict[str,
         return None if annotations else []
     values = []
     for result in list_field(done[0], "result"):
-        kind, value = result.get("type"), result.get("value")
-        if isinstance(value, dict) and "start" in value and isinstance(value.get("labels"), list):
+        kind, value = str(result.get("type")), result.get("value")
+        if isinstance(value, dict) and _marks_text(value):
             values.append(value)
+        elif kind.endswith("labels"):
+            report.lose("region that is no text left out", place, f"type {kind!r}")
         else:
-            report.add("result that marks no text left out", place, f"type {kind!r}")
+            report.add("result that marks nothing left out", place, f"type {kind!r}")
     return values
 
 
-def _minimal_regions(task: dict[str, Any]) -> list[dict[str, Any]]:
+def _minimal_regions(task: dict[str, Any], place: str, report: Report) -> list[dict[str, Any]]:
     lists = [value for value in task.values() if isinstance(value, list)]
-    members = [member for value in lists for member in value if isinstance(member, dict)]
-    return [member for member in members if "start" in member and isinstance(member.get("labels"), list)]
+    values = []
+    for member in (member for value in lists for member in value if isinstance(member, dict)):
+        if _marks_text(member):
+            values.append(member)
+        elif any(key.endswith("labels") for key in member):
+            report.lose("region that is no text left out", place, ", ".join(member))
+    return values
 
 
-def _text_key(data: dict[str, Any], field: str | None) -> str:
-    """Where the text of a task is."""
+def _marks_text(value: dict[str, Any]) -> bool:
+    """Whether a region has labels and lies in a text, not in a picture, a table or a stretch of time."""
+    labelled = isinstance(value.get("labels") or value.get("hypertextlabels"), list) or value.get("labels") == []
+    return labelled and "start" in value and not any(isinstance(value.get(key), float) for key in ("start", "end"))
+
+
+def _text_key(data: dict[str, Any], field: str | None) -> str | None:
+    """Where the text of a task is; None if it has but addresses of pictures or recordings."""
     if field is not None:
         return field
-    strings = [key for key, value in data.items() if isinstance(value, str) and key not in _DATES]
-    if "text" in strings:
+    known = [key for key, value in data.items() if isinstance(value, str) and key not in _DATES]
+    strings = [key for key in known if not _LINK.fullmatch(data[key])]
+    if "text" in known:
         return "text"
+    if known and not strings:
+        return None
     if len(strings) != 1:
-        raise DataError(f"no field 'text'; say which holds the text (the option field), one of {strings}")
+        raise DataError(f"no field 'text'; say which holds the text with --field, one of {strings}")
     return strings[0]
 
 
 def _spans(value: dict[str, Any], text: str, units: Utf16, place: str, report: Report) -> list[TextSpan]:
     """An entity for each label of a region."""
+    labels: list[Any] = value.get("labels", value.get("hypertextlabels", []))
     if isinstance(value["start"], str) and not value["start"].isdecimal():
-        report.add("region of HTML left out", place, value["start"][:60])
+        report.lose("region of HTML left out", place, value["start"][:60])
         return []
     start, end = _number(value, "start"), _number(value, "end")
     covered = value.get("text")
     if isinstance(covered, str) and _plain(text[start:end]) != _plain(covered):
         start, end = _by_units(start, end, covered, text, units, place, report)
-    if not value["labels"]:
-        report.add("region without a label left out", place, f"{start} to {end}")
-    return [TextSpan(start, end, label_field({"labels": label}, "labels")) for label in value["labels"]]
+    if not labels:
+        report.lose("region without a label left out", place, f"{start} to {end}")
+    return [TextSpan(start, end, label_field({"labels": label}, "labels")) for label in labels]
 
 
 def _number(value: dict[str, Any], key: str) -> int:
@@ -186,4 +205,13 @@ def _plain(text: str) -> str:
     return "".join(text.replace("\\n", " ").split())
 
 
-FORMAT = Format("labelstudio", "Label Studio's JSON", (), read, write, looks_like, raw_text=True)
+FORMAT = Format(
+    "labelstudio",
+    "Label Studio's JSON",
+    (".labelstudio.json",),
+    read,
+    write,
+    looks_like,
+    raw_text=True,
+    remedy="--field names the part of the data that is the text",
+)

@@ -17,22 +17,15 @@ from pathlib import Path
 from typing import Any
 
 from nestag.corpora.document import Document, TextSpan, documents_of
+from nestag.corpora.fields import label_field, list_field, name_of, number_field, text_field
 from nestag.corpora.format import DEFAULT, Format, Options
-from nestag.corpora.records import (
-    Record,
-    first_keys,
-    label_field,
-    list_field,
-    name_of,
-    number_field,
-    read_documents,
-    read_json_lines,
-    text_field,
-)
+from nestag.corpora.records import Record, any_object, read_documents, read_records
 from nestag.corpora.report import Report
 from nestag.corpora.segment import given_words, grouped, laid_out
 from nestag.data import Sentence
 from nestag.files import writing
+
+_MARKS = {"spans", "_input_hash", "_task_hash", "_session_id"}
 
 
 def read(path: str | Path, options: Options = DEFAULT, report: Report | None = None) -> Iterator[Sentence]:
@@ -42,7 +35,7 @@ def read(path: str | Path, options: Options = DEFAULT, report: Report | None = N
     def document(record: Record) -> Document | None:
         return document_from(record, path, options, report)
 
-    return read_documents(read_json_lines(path), document, path, options, report)
+    return read_documents(read_records(path, options, report), document, path, options, report)
 
 
 def write(
@@ -50,14 +43,13 @@ def write(
 ) -> None:
     """One accepted example for each document."""
     with writing(path) as stream:
-        for document in documents_of(sentences):
+        for document in documents_of(sentences, report):
             stream.write(to_line(document))
 
 
 def looks_like(head: str) -> bool:
-    """Whether the beginning of a file is a text with spans."""
-    keys = first_keys(head)
-    return keys >= {"text", "spans"} and "entities" not in keys and not head.lstrip("\ufeff \t\r\n").startswith("[")
+    """Whether one of the first objects of a file is a text with spans, or with the marks of Prodigy."""
+    return any_object(head, lambda fields: "text" in fields and not fields.keys().isdisjoint(_MARKS))
 
 
 def document_from(record: Record, path: str | Path, options: Options, report: Report) -> Document | None:

@@ -1,4 +1,4 @@
-"""The authors' .data: what they write is read, and what it cannot be."""
+"""The .data files of research code: what is written is read, and what it cannot be."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from nestag.corpora.formats import authors, jsonl
+from nestag.corpora.formats import jsonl, nner
 from nestag.data import Entity, Sentence
 from nestag.errors import InputError
 from token_texts import CORPORA, read, with_corpora, written
 
 
-def test_data_as_the_authors_write_it(tmp_path: Path) -> None:
+def test_data_as_research_code_writes_it(tmp_path: Path) -> None:
     text = "Ada was queen of the Isle\n0,0 PER|2,5 PER|4,5 GPE\n\nIt rained\n\n\nWho ?\n0,0 PER\n\n"
     sentences_read = [
         Sentence(
@@ -22,14 +22,14 @@ def test_data_as_the_authors_write_it(tmp_path: Path) -> None:
         Sentence(["It", "rained"]),
         Sentence(["Who", "?"], [Entity(0, 1, "PER")]),
     ]
-    assert read(authors.FORMAT, tmp_path / "f", text) == (sentences_read, {})
-    assert written(authors.FORMAT, tmp_path / "g", *sentences_read) == text
+    assert read(nner.FORMAT, tmp_path / "f", text) == (sentences_read, {})
+    assert written(nner.FORMAT, tmp_path / "g", *sentences_read) == text
 
 
 @pytest.mark.parametrize("end", ["", "\n", "\n\n", "\n\n\n"])
 def test_data_with_tags_between(tmp_path: Path, end: str) -> None:
     text = f"Ada slept\nNNP VBD\n0,0 PER\n\nIt rained\nPRP VBD\n\n\nAda\nNNP\n0,0 PER\n\nOh\nUH{end}"
-    found, counts = read(authors.FORMAT, tmp_path / "f", text)
+    found, counts = read(nner.FORMAT, tmp_path / "f", text)
     assert [(" ".join(s.tokens), len(s.entities)) for s in found] == [
         ("Ada slept", 1),
         ("It rained", 0),
@@ -40,14 +40,14 @@ def test_data_with_tags_between(tmp_path: Path, end: str) -> None:
 
 
 def test_data_sets_inverted_entities_aside(tmp_path: Path) -> None:
-    found, counts = read(authors.FORMAT, tmp_path / "f", "a b c\n2,1 X|1,0 Y|1,1 Z|1,1 Z\n\n")
+    found, counts = read(nner.FORMAT, tmp_path / "f", "a b c\n2,1 X|1,0 Y|1,1 Z|1,1 Z\n\n")
     assert found == [Sentence(["a", "b", "c"], [Entity(1, 2, "Z")])]
     assert counts == {"entity that ends before it starts set aside": 2, "duplicate entity merged": 1}
 
 
 def test_data_keeps_the_order_of_entities(tmp_path: Path) -> None:
     text = "a b\n1,1 Y|0,1 X|0,0 Z\n\n"
-    assert written(authors.FORMAT, tmp_path / "g", *read(authors.FORMAT, tmp_path / "f", text)[0]) == text
+    assert written(nner.FORMAT, tmp_path / "g", *read(nner.FORMAT, tmp_path / "f", text)[0]) == text
 
 
 @pytest.mark.parametrize(
@@ -68,12 +68,12 @@ def test_data_keeps_the_order_of_entities(tmp_path: Path) -> None:
 )
 def test_data_that_cannot_be_read(tmp_path: Path, text: str, line: int, what: str) -> None:
     with pytest.raises(InputError, match=f"f:{line}: .*{what}"):
-        read(authors.FORMAT, tmp_path / "f", text)
+        read(nner.FORMAT, tmp_path / "f", text)
 
 
 @with_corpora
 def test_nne_as_published() -> None:
     gold = {s.id: s for file in (CORPORA / "nne_notext").glob("*.jsonl.gz") for s in jsonl.read(file)}
     for file in (CORPORA.parent / "raw/nne").glob("*.mrg"):
-        for number, sentence in enumerate(authors.read(file)):
+        for number, sentence in enumerate(nner.read(file)):
             assert sentence.entities == gold[f"{file.stem}-{number}"].entities

@@ -1,4 +1,4 @@
-r"""The paper authors' `.data`: a line of tokens, a line of entities, and a blank line.
+r"""The `.data` files of research code for nested NER: a line of tokens, a line of entities, and a blank line.
 
     Lincoln was president of the USA
     0,0 PER|2,5 PER|4,5 GPE
@@ -9,28 +9,23 @@ line of entities counted: two are tokens and entities, three are tokens, tags an
 Where blank lines leave that open, as at the end of a file, a sentence is like the first of the file.
 An entity that ends before it starts, as some do in NNE, is set aside and counted in the report.
 
-What would be misread is written `\uXXXX`: spaces, tabs and line ends, `|` and `,` in types, and a backslash before
-what looks like such an escape. Every other backslash is itself, as in files that know of no escapes; columns.py and
-conllu.py write words in this way too. Sentence ids are not held.
+What would be misread is escaped as tokenfiles.py says: spaces as well, and `|` and `,` in types. Ids are not held.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from functools import cache
 from pathlib import Path
-from typing import NamedTuple, TextIO
+from typing import NamedTuple
 
 from nestag.corpora.format import DEFAULT, Format, Options
 from nestag.corpora.report import Report
+from nestag.corpora.tokenfiles import holdable, put, read_word, write_word
 from nestag.data import Entity, Sentence
 from nestag.errors import DataError, InputError
 from nestag.files import Line, read_lines, writing
 
-_BREAKS = "\t\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029\ufeff"
-"""What ends a line or a column for some program, and the mark that may open a file."""
-_ESCAPE = re.compile(r"\\u([0-9a-f]{4})")
 _ENTITY = re.compile(r"([0-9]{1,9}),([0-9]{1,9}) (.+)", re.DOTALL)
 _IN_TOKENS, _IN_TYPES = " ", " |,"
 _MOST_LINES = 3
@@ -68,63 +63,6 @@ def write(
 def looks_like(head: str) -> bool:
     """Whether a line at the beginning of a file is one of entities."""
     return any(_is_entities(line.removesuffix("\r")) for line in head.split("\n"))
-
-
-def write_word(text: str, marks: str = "") -> str:
-    r"""A token or type without line ends, tabs and the characters that the format needs as marks.
-
-    >>> print(write_word("New York", " "), write_word(r"1\/2"), write_word(r"\u0020"))
-    New\u0020York 1\/2 \u005cu0020
-    """
-    return _misread(marks).sub(lambda match: f"\\u{ord(match[0]):04x}", text)
-
-
-def read_word(text: str, marks: str = "") -> str:
-    """The inverse of `write_word`; an escape that it never writes is ordinary text."""
-    if "\\u" not in text:
-        return text
-    escaped = "\\" + _BREAKS + marks
-    return _ESCAPE.sub(lambda match: char if (char := chr(int(match[1], 16))) in escaped else match[0], text)
-
-
-@cache
-def _misread(marks: str) -> re.Pattern[str]:
-    return re.compile(rf"[{re.escape(_BREAKS + marks)}]|\\(?=u[0-9a-f]{{4}})")
-
-
-class Held(NamedTuple):
-    """A sentence to write, and what to call it when it cannot be written."""
-
-    place: str
-    sentence: Sentence
-
-
-def holdable(
-    sentences: Iterable[Sentence], path: str | Path, report: Report | None, ids: bool = False
-) -> Iterator[Held]:
-    """The sentences that a format of tokens can hold; what it leaves out goes into the report."""
-    report = Report() if report is None else report
-    for number, sentence in enumerate(sentences, 1):
-        place = f"{path}: sentence {number}"
-        if sentence.origin:
-            report.add("place in a text left out", place, sentence.origin.document)
-        if not sentence.tokens:
-            report.add("sentence without tokens left out", place, repr(sentence.id))
-            continue
-        if sentence.id is not None and not ids:
-            report.add("sentence id left out", place, sentence.id)
-        yield Held(place, sentence)
-
-
-def put(text: str, stream: TextIO, place: str) -> None:
-    """Write to a stream; half of a character, which no UTF-8 file can hold, is an InputError."""
-    try:
-        stream.write(text)
-    except UnicodeEncodeError as error:
-        around = text[max(0, error.start - 20) : error.end + 20]
-        raise InputError(
-            f"{around!r} holds half of a character (a lone surrogate); write the whole one", place
-        ) from None
 
 
 class _Block(NamedTuple):
@@ -193,4 +131,4 @@ def _entities(line: Line, report: Report, place: str) -> Iterator[Entity]:
             yield Entity(start, last + 1, kind)
 
 
-FORMAT = Format("data", "tokens and inclusive spans, as the paper's authors", (".data",), read, write, looks_like)
+FORMAT = Format("nner", "lines of tokens and spans, as research code", (".data",), read, write, looks_like)
