@@ -56,7 +56,7 @@ def test_doccano_as_older_versions_and_lists_have_it(tmp_path: Path) -> None:
 def test_doccano_is_known_by_a_first_record_of_any_length(tmp_path: Path) -> None:
     long = json.dumps({"id": 1, "text": "word " * 50_000, "label": [[0, 4, "W"]]})
     assert format_of(saved(tmp_path, "x.jsonl", f"{long}\n{long}\n")).name == "doccano"
-    longer = json.dumps({"id": 1, "label": [[0, 4, "W"]], "text": "word " * 500_000})
+    longer = json.dumps({"id": 1, "text": "word " * 500_000, "label": [[0, 4, "W"]]})
     assert format_of(saved(tmp_path, "y.jsonl", longer)).name == "doccano"
 
 

@@ -63,7 +63,7 @@ class Format:
     suffixes: tuple[str, ...]  # of its files, lower case, without .gz
     reader: Reader
     write: Writer | None = None
-    looks_like: Callable[[str], bool] | None = None  # judges the beginning of a file (registry.HEAD bytes)
+    looks_like: Callable[[str], bool] | None = None  # judges the beginning of a file (registry.py)
     raw_text: bool = False  # whether it holds a text and characters, not tokens
     folder: tuple[str, ...] = ()  # how the names of its files in a folder end, if it can be a folder
     remedy: str = ""  # the options to try where no entities are found

@@ -12,8 +12,8 @@ from nestag.corpora.format import Format
 from nestag.errors import InputError, UnknownNameError
 from nestag.files import is_stream, peek
 
-HEAD = 2**20
-"""Bytes of a file that may be looked at to recognise it."""
+HEADS = (2**16, 2**20, 2**24)
+"""Bytes of a file that are looked at to recognise it; more only if less says nothing, as a very long first record."""
 LOOKED_AT = 100
 """Files of one format in a folder that are looked at."""
 
@@ -40,12 +40,11 @@ def format_of(path: str | Path, name: str | None = None) -> Format:
     """
     if name is not None:
         return format_named(name)
-    if str(path) != PIPE and Path(path).is_dir():
+    if not is_stream(path) and Path(path).is_dir():
         return _of_folder(Path(path))
     candidates = _by_suffix(path)
     if is_stream(path) or Path(path).exists():
-        head = _head(path)
-        seen = [entry for entry in available().values() if entry.looks_like and entry.looks_like(head)]
+        seen = _seen(path)
         candidates = [entry for entry in candidates if entry in seen] or seen or candidates
     return _only(candidates, path, "--from")
 
@@ -83,7 +82,7 @@ def _of_folder(path: Path) -> Format:
         if entry.folder
     }
     by_name = [entry for entry, found in named.items() if found]
-    seen = [entry for entry in by_name if any(map(entry.looks_like or bool, map(_head, named[entry][:LOOKED_AT])))]
+    seen = [entry for entry in by_name if any(_is_like(entry, file) for file in named[entry][:LOOKED_AT])]
     candidates = seen or by_name
     if not candidates:
         kinds = ", ".join(f"{entry.name} (*{' *'.join(entry.folder)})" for entry in named)
@@ -92,10 +91,25 @@ def _of_folder(path: Path) -> Format:
     return _only(candidates, path, "--from")
 
 
-def _head(path: str | Path) -> str:
-    """The beginning of a file as text."""
-    file = Path(path)
+def _is_like(entry: Format, file: Path) -> bool:
+    return entry.looks_like is not None and entry.looks_like(_head(file).decode("utf-8", "replace"))
+
+
+def _seen(path: str | Path) -> list[Format]:
+    """The formats that a file looks like."""
+    seen: list[Format] = []
+    for size in HEADS:
+        head = _head(path, size)
+        text = head.decode("utf-8", "replace")
+        seen = [entry for entry in available().values() if entry.looks_like and entry.looks_like(text)]
+        if seen or len(head) < size:
+            break
+    return seen
+
+
+def _head(path: str | Path, size: int = HEADS[0]) -> bytes:
+    """The beginning of a file; empty if it cannot be read, for whoever reads it says more."""
     try:
-        return peek(path if is_stream(path) else file, HEAD).decode("utf-8", "replace")
-    except InputError:  # whoever reads it says more
-        return ""
+        return peek(path, size)
+    except InputError:
+        return b""
