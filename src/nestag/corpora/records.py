@@ -14,7 +14,7 @@ from nestag.corpora.format import Options, skipping
 from nestag.corpora.report import Report
 from nestag.data import Sentence
 from nestag.errors import DataError, InputError
-from nestag.files import LONGEST_LINE, read_blocks, read_lines
+from nestag.files import LONGEST_LINE, read_blocks
 
 _SIGN = re.compile(r'"(?:[^"\\]|\\.)*(?:"|\\?\Z)|[][{}:]', re.DOTALL)
 _SPACE = re.compile(r"[ \t\r\n\ufeff]*")
