@@ -14,9 +14,14 @@ Every message names the value, the place and the remedy.
 
 from __future__ import annotations
 
+from nestag.visible import visible
+
 
 class NestagError(Exception):
-    """The root of every error that nestag raises on purpose."""
+    """The root of every error that nestag raises on purpose; names and texts in it can be shown safely."""
+
+    def __str__(self) -> str:
+        return visible(super().__str__())
 
 
 class DataError(NestagError, ValueError):

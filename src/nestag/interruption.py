@@ -19,7 +19,7 @@ class Interrupted:
 
 @contextmanager
 def interruptible(*signals: signal.Signals, patience: int | None = None) -> Iterator[Interrupted]:
-    """Signals only count inside the block; one beyond the patience, if it has an end, stops at once."""
+    """Count signals inside the block instead of obeying them; raises KeyboardInterrupt after `patience` of them."""
     interrupted = Interrupted()
 
     def ask(*_: object) -> None:
@@ -34,6 +34,31 @@ def interruptible(*signals: signal.Signals, patience: int | None = None) -> Iter
         return
     try:
         yield interrupted
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
+def ending_as_exceptions(*signals: signal.Signals) -> Iterator[None]:
+    """Signals that would kill the process raise SystemExit instead, so that nothing half written stays behind.
+
+    The second one kills. What whoever started us chose to ignore, as nohup does, stays ignored.
+    """
+
+    def end(number: int, _: object) -> None:
+        signal.signal(number, signal.SIG_DFL)
+        raise SystemExit(128 + number)
+
+    try:
+        before = {number: signal.getsignal(number) for number in signals}
+        for number, handler in before.items():
+            if handler is signal.SIG_DFL:
+                signal.signal(number, end)
+    except ValueError:  # not in the main thread, where signals do not arrive
+        before = {}
+    try:
+        yield
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

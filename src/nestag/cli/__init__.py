@@ -5,6 +5,7 @@ A command is found by name and loaded when it is used, so the command line start
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import Annotated, Any
 
@@ -12,8 +13,8 @@ import typer
 from typer.core import TyperGroup
 
 import nestag
+from nestag.cli.boundary import guarded, run
 from nestag.cli.groups import grouped
-from nestag.cli.terminal import guarded
 
 COMMANDS = {
     "demo": "nestag.cli.demo",
@@ -89,4 +90,4 @@ def options(
 
 def main() -> None:
     """Run the command line."""
-    app()
+    sys.exit(run(app))

@@ -22,7 +22,7 @@ from nestag.crossing import crossing_pairs
 from nestag.data import Sentence
 from nestag.diagnosis.splitting import SPLITS, Key, Load, by_document, by_sentence, loads_of, stratified, sum_of
 from nestag.errors import DataError, InputError
-from nestag.files import PIPE
+from nestag.files import is_stream, writing_together
 from nestag.tables import Form, Percent, Row, Section, Table
 
 
@@ -122,8 +122,8 @@ def split(
     reading: Reading,
 ) -> None:
     """Part a corpus into train, dev and test, document by document, so that every type has its share in each."""
-    if source == PIPE:
-        raise InputError("a split reads its input more than once; save it to a file first", PIPE)
+    if is_stream(source):
+        raise InputError("a split reads its input more than once; save it to a file first", source)
     wanted = shares_from(shares)
     corpus = Split("corpus", source, read_as, reading.options)
     writing = format_named(write_as) if write_as else format_of(source, read_as)
@@ -135,10 +135,12 @@ def split(
     except DataError as error:
         raise InputError(f"{error} (--by sentence)", source) from None
     targets = targets_in(Path(output), source, writing, write_as is None)
-    for number, target in enumerate(targets):
-        if wanted[number]:
-            part = part_of(corpus, UNITS[by], places, number)
-            writer_of(writing)(part, target, corpus.options, report)
+    with writing_together(output) as folder:
+        for number, target in enumerate(targets):
+            if wanted[number]:
+                part = part_of(corpus, UNITS[by], places, number)
+                writer_of(writing)(part, folder / target.name, corpus.options, report)
+    report.rename(str(folder), output)
     for line in report.summary():
         tell(line)
     show(split_table(loads, places), Form.text)
@@ -171,10 +173,6 @@ def targets_in(folder: Path, source: str, format: Format, same: bool) -> list[Pa
     for target in targets:
         if target.exists() and target.samefile(source):
             raise InputError("it would be overwritten by a split of itself; choose another --output", source)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"cannot be made ({error.strerror}); choose another folder", str(folder)) from None
     return targets
 
 

@@ -76,7 +76,8 @@ def train_and_tag(folder: str) -> None:
 
     splits = {name: sample.sentences(name) for name in get_args(sample.Split)}
     told = ", ".join(f"{len(found)} {name}" for name, found in splits.items())
-    tell(f"\nTraining on the embedded corpus ({told} sentences) on this machine's processor:\n")
+    for line in ("", f"Training on the embedded corpus ({told} sentences) on this machine's processor:", ""):
+        tell(line)
     row = one(splits, folder, load_recipe("demo"), 1, (), cpu=True)
     tell("")
     for line in summary([row]):

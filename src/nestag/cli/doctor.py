@@ -17,7 +17,7 @@ from nestag.corpora.report import Report
 from nestag.diagnosis.doctor import Finding, Limits, Patient, Severity, examine
 from nestag.diagnosis.symptoms import Measure
 from nestag.errors import InputError, UnknownNameError
-from nestag.tables import visible
+from nestag.visible import visible
 
 COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.HINT: "cyan"}
 INDENT = 9

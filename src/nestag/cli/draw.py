@@ -22,8 +22,8 @@ from nestag.data import Entity, Sentence
 from nestag.encodings import encode
 from nestag.encodings.base import Encoding
 from nestag.encodings.notation import write_chain, write_name
-from nestag.tables import visible
 from nestag.tree import Tree
+from nestag.visible import visible
 
 COLOURS = ("cyan", "magenta", "green", "yellow", "blue", "red", "bright_cyan", "bright_magenta", "bright_green")
 

@@ -27,8 +27,9 @@ from nestag.evaluation.mistakes import MOST_KEPT, Mistake, mistakes_of
 from nestag.evaluation.parallel import see_files, workers_for
 from nestag.evaluation.result import Evaluation, Shown
 from nestag.evaluation.significance import Comparison, compare
-from nestag.files import PIPE
-from nestag.tables import Form, Table, to_json, visible
+from nestag.files import is_stream
+from nestag.tables import Form, Table, to_json
+from nestag.visible import visible
 
 WIDTH = 100
 """Columns of the output where no terminal says how many there are."""
@@ -132,7 +133,7 @@ def judged(files: Files, by: Match, worst: int) -> Found:
 
 def seen(judge: Judge, gold: Split, predicted: Split, by: Match, reports: dict[str, Report]) -> Judge:
     """A judge that has seen two files: large ones in several processes, if they are such that it can be done."""
-    formats = {format_of(file.path, file.format).name for file in (gold, predicted) if file.path != PIPE}
+    formats = {format_of(file.path, file.format).name for file in (gold, predicted) if not is_stream(file.path)}
     workers = workers_for(gold.path, predicted.path) if formats == {"jsonl"} and by is not Match.ID else 1
     in_order = by is Match.ORDER
     found = see_files(judge, gold.path, predicted.path, workers, any_ids=in_order) if workers > 1 else None
@@ -145,10 +146,11 @@ def seen(judge: Judge, gold: Split, predicted: Split, by: Match, reports: dict[s
 
 
 def refuse_pipes(files: Files) -> None:
-    """A pipe can be read once: one file may be one, and not gold if it is read again for another prediction."""
-    pipes = [file for file in files if file and file.path == PIPE]
-    if len(pipes) > 1 or (files.against and files.gold in pipes):
-        raise InputError("it would be read more than once; save it to a file first", PIPE)
+    """A pipe can be read only once, and gold is read again for another prediction."""
+    pipes = [file.path for file in files if file and is_stream(file.path)]
+    again = [files.gold.path] if files.against and files.gold.path in pipes else []
+    for path in again or (path for path in pipes if pipes.count(path) > 1):
+        raise InputError("it would be read more than once; save it to a file first", path)
 
 
 def read(file: Split, reports: dict[str, Report]) -> Iterator[Sentence]:

@@ -8,10 +8,11 @@ from typing import Annotated
 
 import typer
 
+from nestag.cli.boundary import guarded
 from nestag.cli.groups import grouped
 from nestag.cli.labels import By, Crossing, Keep, Policy
 from nestag.cli.splits import From
-from nestag.cli.terminal import guarded, progress, tell
+from nestag.cli.terminal import progress, tell
 from nestag.cli.written import writer_for
 from nestag.corpora.labelling import Tally
 from nestag.corpora.registry import format_of

@@ -17,7 +17,7 @@ from nestag.corpora.report import Report
 from nestag.corpora.splits import ROLES, role_of, splits_in
 from nestag.data import Sentence
 from nestag.errors import InputError
-from nestag.files import PIPE
+from nestag.files import PIPE, is_stream
 
 
 class Words(StrEnum):
@@ -139,8 +139,9 @@ class Given:
             found += [Split(name, file, format, options) for name, file in (inside or {name_of(path): path}).items()]
         if not found:
             raise InputError("nothing to read; give files, a folder, or --train, --dev and --test", "command line")
-        if twice and any(split.path == PIPE for split in found):
-            raise InputError("this command reads its input more than once; save it to a file first", PIPE)
+        once = next((split.path for split in found if is_stream(split.path)), None)
+        if twice and once:
+            raise InputError("this command reads its input more than once; save it to a file first", once)
         return named_apart(found)
 
 

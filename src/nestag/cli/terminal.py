@@ -1,46 +1,21 @@
-"""What commands share: one line for an error, progress on the error stream, and the meaning of exit codes.
-
-0 it went well · 1 the answer is no · 2 the input cannot be used; one line on the error stream says where and why.
-"""
+"""What commands show to the person at the terminal: lines and progress on the error stream, nothing of others."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from functools import wraps
-from typing import ParamSpec, TypeVar
+from collections.abc import Iterable, Iterator
+from typing import TypeVar
 
-import typer
+from nestag.cli.streams import tell as tell_as_it_is
+from nestag.visible import visible
 
-from nestag.errors import NestagError
-from nestag.tables import visible
-
-P = ParamSpec("P")
 T = TypeVar("T")
-BAD_INPUT = 2
 EVERY = 1_000
 
 
-def guarded(command: Callable[P, None]) -> Callable[P, None]:
-    """The command with nestag's own errors as one line and exit code 2."""
-
-    @wraps(command)
-    def run(*args: P.args, **kwargs: P.kwargs) -> None:
-        try:
-            command(*args, **kwargs)
-        except NestagError as error:
-            tell(f"nestag: {visible(' '.join(str(error).split()))}")  # it may hold names from outside
-            raise typer.Exit(BAD_INPUT) from None
-        except KeyboardInterrupt:
-            tell("nestag: interrupted")
-            raise typer.Exit(130) from None
-
-    return run
-
-
 def tell(message: str) -> None:
-    """A line for the person, not for the pipe."""
-    typer.echo(message, err=True)
+    """A line for the person, not for the pipe; it may hold names and texts from outside."""
+    tell_as_it_is(visible(message))
 
 
 def hush() -> None:
@@ -53,7 +28,7 @@ def hush() -> None:
 
 def progress(items: Iterable[T], what: str) -> Iterator[T]:
     """The items as they are, with a running count on the error stream if a person looks at it."""
-    if not sys.stderr.isatty():
+    if sys.stderr is None or not sys.stderr.isatty():
         yield from items
         return
     from rich.console import Console

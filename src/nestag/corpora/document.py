@@ -20,7 +20,7 @@ from nestag.corpora.segment import Offsets, Segment, segments
 from nestag.data import Entity, Origin, Sentence
 from nestag.errors import DataError, InputError
 
-_NUMBERED = re.compile(r"(.*?)[-_:./]?\d+", re.DOTALL)
+_NUMBERED = re.compile(r"(.*?)[-_:./]?\d+(@\d+)?", re.DOTALL)
 
 
 class TextSpan(NamedTuple):
@@ -96,11 +96,18 @@ def document_of(sentence: Sentence) -> str:
 
     >>> document_of(Sentence(["a"], id="MEDLINE:931-4")), document_of(Sentence(["a"], id="12"))
     ('MEDLINE:931', '')
+
+    An `@2` after it says that a document of that name was there before.
+
+    >>> document_of(Sentence(["a"], id="MEDLINE:931-4@2"))
+    'MEDLINE:931@2'
     """
     if sentence.origin:
         return sentence.origin.document
     match = _NUMBERED.fullmatch(sentence.id or "")
-    return match[1] if match else sentence.id or ""
+    if not match:
+        return sentence.id or ""
+    return match[1] and match[1] + (match[2] or "")
 
 
 def follows(before: Sentence, sentence: Sentence) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from nestag.data import Entity, Sentence
+from nestag.visible import visible
 
 MOST_LISTED = 1_000
 """Findings of one kind that are kept to be listed; all are counted."""
@@ -72,12 +73,17 @@ class Report:
         for note in other.notes:
             self.note(note)
 
+    def rename(self, place: str, name: str) -> None:
+        """Name a place otherwise in all findings, as when a file was written elsewhere first."""
+        self.findings = [found._replace(place=found.place.replace(place, name)) for found in self.findings]
+
     def summary(self) -> list[str]:
         """The notes, and a line for each kind with its first example."""
         first = {finding.kind: finding for finding in reversed(self.findings)}
-        return self.notes + [
+        kinds = (
             f"{count:,} {kind} ({first[kind].place}: {first[kind].what})" for kind, count in sorted(self.counts.items())
-        ]
+        )
+        return [visible(line) for line in (*self.notes, *kinds)]
 
 
 def describe(entity: Entity) -> str:

@@ -8,6 +8,7 @@ and seed always give the same splits.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,6 +19,7 @@ from nestag.corpora.document import document_of
 from nestag.data import Sentence
 from nestag.errors import DataError
 
+_PIECE = re.compile(r"(?<=.)([@~]\d+)+\Z")
 SPLITS = ("train", "dev", "test")
 MOST_ROUNDS = 20
 """How often all documents are tried in another split."""
@@ -52,8 +54,14 @@ class Load:
 
 
 def by_document(sentence: Sentence, number: int) -> Key:
-    """The document of a sentence; one without a document is taken by itself."""
-    return document_of(sentence) or number
+    """The document of a sentence; one without a document is taken by itself.
+
+    Where nestag had to tell pieces or copies of one document apart (`x@2`, `x~2`), they stay together.
+
+    >>> by_document(Sentence(["a"], id="MEDLINE:931-4@2"), 0)
+    'MEDLINE:931'
+    """
+    return _PIECE.sub("", document_of(sentence)) or number
 
 
 def by_sentence(sentence: Sentence, number: int) -> Key:

@@ -21,7 +21,7 @@ from nestag.corpora.report import Report
 from nestag.errors import InputError, NestagError
 from nestag.evaluation.judge import Judge
 from nestag.evaluation.matching import Pair, matched
-from nestag.files import PIPE, Part
+from nestag.files import Part, is_stream
 
 LARGE = 2**25
 """Bytes of both files from which on it is worth while to start processes."""
@@ -51,7 +51,11 @@ class Seen(NamedTuple):
 def workers_for(*paths: str) -> int:
     """How many processes two files are worth: 1 for small ones, and for pipes, which can be read only once."""
     files = [Path(path) for path in paths]
-    if PIPE in paths or not all(map(Path.is_file, files)) or sum(file.stat().st_size for file in files) < LARGE:
+    if (
+        any(map(is_stream, paths))
+        or not all(map(Path.is_file, files))
+        or sum(file.stat().st_size for file in files) < LARGE
+    ):
         return 1
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return min(cores, MOST)

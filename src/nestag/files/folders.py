@@ -41,8 +41,7 @@ def writing_folder(path: str | Path) -> Iterator[Path]:
     with explained(path):
         if target.exists() and (not target.is_dir() or any(target.iterdir())):
             raise InputError("is there already; remove it, or write to a new folder", str(path))
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with _staged(target.parent, path) as part:
+        with _made(target.parent), _staged(target.parent, path) as part:
             yield part
             _sync_tree(part)
             if os.name == "nt" and target.exists():  # elsewhere an empty folder is replaced in one step
@@ -59,8 +58,7 @@ def writing_together(folder: str | Path, stale: Iterable[str] = ()) -> Iterator[
     away at the same moment, unless they were written again.
     """
     target = Path(os.path.realpath(folder))
-    with explained(folder):
-        target.mkdir(parents=True, exist_ok=True)
+    with explained(folder), _made(target):
         finish_moves(target)
         with _staged(target, folder) as part:
             (part / _NEW).mkdir()
@@ -139,6 +137,20 @@ def sync_folder(folder: Path) -> None:
         os.fsync(number)
     finally:
         os.close(number)
+
+
+@contextmanager
+def _made(folder: Path) -> Iterator[None]:
+    """Make a folder and those above it; if the block fails, those that were made are removed."""
+    missing = [above for above in (folder, *folder.parents) if not above.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        yield
+    except BaseException:
+        for made in missing:
+            with suppress(OSError):
+                made.rmdir()
+        raise
 
 
 @contextmanager

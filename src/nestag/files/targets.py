@@ -10,22 +10,25 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
-from typing import IO, TextIO
+from typing import IO, TYPE_CHECKING, TextIO, cast
 
 from nestag.files.folders import explained, finish_moves, new_name, sync_folder
 from nestag.files.packed import is_packed, packing
 from nestag.files.paths import PIPE, descriptor_of
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
 
 
 @contextmanager
 def writing(path: str | Path) -> Iterator[TextIO]:
     """A UTF-8 text stream that becomes the file when the block ends well; otherwise nothing changes."""
     with writing_bytes(path) as file:
-        text = io.TextIOWrapper(file, encoding="utf-8", newline="\n")
+        text = io.TextIOWrapper(cast(IO[bytes], _Kept(file)), encoding="utf-8", newline="\n")
         try:
             yield text
         finally:
-            text.detach()  # flushes, and keeps the file from being closed with the text
+            text.flush()
 
 
 @contextmanager
@@ -33,6 +36,22 @@ def writing_bytes(path: str | Path) -> Iterator[IO[bytes]]:
     """The same for bytes; `.gz` packs them."""
     with explained(path), _opened(path) as file, packing(file) if is_packed(str(path)) else nullcontext(file) as stream:
         yield stream
+
+
+class _Kept(io.BufferedIOBase):
+    """A file that stays open when the text over it is closed."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self.file = file
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: ReadableBuffer, /) -> int:
+        return self.file.write(data)
+
+    def close(self) -> None:
+        """Leave that to whoever opened it."""
 
 
 @contextmanager

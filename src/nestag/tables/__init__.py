@@ -8,7 +8,7 @@ get as a column of their own.
 """
 
 from nestag.tables.cells import NOTHING, Cell, Figure, Percent, Row, percent, shown
-from nestag.tables.escapes import latex_escaped, markdown_escaped, visible
+from nestag.tables.escapes import latex_escaped, markdown_escaped
 from nestag.tables.forms import Form, to_csv, to_json, to_latex, to_markdown, write
 from nestag.tables.table import Section, Table, flat, is_numeric, is_parted
 from nestag.tables.terminal import Line, lines, to_rich, to_text
@@ -37,6 +37,5 @@ __all__ = [
     "to_markdown",
     "to_rich",
     "to_text",
-    "visible",
     "write",
 ]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from nestag.visible import visible
+
 _MARKDOWN = re.compile(r"[\\`*_\[\]|~$<>&]")
 _ENTITIES = {"<": "&lt;", ">": "&gt;", "&": "&amp;"}
 
@@ -48,18 +50,3 @@ def latex_escaped(text: str) -> str:
     cell\_type \& 5 \%
     """
     return "".join(_LATEX.get(char, char) for char in visible(text))
-
-
-def visible(text: str) -> str:
-    r"""The text with characters that a terminal would obey, or that end a line, made visible.
-
-    >>> visible("a\tb")
-    'a␉b'
-    """
-    if text.isprintable():
-        return text
-    return "".join(char if char.isprintable() else _symbol(char) for char in text)
-
-
-def _symbol(char: str) -> str:
-    return chr(0x2400 + ord(char)) if char < " " else "�"

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from html import escape
 
 from nestag.tables.cells import Cell, Figure, Row, shown
-from nestag.tables.escapes import visible
 from nestag.tables.table import Table, is_numeric
+from nestag.visible import visible
 
 
 def to_html(table: Table) -> str:

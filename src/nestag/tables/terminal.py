@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from rich.cells import cell_len
 
 from nestag.tables.cells import shown
-from nestag.tables.escapes import visible
 from nestag.tables.table import Table, is_numeric
+from nestag.visible import visible
 
 if TYPE_CHECKING:
     from rich.console import Group

@@ -63,5 +63,5 @@ def test_files_are_written_all_or_none(tmp_path: Path) -> None:
     assert tallies["dev"].figures() == (1, 2, 3.0, 1)
     assert report.counts == {"crossing pair of entities kept as it is": 1}
     (tmp_path / "file").write_text("x")
-    with pytest.raises(InputError, match="cannot be made"):
+    with pytest.raises(InputError, match="cannot be written"):
         build(iter([]), tmp_path / "file" / "in", packed=False, report=Report())

@@ -32,7 +32,7 @@ from nestag.corpora.segment import Segment, given_words, grouped, segments, spli
 from nestag.corpora.xmi import TYPE_SYSTEM, Xmi, read_xmi
 from nestag.data import Sentence
 from nestag.errors import InputError, UnknownNameError
-from nestag.files import writing, writing_folder
+from nestag.files import writing, writing_bytes, writing_folder, writing_together
 
 _DKPRO = "de.tudarmstadt.ukp.dkpro.core.api."
 NAMED_ENTITY = _DKPRO + "ner.type.NamedEntity"
@@ -74,7 +74,7 @@ def write(
     elif str(path).endswith(".gz"):
         raise InputError("only a single .xmi file can be packed so; drop the .gz", str(path))
     elif str(path).lower().endswith(".zip"):
-        with writing(path) as stream, zipfile.ZipFile(stream.buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        with writing_bytes(path) as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
             archive.writestr(_member(TYPE_SYSTEM), types.to_xml())
             for document in documents:
                 archive.writestr(_member(f"{names.of(document.id)}.xmi"), _to_xmi(document, layer, types, path))
@@ -234,8 +234,12 @@ def _write_one(documents: Iterator[Document], path: Path, layer: Layer, types: A
     if system.exists() and system.read_text("utf-8") != types.to_xml():
         raise InputError(f"another {TYPE_SYSTEM} is beside it; write to another folder", str(path))
     data = _to_xmi(document, layer, types, path)
-    with writing(path) as stream, writing(system) as other:
-        stream.buffer.write(data)
+    with (
+        writing_together(path.parent) as part,
+        writing_bytes(part / path.name) as stream,
+        writing(part / TYPE_SYSTEM) as other,
+    ):
+        stream.write(data)
         other.write(types.to_xml())
 
 

@@ -25,7 +25,7 @@ from nestag.corpora.report import Report
 from nestag.corpora.segment import given_words, grouped, laid_out, split_before
 from nestag.data import Sentence
 from nestag.errors import InputError, UnknownNameError
-from nestag.files import reading, writing
+from nestag.files import reading, writing_bytes
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, DocBin, Span
@@ -69,8 +69,8 @@ def write(
     packed = DocBin(attrs=["SENT_START"])
     for document in documents_of(sentences, report):
         packed.add(_doc(document, vocabulary, group))
-    with writing(path) as stream:
-        stream.buffer.write(packed.to_bytes())
+    with writing_bytes(path) as stream:
+        stream.write(packed.to_bytes())
 
 
 def _vocabulary() -> Vocab:

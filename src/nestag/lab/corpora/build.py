@@ -11,8 +11,7 @@ from nestag.corpora.formats.jsonl import to_line
 from nestag.corpora.report import Report, describe
 from nestag.crossing import crossing_pairs
 from nestag.data import Entity, Sentence, outermost_first
-from nestag.errors import InputError
-from nestag.files import writing
+from nestag.files import writing, writing_together
 from nestag.lab.corpora.published import Figures
 from nestag.lab.corpora.split import SPLITS, Placed, Split
 
@@ -42,22 +41,13 @@ class Tally:
 def build(placed: Iterable[Placed], folder: str | Path, *, packed: bool, report: Report) -> dict[Split, Tally]:
     """Write `train.jsonl`, `dev.jsonl` and `test.jsonl` (packed: `.jsonl.gz`) into the folder, made if missing."""
     tallies = {split: Tally() for split in SPLITS}
-    target = Path(folder)
-    created = _make(target)
-    try:
-        with ExitStack() as stack:
-            streams = {
-                split: stack.enter_context(writing(target / f"{split}.jsonl{'.gz' if packed else ''}"))
-                for split in SPLITS
-            }
-            for split, sentence in placed:
-                _count_crossing(sentence, report)
-                tallies[split].see(sentence)
-                streams[split].write(to_line(sentence))
-    except BaseException:
-        for made in created:
-            made.rmdir()
-        raise
+    ending = ".jsonl.gz" if packed else ".jsonl"
+    with writing_together(folder) as part, ExitStack() as stack:
+        streams = {split: stack.enter_context(writing(part / f"{split}{ending}")) for split in SPLITS}
+        for split, sentence in placed:
+            _count_crossing(sentence, report)
+            tallies[split].see(sentence)
+            streams[split].write(to_line(sentence))
     return tallies
 
 
@@ -86,18 +76,6 @@ def depth(entities: Iterable[Entity]) -> int:
         open_around.append((end, level))
         deepest = max(deepest, level)
     return deepest
-
-
-def _make(folder: Path) -> list[Path]:
-    """Make the folder, and say which folders had to be made, the deepest first."""
-    missing = [path for path in (folder, *folder.parents) if not path.exists()]
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(
-            f"the folder cannot be made ({error.strerror or error}); choose another", str(folder)
-        ) from None
-    return missing
 
 
 def _count_crossing(sentence: Sentence, report: Report) -> None:

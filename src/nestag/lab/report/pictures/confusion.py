@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from nestag.evaluation.result import Confused
 from nestag.lab.report.pictures.look import INK, PAPER, canvas
 from nestag.pictures import COLOURS
-from nestag.tables import NOTHING, visible
+from nestag.tables import NOTHING
+from nestag.visible import visible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 from nestag.lab.report.pictures.look import INK, LINE, PAPER
 from nestag.pictures import COLOURS
-from nestag.tables import visible
+from nestag.visible import visible
 
 SVG = "{http://www.w3.org/2000/svg}"
 LINK = "{http://www.w3.org/1999/xlink}href"

@@ -1,0 +1,109 @@
+"""The boundary between a command and whoever started it: what goes wrong inside leaves as one line and an exit code.
+
+0     it went well
+1     the answer is no
+2     something that the user can mend; one line says where, why and what to do
+70    a mistake of ours; a short report says what to send us
+129   stopped by SIGHUP; 130 by SIGINT, 143 by SIGTERM
+141   whoever reads the output has gone
+"""
+
+from __future__ import annotations
+
+import platform
+import shlex
+import signal
+import sys
+from collections.abc import Callable
+from functools import wraps
+from pathlib import PurePath
+from traceback import extract_tb
+from typing import ParamSpec
+
+import typer
+
+import nestag
+from nestag.cli.streams import flush_output, prepare_streams, tell
+from nestag.errors import NestagError
+from nestag.interruption import ending_as_exceptions
+from nestag.visible import visible
+
+P = ParamSpec("P")
+BAD_INPUT = 2
+OUR_MISTAKE = 70
+INTERRUPTED = 130
+NO_READER = 141
+SIGNALS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+FRAMES = 6
+"""The last frames of a traceback that a report shows."""
+
+
+def guarded(command: Callable[P, None]) -> Callable[P, None]:
+    """The command with every error as a message and an exit code."""
+
+    @wraps(command)
+    def run(*args: P.args, **kwargs: P.kwargs) -> None:
+        try:
+            command(*args, **kwargs)
+        except (typer.Exit, typer.Abort, typer.BadParameter):
+            raise
+        except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - this is where they end
+            raise typer.Exit(code_of(error)) from None
+
+    return run
+
+
+def run(app: Callable[[], object]) -> int:
+    """Run the command line and return its exit code; no exception leaves this."""
+    prepare_streams()
+    code = 0
+    try:
+        with ending_as_exceptions(*SIGNALS):
+            app()
+    except SystemExit as ended:
+        code = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - this is where they end
+        code = code_of(error)
+    failure = flush_output()
+    return code_of(failure) if failure and not code else code
+
+
+def code_of(error: BaseException) -> int:
+    """Tell what went wrong, and say which exit code that is."""
+    if isinstance(error, BrokenPipeError):
+        return NO_READER
+    if isinstance(error, KeyboardInterrupt):
+        tell("nestag: interrupted")
+        return INTERRUPTED
+    if line := mendable(error):
+        tell(f"nestag: {visible(' '.join(line.split()))}")
+        return BAD_INPUT
+    for line in report_of(error):
+        tell(visible(line))
+    return OUR_MISTAKE
+
+
+def mendable(error: BaseException) -> str:
+    """What the user can mend, in a line; empty if it is a mistake of ours."""
+    if isinstance(error, NestagError):
+        return str(error)
+    if isinstance(error, MemoryError):
+        return "there is not enough memory; read less at once, or use a larger machine"
+    if isinstance(error, OSError):
+        place = error.filename if error.filename is not None else "a file or the standard output"
+        return f"{place}: {error.strerror or error}; check the path, its rights and the space there"
+    return ""
+
+
+def report_of(error: BaseException) -> list[str]:
+    """What somebody needs to know who is to mend a mistake of ours."""
+    return [
+        "nestag: this is a mistake in nestag, not in what you did; please report it with these lines",
+        f"  nestag {nestag.__version__}, Python {platform.python_version()}, {platform.platform()}",
+        f"  command: nestag {shlex.join(sys.argv[1:])}",
+        f"  {type(error).__name__}: {error}"[:500],
+        *(
+            f"  {'/'.join(PurePath(frame.filename).parts[-3:])}:{frame.lineno} in {frame.name}"
+            for frame in extract_tb(error.__traceback__)[-FRAMES:]
+        ),
+    ]

@@ -1,0 +1,86 @@
+"""The standard streams: closed, full or in any encoding, they never end a command with a traceback."""
+
+from __future__ import annotations
+
+import codecs
+import errno
+import io
+import os
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
+
+_ESCAPE = "nestag.escape"
+
+
+def prepare_streams() -> None:
+    """See that writing to the standard output can be tried, and that text of any language gets through."""
+    codecs.register_error(_ESCAPE, _escaped)
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:  # closed: no file that is opened later may take its number
+            os.open(os.devnull, os.O_RDWR)
+    if sys.stdout is None:
+        sys.stdout = io.TextIOWrapper(io.BufferedWriter(_Closed()), "utf-8", _ESCAPE)
+    elif isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors=_ESCAPE)
+
+
+def flush_output() -> OSError | None:
+    """Write what the standard streams still hold, and return why the output could not be written if it could not."""
+    failure: OSError | None = None
+    for number, stream in ((1, sys.stdout), (2, sys.stderr)):
+        try:
+            if stream is not None:
+                stream.flush()
+        except OSError as error:
+            _give_up(number)
+            if number == 1:
+                error.filename = "the standard output"
+                failure = error
+    return failure
+
+
+def tell(message: str) -> None:
+    """A line for the person, not for the pipe; nothing happens if the error stream does not work."""
+    with suppress(OSError):
+        typer.echo(message, err=True)
+
+
+def _give_up(number: int) -> None:
+    """What a stream still holds goes nowhere: the interpreter would try again when it ends, and complain."""
+    raw = getattr(sys.stdout.buffer, "raw", None) if number == 1 else None
+    if isinstance(raw, _Closed):
+        raw.given_up = True
+        return
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, number)
+    os.close(nowhere)
+
+
+class _Closed(io.RawIOBase):
+    """A standard output that was closed before we started."""
+
+    given_up = False
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: ReadableBuffer, /) -> int:
+        if not self.given_up:
+            raise OSError(errno.EBADF, "it is closed", "the standard output")
+        return len(memoryview(data))
+
+
+def _escaped(error: UnicodeError) -> tuple[str, int]:
+    r"""Characters that a stream cannot hold, as `\u` and four digits, which is what JSON has for them."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    units = error.object[error.start : error.end].encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4)), error.end

@@ -1,0 +1,253 @@
+"""The boundary: whatever the files and streams are, a command ends with a line and a code, never with a traceback."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from threading import Thread
+
+import pytest
+from typer.testing import CliRunner
+
+from nestag.cli import app, boundary, convert
+from nestag.cli.boundary import code_of, guarded
+from nestag.corpora.formats import jsonl
+from nestag.data import Entity, Sentence
+from nestag.errors import InputError
+
+SENTENCES = [Sentence(["Łódź", "is", "in", "Poland"], [Entity(0, 1, "GPE")], f"doc{n}-1") for n in range(40)]
+READERS = {
+    "stats": "stats {}",
+    "convert": "convert {} out.jsonl",
+    "evaluate": "evaluate corpus.jsonl {}",
+    "encode": "encode {} --from jsonl",
+    "show": "show {}",
+    "vocabulary": "vocabulary {} --from jsonl",
+}
+"""Commands that read a corpus once."""
+TWICE = {"coverage": "coverage --train {}", "doctor": "doctor --train {}", "split": "split {} -o parts"}
+"""Commands that read it more than once."""
+PRINTERS = {
+    **{name: READERS[name] for name in ("stats", "evaluate", "encode", "show", "vocabulary")},
+    "coverage": TWICE["coverage"],
+    "doctor": TWICE["doctor"],
+    "split": TWICE["split"],
+    "convert": "convert {} - --to jsonl",
+    "decode": "decode labels.tsv",
+    "help": "--help",
+    "version": "--version",
+}
+"""Commands that write to the standard output."""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    where = tmp_path_factory.mktemp("boundary")
+    jsonl.write(SENTENCES, where / "corpus.jsonl")
+    (where / "labels.tsv").write_text("a\t0\tS\t-\n\n")
+    return where
+
+
+def shell(folder: Path, line: str, **more: str) -> subprocess.CompletedProcess[str]:
+    """A line of a shell in which nestag is the command."""
+    nestag = f'nestag() {{ "{sys.executable}" -m nestag "$@"; }}; '
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), **more}
+    return subprocess.run(
+        ["bash", "-c", nestag + line], cwd=folder, env=env, capture_output=True, encoding="latin-1", timeout=60
+    )
+
+
+@pytest.mark.parametrize("command", READERS.values(), ids=READERS)
+def test_pipes_of_all_kinds_are_read_like_files(command: str, folder: Path) -> None:
+    expected = shell(folder, f"nestag {command.format('corpus.jsonl')}")
+    assert expected.returncode == 0, expected.stderr
+    for line in (
+        f"nestag {command.format('<(cat corpus.jsonl)')}",
+        f"cat corpus.jsonl | nestag {command.format('/dev/stdin')}",
+    ):
+        found = shell(folder, line)
+        assert (found.returncode, len(found.stdout.splitlines())) == (0, len(expected.stdout.splitlines()))
+        if "convert" in line:
+            assert list(jsonl.read(folder / "out.jsonl")) == SENTENCES
+
+
+@pytest.mark.parametrize("command", TWICE.values(), ids=TWICE)
+def test_commands_that_read_twice_refuse_pipes(command: str, folder: Path) -> None:
+    found = shell(folder, f"nestag {command.format('<(cat corpus.jsonl)')}")
+    assert (found.returncode, found.stderr.count("\n")) == (2, 1)
+    assert "more than once" in found.stderr
+
+
+@pytest.mark.parametrize("command", PRINTERS.values(), ids=PRINTERS)
+def test_a_full_or_closed_output_is_one_line(command: str, folder: Path) -> None:
+    given = f"nestag {command.format('corpus.jsonl')}"
+    for redirection, reason in ((">/dev/full", "No space left"), (">&-", "it is closed")):
+        found = shell(folder, f"{given} {redirection}")
+        assert found.returncode == 2, found.stderr
+        assert "Traceback" not in found.stderr
+        assert "Exception" not in found.stderr
+        assert [line for line in found.stderr.splitlines() if line.startswith("nestag: ") and reason in line]
+
+
+@pytest.mark.parametrize("redirection", ["2>/dev/full", "2>&-", "<&-"])
+def test_streams_that_are_not_needed_do_not_matter(redirection: str, folder: Path) -> None:
+    assert shell(folder, f"nestag convert corpus.jsonl out.jsonl {redirection}").returncode == 0
+    assert list(jsonl.read(folder / "out.jsonl")) == SENTENCES
+
+
+def test_a_closed_input_is_one_line(folder: Path) -> None:
+    found = shell(folder, "nestag stats - --from jsonl <&-")
+    assert (found.returncode, found.stderr) == (
+        2, "nestag: -: cannot be read (the standard input is closed); check the path\n",
+    )  # fmt: skip
+
+
+def test_a_reader_that_goes_away_is_no_error(folder: Path) -> None:
+    (folder / "many.jsonl").write_text('{"tokens": ["a"], "entities": []}\n' * 100_000)
+    found = shell(folder, "nestag convert many.jsonl - --to jsonl | head -1")
+    assert (found.stdout.count("\n"), found.stderr) == (1, "")
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "ascii"])
+def test_what_an_output_cannot_hold_is_escaped(encoding: str, folder: Path) -> None:
+    jsonl.write([Sentence(["😀"], [Entity(0, 1, "Łódź")])], folder / "emoji.jsonl")
+    more = {"PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"}
+    table = shell(folder, "nestag stats emoji.jsonl --types --json", **more)
+    assert (table.returncode, table.stderr) == (0, "")
+    if encoding != "ascii":  # which counts as a mistake in the settings, so it is written as UTF-8
+        assert "Łódź" in str(json.loads(table.stdout))
+    shown = shell(folder, "nestag show emoji.jsonl", **more)
+    assert (shown.returncode, shown.stderr) == (0, "")
+
+
+def test_an_output_that_is_appended_to_is_not_destroyed(folder: Path) -> None:
+    (folder / "kept.jsonl").write_text("kept\n")
+    for line in ("/dev/stdout --to jsonl >> kept.jsonl", "/dev/fd/3 --to jsonl 3>> kept.jsonl"):
+        assert shell(folder, f"nestag convert corpus.jsonl {line}").returncode == 0
+    assert (folder / "kept.jsonl").read_text() == "kept\n" + 2 * (folder / "corpus.jsonl").read_text()
+
+
+@pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_a_signal_leaves_nothing_half_written(sent: signal.Signals, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.jsonl")
+    command = [sys.executable, "-m", "nestag", "convert", "pipe.jsonl", "out.jsonl"]
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    with subprocess.Popen(command, cwd=tmp_path, env=env, stderr=subprocess.PIPE) as process:
+        with open(tmp_path / "pipe.jsonl", "wb") as pipe:
+            pipe.write(b'{"tokens": ["a"], "entities": []}\n' * 10_000)
+            pipe.flush()
+            deadline = time.monotonic() + 30
+            while not list(tmp_path.glob(".nestag-*")) and time.monotonic() < deadline:
+                time.sleep(0.01)
+            process.send_signal(sent)
+            process.wait(30)
+        assert process.stderr
+        assert b"Traceback" not in process.stderr.read()
+    assert process.returncode == 128 + sent
+    assert [path.name for path in tmp_path.iterdir()] == ["pipe.jsonl"]
+
+
+def test_a_split_that_fails_leaves_the_old_files(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    where = folder / "splits"
+    arguments = ["split", str(folder / "corpus.jsonl"), "-o", str(where)]
+    assert CliRunner().invoke(app, arguments).exit_code == 0
+    before = {path.name: path.read_bytes() for path in where.iterdir()}
+    assert sorted(before) == ["dev.jsonl", "test.jsonl", "train.jsonl"]
+    write = jsonl.FORMAT.write
+    assert write
+
+    def failing(format: object) -> Callable[..., None]:
+        def fails_at_dev(sentences: object, path: Path, *rest: object) -> None:
+            if path.name == "dev.jsonl":
+                raise InputError("the disk is full", str(path))
+            write(sentences, path, *rest)  # type: ignore[arg-type]
+
+        return fails_at_dev
+
+    monkeypatch.setattr(convert, "writer_of", failing)
+    refused = CliRunner().invoke(app, [*arguments, "--seed", "5"])
+    assert (refused.exit_code, refused.stderr) == (2, f"nestag: {where}/dev.jsonl: the disk is full\n")
+    assert {path.name: path.read_bytes() for path in where.iterdir()} == before
+
+
+@pytest.mark.parametrize("mark", ["@2", "@3", ""])
+def test_an_article_stays_in_one_split_whatever_its_ids(mark: str, tmp_path: Path) -> None:
+    ids = [f"MEDLINE:{article}-{number}{again}" for article in range(6) for again in ("", mark) for number in range(5)]
+    jsonl.write([Sentence(["a"], [Entity(0, 1, "X")], name) for name in ids], tmp_path / "genia.jsonl")
+    assert CliRunner().invoke(app, ["split", str(tmp_path / "genia.jsonl"), "-o", str(tmp_path / "o")]).exit_code == 0
+    articles = [
+        {str(sentence.id).partition("-")[0] for sentence in jsonl.read(tmp_path / "o" / f"{name}.jsonl")}
+        for name in ("train", "dev", "test")
+    ]
+    assert sum(map(len, articles)) == len(set.union(*articles)) == 6
+
+
+def test_our_own_mistakes_are_reported_with_what_we_need(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["nestag", "stats", "a b\x1b[31m.jsonl"])
+
+    def wrong() -> None:
+        {}["a\x1b"]
+
+    code = boundary.run(guarded(wrong))
+    said = capsys.readouterr().err
+    assert code == 70
+    assert "KeyError" in said
+    assert f"nestag {boundary.nestag.__version__}, Python {sys.version.split()[0]}" in said
+    assert "command: nestag stats 'a b␛[31m.jsonl'" in said
+    assert "test_boundary.py" in said
+    assert "Traceback" not in said
+    assert "\x1b" not in said
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "said"),
+    [
+        (PermissionError(13, "Permission denied", "a\nb"), 2, "nestag: a b: Permission denied; check"),
+        (OSError(28, "No space left on device"), 2, "No space left on device"),
+        (MemoryError(), 2, "not enough memory"),
+        (BrokenPipeError(), 141, ""),
+        (KeyboardInterrupt(), 130, "interrupted"),
+        (InputError("wrong \x1b[2J", "a\tb", 3), 2, "nestag: a␉b:3: wrong ␛[2J\n"),
+        (RecursionError(), 70, "RecursionError"),
+    ],
+)
+def test_errors_and_their_codes(error: BaseException, code: int, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert code_of(error) == code
+    assert said in capsys.readouterr().err
+
+
+def test_ids_in_messages_cannot_command_a_terminal(tmp_path: Path) -> None:
+    crossing = [Entity(0, 2, "A\x1b[1m"), Entity(1, 3, "B")]
+    jsonl.write([Sentence(["a", "b", "c"], crossing, "id\x1b[2J\x07-1")], tmp_path / "x.jsonl")
+    for arguments in (
+        ["convert", "x.jsonl", "y.jsonl", "--crossing", "set-aside", "--list"],
+        ["convert", "x.jsonl", "y.jsonl", "--crossing", "error"],
+        ["encode", "x.jsonl"],
+        ["show", "x.jsonl"],
+        ["doctor", "--train", "x.jsonl"],
+        ["stats", "x.jsonl", "--types"],
+        ["evaluate", "x.jsonl", "x.jsonl", "--worst", "1"],
+    ):
+        found = CliRunner().invoke(app, [str(tmp_path / a) if a.endswith("jsonl") else a for a in arguments])
+        assert "\x1b[2J" not in found.output, arguments
+        assert "\x07" not in found.output, arguments
+        assert "\x1b[1m" not in found.output, arguments
+
+
+def test_a_named_pipe_does_not_hang(tmp_path: Path) -> None:
+    jsonl.write(SENTENCES, tmp_path / "corpus.jsonl")
+    os.mkfifo(tmp_path / "pipe")
+    writer = Thread(target=(tmp_path / "pipe").write_bytes, args=((tmp_path / "corpus.jsonl").read_bytes(),))
+    writer.start()
+    found = CliRunner().invoke(app, ["convert", str(tmp_path / "pipe"), str(tmp_path / "out.jsonl")])
+    writer.join(10)
+    assert found.exit_code == 0, found.output
+    assert list(jsonl.read(tmp_path / "out.jsonl")) == SENTENCES
