@@ -21,11 +21,14 @@ from pathlib import Path
 
 import numpy as np
 
-from nestag import Absolute, Entity, Label, LabelIds, Sentence, Tree, Vocabulary, decode, decode_batch, encode, encoding
 from nestag.corpora.formats import jsonl
 from nestag.crossing import set_aside_crossing
-from nestag.encodings import available
+from nestag.data import Entity, Sentence
+from nestag.decoding import decode_batch
+from nestag.encodings import Absolute, Label, available, decode, encode, encoding
 from nestag.files import writing
+from nestag.tree import Tree
+from nestag.vocabulary import LabelIds, Vocabulary
 
 NAMES = ("abs", "rel", "dyn", "4tg")
 TYPES = ("PER", "ORG", "GPE", "LOC", "DATE")

@@ -12,8 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nestag import Entity, Name, Vocabulary, encoding
+from nestag.data import Entity
+from nestag.encodings import encoding
 from nestag.encodings.depth import DepthEncoding
+from nestag.tree import Name
+from nestag.vocabulary import Vocabulary
 
 MISSING = -1e9
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from nestag import Entity, Sentence, Vocabulary
+from nestag.data import Entity, Sentence
+from nestag.vocabulary import Vocabulary
 
 
 def random_scores(vocabulary: Vocabulary, lengths: list[int], seed: int, impossible: float = 0.0) -> list[np.ndarray]:

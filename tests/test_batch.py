@@ -8,9 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import nestag.encodings as registry
-from nestag import Label, LabelError, LabelIds, Sentence, Tree, Vocabulary, decode, decode_batch
+from nestag.data import Sentence
+from nestag.decoding import decode_batch
+from nestag.encodings import Label, decode
 from nestag.encodings.base import Naming
 from nestag.encodings.depth import AbsoluteDepth
+from nestag.errors import LabelError
+from nestag.tree import Tree
+from nestag.vocabulary import LabelIds, Vocabulary
 from strategies import ENCODINGS, loose_vocabulary, sentences
 
 TOKENS = 250_000  # of each encoding, a million in all

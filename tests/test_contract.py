@@ -14,6 +14,16 @@ def run(code: str) -> str:
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
 
 
+CONTRACT = """
+CrossingError DataError Entity InputError LabelError MissingExtraError NestagError NestedNER Recipe Sentence
+SettingError UnknownNameError decode encode evaluate read_corpus train write_corpus
+"""
+
+
+def test_the_contract_is_this_and_nothing_else() -> None:
+    assert nestag.__all__ == CONTRACT.split()
+
+
 def test_every_public_name_is_there() -> None:
     for name in nestag.__all__:
         assert getattr(nestag, name) is not None
@@ -45,3 +55,36 @@ def test_importing_nestag_loads_nothing_heavy() -> None:
 def test_encoding_a_sentence_needs_no_numpy() -> None:
     code = "import sys, nestag; nestag.encode(nestag.Sentence(['x']), 'dyn'); print('numpy' in sys.modules)"
     assert run(code) == "False\n"
+
+
+def test_what_needs_a_missing_extra_says_what_to_install() -> None:
+    code = """
+import sys
+sys.modules["torch"] = sys.modules["transformers"] = None
+import nestag
+for name in ("NestedNER", "train"):
+    try:
+        getattr(nestag, name)
+    except nestag.MissingExtraError as error:
+        print(isinstance(error, ImportError), isinstance(error, nestag.NestagError), error)
+"""
+    *_, first, second = run(code).splitlines()
+    assert first.startswith("True True NestedNER needs ")
+    assert second.startswith("True True train needs ")
+    assert second.endswith("which is not installed; pip install 'nestag[model]'")
+
+
+@pytest.mark.parametrize(
+    ("error", "kinds"),
+    [
+        (nestag.CrossingError, (nestag.DataError, ValueError)),
+        (nestag.DataError, (nestag.NestagError, ValueError)),
+        (nestag.LabelError, (nestag.NestagError, ValueError)),
+        (nestag.SettingError, (nestag.InputError, ValueError)),
+        (nestag.UnknownNameError, (nestag.NestagError, LookupError)),
+        (nestag.MissingExtraError, (nestag.NestagError, ImportError)),
+    ],
+)
+def test_errors_are_of_the_kinds_that_python_has_for_them(error: type, kinds: tuple[type, ...]) -> None:
+    assert issubclass(error, kinds[0])
+    assert issubclass(error, kinds[1])

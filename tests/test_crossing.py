@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nestag import CrossingError, Entity, set_aside_crossing
-from nestag.crossing import MOST_TANGLED, crossing_pairs
+from nestag.crossing import MOST_TANGLED, crossing_pairs, set_aside_crossing
+from nestag.data import Entity
+from nestag.errors import CrossingError
 from strategies import crosses
 
 spans = st.tuples(st.integers(0, 9), st.integers(1, 6), st.sampled_from("AB"))

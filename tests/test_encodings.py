@@ -6,11 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import nestag
-from nestag import Absolute, Entity, Label, LabelError, Name, Sentence, UnknownNameError, decode, encode, repairs
-from nestag.encodings import available
+from nestag import encodings
+from nestag.data import Entity, Sentence
+from nestag.encodings import Absolute, Label, available, decode, encode, repairs
 from nestag.encodings.depth import DepthEncoding
 from nestag.encodings.notation import write_chain, write_name
+from nestag.errors import LabelError, UnknownNameError
+from nestag.tree import Name
 from strategies import ENCODINGS, any_labels, random_sentence, sentences
 
 FIGURE_1 = Sentence(
@@ -21,7 +23,7 @@ PER, ORG, GPE = (Name((kind,)) for kind in ("PER", "ORG", "GPE"))
 
 
 def written(labels: list[Label], encoding: str) -> list[str]:
-    write_n = nestag.encoding(encoding).write_n
+    write_n = encodings.encoding(encoding).write_n
     return [f"{write_n(n)} {write_name(c)} {write_chain(u)}" for n, c, u in labels]
 
 
@@ -105,7 +107,7 @@ def test_any_labels_decode(encoding: str, data: st.DataObject) -> None:
 def test_rel_and_dyn_are_abs_written_otherwise(sentence: Sentence) -> None:
     depths = {}
     for name in ("abs", "rel", "dyn"):
-        encoding = nestag.encoding(name)
+        encoding = encodings.encoding(name)
         assert isinstance(encoding, DepthEncoding)
         labels = encode(sentence, encoding)
         depths[name] = encoding.to_depths(label.n for label in labels), [label[1:] for label in labels]
@@ -113,7 +115,7 @@ def test_rel_and_dyn_are_abs_written_otherwise(sentence: Sentence) -> None:
 
 
 def test_dyn_is_absolute_after_a_fall_of_two_to_three_or_less() -> None:
-    encoding = nestag.encoding("dyn")
+    encoding = encodings.encoding("dyn")
     assert isinstance(encoding, DepthEncoding)
     assert list(encoding.from_depths([6, 4, 2, 1, 5, 3])) == [6, -2, Absolute(2), -1, 4, Absolute(3)]
 
@@ -122,7 +124,7 @@ def test_dyn_is_absolute_after_a_fall_of_two_to_three_or_less() -> None:
 
 
 @pytest.mark.parametrize(("naming", "kind"), [("first", "PER"), ("majority", "ORG")])
-def test_several_names_for_one_node(naming: nestag.encodings.Naming, kind: str) -> None:
+def test_several_names_for_one_node(naming: encodings.Naming, kind: str) -> None:
     labels = [Label(1, S, ()), Label(2, PER, ()), Label(2, ORG, ()), Label(2, ORG, ()), Label(1, S, ())]
     assert decode(labels, "abs", naming) == (Entity(1, 5, kind),)
     assert repairs(labels, "abs", naming) == (2 if naming == "first" else 1)
@@ -147,7 +149,7 @@ def test_a_node_that_holds_others_is_named_later() -> None:
 def test_indices_out_of_range_go_to_the_nearest() -> None:
     labels = [Label(1, S, ()), Label(1, PER, ()), Label(-7, S, ()), Label(0, S, ())]
     assert decode(labels, "rel") == (Entity(1, 3, "PER"),)
-    assert nestag.encoding("rel").to_depths(label.n for label in labels) == [1, 2, 1, 1]  # type: ignore[attr-defined]
+    assert encodings.encoding("rel").to_depths(label.n for label in labels) == [1, 2, 1, 1]  # type: ignore[attr-defined]
     assert decode([Label(Absolute(-3), S, ()), Label(-7, S, ())], "dyn") == ()
 
 
@@ -202,4 +204,4 @@ def test_integers_of_numpy_are_integers() -> None:
 def test_encodings_are_found_by_name() -> None:
     assert set(available()) == set(ENCODINGS)
     with pytest.raises(UnknownNameError, match="no encoding is called 'bio'"):
-        nestag.encoding("bio")
+        encodings.encoding("bio")

@@ -2,9 +2,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nestag import LabelError, Name
 from nestag.encodings import available
 from nestag.encodings.notation import read_chain, read_field, read_name, write_chain, write_field, write_name
+from nestag.errors import LabelError
+from nestag.tree import Name
 from strategies import ENCODINGS, numbers, types
 
 chains = st.lists(types, max_size=3).map(tuple)

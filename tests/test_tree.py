@@ -3,8 +3,9 @@ import random
 import pytest
 from hypothesis import given
 
-from nestag import CrossingError, Entity, Sentence, Tree
-from nestag.tree import Name
+from nestag.data import Entity, Sentence
+from nestag.errors import CrossingError
+from nestag.tree import Name, Tree
 from strategies import random_sentence, sentences
 
 

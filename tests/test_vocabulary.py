@@ -4,8 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nestag import Entity, LabelError, LabelIds, Sentence, Vocabulary, encode
-from nestag.vocabulary import UNSEEN
+from nestag.data import Entity, Sentence
+from nestag.encodings import encode
+from nestag.errors import LabelError
+from nestag.vocabulary import UNSEEN, LabelIds, Vocabulary
 from strategies import ENCODINGS, sentences
 
 corpora = st.lists(sentences(most=8), max_size=5)

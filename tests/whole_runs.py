@@ -7,8 +7,8 @@ from functools import cache
 
 from finished_runs import result
 from nestag.data import Entity, Sentence
+from nestag.evaluation import judge
 from nestag.evaluation.calibration import Rated, calibration
-from nestag.evaluation.judge import evaluate
 from nestag.evaluation.matching import Pair
 from nestag.evaluation.result import Evaluation
 from nestag.evaluation.score import Score
@@ -35,7 +35,7 @@ def judged(worse: int) -> Evaluation:
     gold = [Sentence(WORDS, GOLD, str(number)) for number in range(10)]
     guesses = [GUESSES[number % 3] if number < worse else GOLD for number in range(10)]
     pairs = [Pair(right, right.with_entities(guess)) for right, guess in zip(gold, guesses, strict=True)]
-    return evaluate(pairs, train=gold[:1])
+    return judge.judged(pairs, train=gold[:1])
 
 
 def whole(corpus: str = "genia", encoding: str = "rel", seed: int = 1, recipe: str = "default") -> Result:

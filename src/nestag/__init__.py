@@ -9,63 +9,85 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from nestag.crossing import set_aside_crossing
+    from nestag.corpora.corpus import read_corpus, write_corpus
     from nestag.data import Entity, Sentence
-    from nestag.decoding import EntityTable, Search, decode_batch, decode_scores, filter_entities
-    from nestag.encodings import Absolute, Encoding, Label, decode, encode, encoding, repairs
-    from nestag.errors import CrossingError, DataError, InputError, LabelError, NestagError, UnknownNameError
+    from nestag.encodings import decode, encode
+    from nestag.errors import (
+        CrossingError,
+        DataError,
+        InputError,
+        LabelError,
+        MissingExtraError,
+        NestagError,
+        SettingError,
+        UnknownNameError,
+    )
+    from nestag.evaluation import evaluate
+    from nestag.recipe import Recipe
     from nestag.recognizer import NestedNER
-    from nestag.tree import Name, Tree
-    from nestag.vocabulary import LabelIds, Vocabulary
+    from nestag.training import train
 
 __version__ = "0.1.0"
 
 __all__ = [
-    "Absolute",
     "CrossingError",
     "DataError",
-    "Encoding",
     "Entity",
-    "EntityTable",
     "InputError",
-    "Label",
     "LabelError",
-    "LabelIds",
-    "Name",
+    "MissingExtraError",
     "NestagError",
     "NestedNER",
-    "Search",
+    "Recipe",
     "Sentence",
-    "Tree",
+    "SettingError",
     "UnknownNameError",
-    "Vocabulary",
     "decode",
-    "decode_batch",
-    "decode_scores",
     "encode",
-    "encoding",
-    "filter_entities",
-    "repairs",
-    "set_aside_crossing",
+    "evaluate",
+    "read_corpus",
+    "train",
+    "write_corpus",
 ]
 
 _HOMES = {
-    "nestag.crossing": ("set_aside_crossing",),
+    "nestag.corpora.corpus": ("read_corpus", "write_corpus"),
     "nestag.data": ("Entity", "Sentence"),
-    "nestag.decoding": ("EntityTable", "Search", "decode_batch", "decode_scores", "filter_entities"),
-    "nestag.encodings": ("Absolute", "Encoding", "Label", "decode", "encode", "encoding", "repairs"),
-    "nestag.errors": ("CrossingError", "DataError", "InputError", "LabelError", "NestagError", "UnknownNameError"),
+    "nestag.encodings": ("decode", "encode"),
+    "nestag.errors": (
+        "CrossingError",
+        "DataError",
+        "InputError",
+        "LabelError",
+        "MissingExtraError",
+        "NestagError",
+        "SettingError",
+        "UnknownNameError",
+    ),
+    "nestag.evaluation": ("evaluate",),
+    "nestag.recipe": ("Recipe",),
     "nestag.recognizer": ("NestedNER",),
-    "nestag.tree": ("Name", "Tree"),
-    "nestag.vocabulary": ("LabelIds", "Vocabulary"),
+    "nestag.training": ("train",),
 }
+_NEEDS_MODEL = ("NestedNER", "train")
 
 
 def __getattr__(name: str) -> Any:
     for home, names in _HOMES.items():
         if name in names:
-            return getattr(import_module(home), name)
+            return getattr(_loaded(home, name), name)
     raise AttributeError(f"module 'nestag' has no attribute {name!r}")
+
+
+def _loaded(home: str, name: str) -> Any:
+    try:
+        return import_module(home)
+    except ModuleNotFoundError as error:
+        if name not in _NEEDS_MODEL or (error.name or "").partition(".")[0] == "nestag":
+            raise
+        from nestag.errors import MissingExtraError
+
+        raise MissingExtraError(f"{name} needs {error.name}", "model") from None
 
 
 def __dir__() -> list[str]:

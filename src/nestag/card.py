@@ -9,7 +9,7 @@ from importlib.metadata import version
 
 from nestag.data import Entity, Sentence
 from nestag.evaluation.display import by_depth, by_type, overall
-from nestag.evaluation.judge import evaluate
+from nestag.evaluation.judge import judged
 from nestag.evaluation.matching import Pair
 from nestag.recipe import Recipe
 from nestag.tables import Form, write
@@ -61,7 +61,7 @@ def card(
 
 def _scores(sentences: Sequence[Sentence], guesses: Predictions) -> list[str]:
     """Strict scores in all, by type and by depth, as tables."""
-    found = evaluate(Pair(one, one.with_entities(guess)) for one, guess in zip(sentences, guesses, strict=True))
+    found = judged(Pair(one, one.with_entities(guess)) for one, guess in zip(sentences, guesses, strict=True))
     return [write(table(found), Form.markdown) for table in (overall, by_type, by_depth)]
 
 

@@ -17,12 +17,15 @@ from enumeration import (
     tetra_sequences,
     total,
 )
-from nestag import Entity, EntityTable, LabelError, Name, Sentence, Tree, UnknownNameError, Vocabulary
-from nestag.decoding import Search, decode_scores, filter_entities
+from nestag.data import Entity, Sentence
+from nestag.decoding import EntityTable, Search, decode_scores, filter_entities
 from nestag.decoding.legal import depth_machine
 from nestag.decoding.scores import Scores, comparable
 from nestag.decoding.spans import Chain, span_probabilities
 from nestag.decoding.spans_tetra import HeightChain, tetra_span_probabilities
+from nestag.errors import LabelError, UnknownNameError
+from nestag.tree import Name, Tree
+from nestag.vocabulary import Vocabulary
 from random_scores import RICH, gold_scores, learned, random_scores
 from strategies import ENCODINGS, loose_vocabulary, sentences
 

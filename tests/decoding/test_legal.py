@@ -7,12 +7,16 @@ from hypothesis import strategies as st
 
 import nestag.encodings as registry
 from enumeration import Heads, depth_entities, depth_sequences, marks_of, tetra_names, tetra_sequences, words
-from nestag import LabelError, Name, Sentence, Tree, UnknownNameError, Vocabulary, decode_batch, encode
-from nestag.decoding import Search, decode_scores
+from nestag.data import Sentence
+from nestag.decoding import Search, decode_batch, decode_scores
 from nestag.decoding.legal import best_depths, depth_machine, searched_depth
 from nestag.decoding.legal_tetra import best_marks
 from nestag.decoding.scores import Scores, comparable
+from nestag.encodings import encode
 from nestag.encodings.tetra import MARKS
+from nestag.errors import LabelError, UnknownNameError
+from nestag.tree import Name, Tree
+from nestag.vocabulary import Vocabulary
 from random_scores import RICH, gold_scores, learned, random_scores
 from strategies import ENCODINGS, loose_vocabulary, sentences
 

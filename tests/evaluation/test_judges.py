@@ -11,7 +11,7 @@ from seqeval import metrics, scheme
 
 from nestag.data import Entity, Sentence, outermost_first
 from nestag.evaluation import judge as judge_module
-from nestag.evaluation.judge import Judge, evaluate
+from nestag.evaluation.judge import Judge, judged
 from nestag.evaluation.matching import Pair
 from nestag.evaluation.result import DEPTHS, LENGTHS, Evaluation
 from nestag.evaluation.score import Score, macro, total
@@ -54,7 +54,7 @@ def tags(sentence: Sentence) -> list[str]:
 def test_flat_data_is_scored_as_by_seqeval(pairs: list[Pair]) -> None:
     if not any(gold.entities or predicted.entities for gold, predicted in pairs):
         return  # seqeval cannot say anything of nothing
-    found = evaluate(pairs)
+    found = judged(pairs)
     theirs = metrics.classification_report(
         [tags(gold) for gold, _ in pairs],
         [tags(predicted) for _, predicted in pairs],
@@ -156,7 +156,7 @@ def parts(evaluation: Evaluation) -> dict[str, dict[object, Score]]:
 @few
 @given(nested_pairs(), st.lists(sentences(), max_size=3))
 def test_nested_data_is_scored_as_by_brute_force(pairs: list[Pair], train: list[Sentence]) -> None:
-    found = evaluate(pairs, train)
+    found = judged(pairs, train)
     assert parts(found) == brute_force(pairs, train)
     assert found.sentences == len(pairs)
     moved = 0
@@ -169,7 +169,7 @@ def test_nested_data_is_scored_as_by_brute_force(pairs: list[Pair], train: list[
 @few
 @given(nested_pairs(), st.lists(sentences(), max_size=3))
 def test_each_breakdown_adds_up_to_the_whole(pairs: list[Pair], train: list[Sentence]) -> None:
-    found = evaluate(pairs, train)
+    found = judged(pairs, train)
     for part in (found.types, found.depths, found.lengths, found.nesting, found.familiar):
         assert total(part.values()) == found.overall
     figures = found.figures()
@@ -189,7 +189,7 @@ def test_each_breakdown_adds_up_to_the_whole(pairs: list[Pair], train: list[Sent
 @few
 @given(nested_pairs(), st.lists(sentences(), max_size=3), st.randoms(use_true_random=False))
 def test_neither_order_nor_chunks_matter(pairs: list[Pair], train: list[Sentence], rng: random.Random) -> None:
-    expected = evaluate(pairs, train)
+    expected = judged(pairs, train)
     mixed = []
     for gold, predicted in pairs:
         sides = [list(gold.entities), list(predicted.entities)]
@@ -197,7 +197,7 @@ def test_neither_order_nor_chunks_matter(pairs: list[Pair], train: list[Sentence
             rng.shuffle(side)
         mixed.append(Pair(gold.with_entities(sides[0]), predicted.with_entities(sides[1])))
     rng.shuffle(mixed)
-    assert evaluate(mixed, train) == expected
+    assert judged(mixed, train) == expected
     judge = Judge(train)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(judge_module, "CHUNK", 2)
@@ -209,7 +209,7 @@ def test_neither_order_nor_chunks_matter(pairs: list[Pair], train: list[Sentence
 @few
 @given(nested_pairs())
 def test_every_figure_has_an_interval_and_survives_json(pairs: list[Pair]) -> None:
-    found = evaluate(pairs)
+    found = judged(pairs)
     assert {name for name, score in found.figures().items() if any(score)} <= set(found.intervals)
     assert all(0 <= low <= high <= 1 for three in found.intervals.values() for low, high in three)
     assert Evaluation.from_json(found.to_json()) == found
@@ -219,7 +219,7 @@ def test_words_are_told_apart_whatever_is_in_them() -> None:
     train = Sentence(["a", "b"], [Entity(0, 2, "A")])
     for tokens, seen in ((["a", "b"], True), (["a\x1fb"], False), (["a b"], False), (["a", "b", "\ud800"], False)):
         gold = Sentence(tokens, [Entity(0, len(tokens), "A")])
-        assert bool(evaluate([Pair(gold, gold)], [train]).familiar["seen"].gold) == seen
+        assert bool(judged([Pair(gold, gold)], [train]).familiar["seen"].gold) == seen
 
 
 def test_several_depths_together_are_scored_as_the_paper_prints_them() -> None:
@@ -228,7 +228,7 @@ def test_several_depths_together_are_scored_as_the_paper_prints_them() -> None:
     gold = [Entity(place, place + 4, "A") for place in range(0, 40, 4)]
     inner = [Entity(place, place + 1, "B") for place in range(0, 40, 4)]
     right = Sentence(words, [*gold, *inner])
-    found = evaluate([Pair(right, right.with_entities([*gold[1:], *inner]))])
+    found = judged([Pair(right, right.with_entities([*gold[1:], *inner]))])
     figures = found.figures()
     assert figures["same depth 1"].recall == 1
     assert figures["same depth ≥ 1"].recall == figures["depth ≥ 1"].recall - 0.1 == 0.9

@@ -12,7 +12,7 @@ import pytest
 from nestag import sample
 from nestag.corpora.formats import jsonl
 from nestag.data import Entity, Sentence
-from nestag.evaluation import Judge, Pair, evaluate, matched, parallel
+from nestag.evaluation import Judge, Pair, judged, matched, parallel
 from nestag.evaluation.parallel import LARGE, see_files, workers_for
 
 SIZE = 3_000  # several blocks of lines
@@ -38,7 +38,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
 
 def test_parts_give_what_the_whole_gives(files: tuple[str, str]) -> None:
     train = sample.sentences("dev")
-    whole = evaluate(matched(*map(jsonl.read, files)), train)
+    whole = judged(matched(*map(jsonl.read, files)), train)
     found = see_files(Judge(train), *files, workers=2)
     assert found
     assert found.judge.result() == whole

@@ -63,11 +63,11 @@ class _Side(NamedTuple):
         return list(range(int(self.spans.depth.max(initial=-1)) + 1))
 
 
-def evaluate(pairs: Iterable[Pair], train: Iterable[Sentence] | None = None) -> Evaluation:
+def judged(pairs: Iterable[Pair], train: Iterable[Sentence] | None = None) -> Evaluation:
     """Judge a prediction; with the training corpus, seen and unseen entities apart.
 
     >>> gold = Sentence(["the", "USA"], [Entity(0, 2, "GPE")])
-    >>> evaluate([Pair(gold, gold)]).overall.f1
+    >>> judged([Pair(gold, gold)]).overall.f1
     1.0
     """
     judge = Judge(train)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from nestag.corpora.formats import jsonl
-from nestag.evaluation.judge import evaluate
+from nestag.evaluation.judge import judged
 from nestag.evaluation.matching import Pair
 from nestag.lab.experiment.facts import facts_of, write_facts
 from nestag.lab.experiment.grid import Grid
@@ -29,7 +29,7 @@ def grid(tmp_path: Path) -> Grid:
 
 def finish(spec: Spec) -> None:
     """Leave behind what a finished run does."""
-    found = evaluate(Pair(one, one) for one in CORPUS)
+    found = judged(Pair(one, one) for one in CORPUS)
     scores = {split: {"legal": found} for split in ("dev", "test")}
     spec.folder.mkdir(parents=True)
     epochs = (Epoch(0.5, found.overall),) * 2

@@ -123,7 +123,7 @@ class Judged(NamedTuple):
 def judge(spec: Spec, recognizer: NestedNER, split: str, splits: dict[str, list[Sentence]]) -> Judged:
     """Predict a split with each decoding, save what is predicted, and evaluate it."""
     from nestag.corpora.formats import jsonl
-    from nestag.evaluation.judge import evaluate
+    from nestag.evaluation.judge import judged
     from nestag.evaluation.matching import Pair
 
     gold = splits[split]
@@ -139,7 +139,7 @@ def judge(spec: Spec, recognizer: NestedNER, split: str, splits: dict[str, list[
             found = recognizer.predict(gold)
         predicted = [sentence.with_entities(entities) for sentence, entities in zip(gold, found, strict=True)]
         jsonl.write(predicted, spec.folder / f"{split}.{decoding}.jsonl.gz")
-        evaluations[decoding] = evaluate(map(Pair, gold, predicted), train=splits["train"])
+        evaluations[decoding] = judged(map(Pair, gold, predicted), train=splits["train"])
         log(f"{split} {decoding}: F1 {100 * evaluations[decoding].overall.f1:.2f}")
     return Judged(evaluations, calibrated)
 

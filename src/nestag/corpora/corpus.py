@@ -1,0 +1,52 @@
+"""Whole corpora: read into memory from a file of any format, with a report of what was changed; and written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from nestag.corpora.format import Boundaries, Options, Tokenizer
+from nestag.corpora.registry import format_for, format_of
+from nestag.corpora.report import Report
+from nestag.data import Sentence
+from nestag.errors import InputError
+from nestag.validation import from_mapping
+
+
+class Corpus(list[Sentence]):
+    """Sentences, and in `report` what reading them could not keep as it was."""
+
+    def __init__(self, sentences: Iterable[Sentence] = (), report: Report | None = None) -> None:
+        super().__init__(sentences)
+        self.report = Report() if report is None else report
+
+
+def read_corpus(
+    path: str | Path,
+    format: str | None = None,
+    *,
+    field: str | None = None,
+    tokenizer: Tokenizer = "spacy",
+    language: str = "en",
+    boundaries: Boundaries = "widen",
+) -> Corpus:
+    """The sentences of a file or folder; suffix and content say what format it is, unless `format` does.
+
+    `field` names the layer to read where a file may hold several. Raw text is cut into words by `tokenizer` with the
+    rules of `language`; entities that end inside a word are treated as `boundaries` says. `report.summary()` says what
+    was set aside, widened or merged.
+    """
+    given = {"tokenizer": tokenizer, "language": language, "boundaries": boundaries, "field": field}
+    options = from_mapping(Options, given, "read_corpus")
+    report = Report()
+    return Corpus(format_of(path, format).read(path, options, report), report)
+
+
+def write_corpus(sentences: Iterable[Sentence], path: str | Path, format: str | None = None) -> Report:
+    """Write sentences in the format of the file's suffix, or the one named; the report says what it cannot hold."""
+    chosen = format_for(path, format)
+    if chosen.write is None:
+        raise InputError(f"the format {chosen.name} can be read but not written; choose another", str(path))
+    report = Report()
+    chosen.write(sentences, path, report=report)
+    return report
