@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from nestag.corpora.format import Boundaries, Options, Tokenizer
+from nestag.corpora.format import DEFAULT, Boundaries, Options, Tokenizer
 from nestag.corpora.registry import format_for, format_of
 from nestag.corpora.report import Report
 from nestag.data import Sentence
@@ -20,26 +20,40 @@ class Corpus(list[Sentence]):
         super().__init__(sentences)
         self.report = Report() if report is None else report
 
+    @classmethod
+    def read(cls, path: str | Path, format: str | None = None, options: Options = DEFAULT) -> Corpus:
+        """The sentences of a file or folder, with options that a command or a grid has checked already."""
+        report = Report()
+        return cls(format_of(path, format).read(path, options, report), report)
+
 
 def read_corpus(
     path: str | Path,
     format: str | None = None,
     *,
     field: str | None = None,
+    columns: Sequence[int] | None = None,
     tokenizer: Tokenizer = "spacy",
     language: str = "en",
     boundaries: Boundaries = "widen",
+    skip_bad: bool = False,
 ) -> Corpus:
     """The sentences of a file or folder; suffix and content say what format it is, unless `format` does.
 
-    `field` names the layer to read where a file may hold several. Raw text is cut into words by `tokenizer` with the
-    rules of `language`; entities that end inside a word are treated as `boundaries` says. `report.summary()` says what
-    was set aside, widened or merged.
+    `field` names the layer to read, `columns` those of tokens and tags, where a file may hold several. Raw text is cut
+    into words by `tokenizer` with the rules of `language`; entities that end inside a word are treated as `boundaries`
+    says. `skip_bad` sets records aside that cannot be read. `report.summary()` says what was set aside, widened or
+    merged.
     """
-    given = {"tokenizer": tokenizer, "language": language, "boundaries": boundaries, "field": field}
-    options = from_mapping(Options, given, "read_corpus")
-    report = Report()
-    return Corpus(format_of(path, format).read(path, options, report), report)
+    given = {
+        "field": field,
+        "columns": columns,
+        "tokenizer": tokenizer,
+        "language": language,
+        "boundaries": boundaries,
+        "skip_bad": skip_bad,
+    }
+    return Corpus.read(path, format, from_mapping(Options, given, "read_corpus"))
 
 
 def write_corpus(sentences: Iterable[Sentence], path: str | Path, format: str | None = None) -> Report:
