@@ -90,9 +90,9 @@ def encoding_time(corpus: Sequence[Sentence], name: str) -> float:
 
 
 def batch_time(corpus: Sequence[Sentence], name: str) -> float:
-    """Seconds a token from padded arrays to lists of entities, in batches as a tagger would emit them."""
+    """Seconds a token from arrays of ids to lists of entities, in batches as a tagger would emit them."""
     vocabulary = Vocabulary.learn(corpus, name)
-    batches = list(padded(sorted(corpus, key=len), vocabulary))
+    batches = list(flat(sorted(corpus, key=len), vocabulary))
 
     def decode_all() -> None:
         for n, c, u, sizes in batches:
@@ -101,17 +101,14 @@ def batch_time(corpus: Sequence[Sentence], name: str) -> float:
     return best(decode_all) / sum(map(len, corpus))
 
 
-def padded(corpus: Sequence[Sentence], vocabulary: Vocabulary, tokens: int = 100_000) -> Iterator[list[np.ndarray]]:
+def flat(corpus: Sequence[Sentence], vocabulary: Vocabulary, tokens: int = 100_000) -> Iterator[list[np.ndarray]]:
     """Neighbouring sentences as arrays of about so many tokens."""
     step = max(1, tokens * len(corpus) // max(1, sum(map(len, corpus))))
     for first in range(0, len(corpus), step):
         group = corpus[first : first + step]
-        lengths = np.array([len(sentence) for sentence in group])
-        arrays = [np.full((len(group), int(lengths.max())), -100) for _ in range(3)]
-        for row, sentence in enumerate(group):
-            for array, ids in zip(arrays, vocabulary.ids(vocabulary.encode(sentence)), strict=True):
-                array[row, : len(sentence)] = ids
-        yield [*arrays, lengths]
+        labels = [vocabulary.ids(vocabulary.encode(sentence)) for sentence in group]
+        heads = [np.concatenate([ids[head] for ids in labels]) for head in range(3)]
+        yield [*heads, np.array([len(sentence) for sentence in group])]
 
 
 def totality() -> Iterator[str]:

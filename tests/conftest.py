@@ -9,10 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # tests run side by side; threads of one would only wait for the other
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # nothing here may reach for the network
+
+settings.register_profile("busy machine", suppress_health_check=[HealthCheck.too_slow])  # the first draw reads tables
+settings.load_profile("busy machine")
 
 KINDS = ("bert", "roberta", "deberta-v2", "modernbert", "xlm-roberta", "electra", "distilbert")
 

@@ -1,6 +1,7 @@
 """The slow and obvious way to do what the search does: write down every legal sequence and look at each.
 
-A sequence is scored as decoding/legal.py and decoding/legal_tetra.py say. Scores here are lists for one sentence.
+A sequence is scored as decoding/depth/search.py and decoding/tetra/search.py say. Scores here are lists for one
+sentence.
 """
 
 from __future__ import annotations

@@ -9,26 +9,29 @@ from nestag.vocabulary import Vocabulary
 
 
 def random_scores(vocabulary: Vocabulary, lengths: list[int], seed: int, impossible: float = 0.0) -> list[np.ndarray]:
-    """Scores of the three heads, minus infinity here and there if asked, and nonsense in the padding."""
+    """Scores of the three heads, words x labels, minus infinity here and there if asked."""
     rng = np.random.default_rng(seed)
-    shape = len(lengths), max(lengths, default=0)
     heads = []
     for table in (vocabulary.n, vocabulary.c, vocabulary.u):
-        scores = rng.normal(0, 3, (*shape, len(table)))
+        scores = rng.normal(0, 3, (sum(lengths), len(table)))
         scores[rng.random(scores.shape) < impossible] = -np.inf
-        for row, length in enumerate(lengths):
-            scores[row, length:] = np.nan
         heads.append(scores)
     return heads
+
+
+def by_sentence(batch: list[np.ndarray], lengths: list[int]) -> list[list[np.ndarray]]:
+    """The heads of each sentence."""
+    ends = np.cumsum(lengths)
+    return [[head[end - length : end] for head in batch] for end, length in zip(ends, lengths, strict=True)]
 
 
 def gold_scores(vocabulary: Vocabulary, corpus: list[Sentence], seed: int) -> tuple[list[np.ndarray], list[int]]:
     """Scores in which every gold label stands out from noise, and the lengths."""
     lengths = [len(sentence) for sentence in corpus]
     heads = random_scores(vocabulary, lengths, seed)
-    for row, sentence in enumerate(corpus):
-        for scores, ids in zip(heads, vocabulary.ids(vocabulary.encode(sentence)), strict=True):
-            scores[row, np.arange(len(ids)), ids] += 1_000
+    for sentence, parts in zip(corpus, by_sentence(heads, lengths), strict=True):
+        for scores, ids in zip(parts, vocabulary.ids(vocabulary.encode(sentence)), strict=True):
+            scores[np.arange(len(ids)), ids] += 1_000
     return heads, lengths
 
 

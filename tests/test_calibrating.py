@@ -24,8 +24,8 @@ class Fake:
 
     def scores(self, sentences: list[tuple[str, ...]], documents: list[str]) -> tuple[np.ndarray, ...]:
         self.read += len(sentences)
-        n, c, u = (np.zeros((len(sentences), 1, len(table))) for table in (VOCABULARY.n, VOCABULARY.c, VOCABULARY.u))
-        u[:, 0, VOCABULARY.u.index(("A",))] = [self.factor * int(words[0]) / 1_000 for words in sentences]
+        n, c, u = (np.zeros((len(sentences), len(table))) for table in (VOCABULARY.n, VOCABULARY.c, VOCABULARY.u))
+        u[:, VOCABULARY.u.index(("A",))] = [self.factor * int(words[0]) / 1_000 for words in sentences]
         return n, c, u
 
 

@@ -15,9 +15,7 @@ from numpy.typing import NDArray
 
 from nestag.corpora.document import document_of
 from nestag.data import Sentence
-from nestag.decoding import EntityTable, Search, decode_scores
-from nestag.decoding.confidence import confidences
-from nestag.decoding.scores import Scores
+from nestag.decoding import EntityTable, Scores, Search, confidences, decode_scores
 from nestag.recognizer import NestedNER
 
 TEMPERATURES = (0.75, 1.0, 1.25, 1.5, 1.75, 2.0, 2.25, 2.5, 3.0, 3.5, 4.0)

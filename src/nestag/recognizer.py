@@ -195,15 +195,15 @@ class NestedNER:
         )
 
     def scores(self, sentences: Sequence[Sequence[str]], documents: Sequence[str] | None = None) -> tuple[Floats, ...]:
-        """The log-probabilities of the three heads, padded: sentences x words x size of the table."""
+        """The log-probabilities of the three heads: words x labels, the sentences one after the other."""
         return self._scores(self._reader.read(sentences, documents), range(len(sentences)))
 
     @torch.inference_mode()
     def _scores(self, reading: Reading, block: Sequence[int]) -> tuple[Floats, ...]:
-        rows = {sentence: row for row, sentence in enumerate(block)}
-        windows = [window for window in reading.windows if window.sentence in rows]
-        longest = max((len(reading.texts[index]) for index in block), default=0)
-        heads = [np.zeros((len(block), longest, size), dtype=np.float32) for size in self.model.config.sizes]
+        ends = np.cumsum([len(reading.texts[index]) for index in block], dtype=np.int64).tolist()
+        first = dict(zip(block, [0, *ends], strict=False))
+        windows = [window for window in reading.windows if window.sentence in first]
+        heads = [np.zeros((max(ends, default=0), size), dtype=np.float32) for size in self.model.config.sizes]
         was_training = self.model.training
         self.model.train(False)
         for group in batches(windows, self.settings.budget):
@@ -214,7 +214,8 @@ class NestedNER:
                 values = torch.log_softmax(score.float(), dim=-1).cpu().numpy()
                 for window, words in zip(chosen, values, strict=True):
                     kept = words[window.keep_first - window.first : window.keep_last - window.first]
-                    head[rows[window.sentence], window.keep_first : window.keep_last] = kept
+                    at = first[window.sentence]
+                    head[at + window.keep_first : at + window.keep_last] = kept
         self.model.train(was_training)
         return tuple(heads)
 

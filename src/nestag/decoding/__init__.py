@@ -1,8 +1,23 @@
-"""From a tagger's output to entities, a whole batch at a time."""
+"""From a tagger's output to entities, a whole batch at a time; the decoder of each encoding does the work."""
 
-from nestag.decoding.batch import decode_batch
-from nestag.decoding.best import Decoding, decode_scores
-from nestag.decoding.entities import EntityTable, filter_entities
-from nestag.decoding.scores import Search
+import nestag.decoding.depth
+import nestag.decoding.tetra  # noqa: F401
+from nestag.decoding.batch import Decoding, confidences, decode_batch, decode_scores
+from nestag.decoding.decoder import Decoder, decodes
+from nestag.decoding.entities import EntityTable, filter_entities, join_entities
+from nestag.decoding.scores import LabelBatch, Scores, Search
 
-__all__ = ["Decoding", "EntityTable", "Search", "decode_batch", "decode_scores", "filter_entities"]
+__all__ = [
+    "Decoder",
+    "Decoding",
+    "EntityTable",
+    "LabelBatch",
+    "Scores",
+    "Search",
+    "confidences",
+    "decode_batch",
+    "decode_scores",
+    "decodes",
+    "filter_entities",
+    "join_entities",
+]

@@ -1,110 +1,97 @@
-"""Batches of label numbers -> entities, by the paper's repair rules.
+"""Label ids or scores of a batch -> entities.
 
-The numbers come as three padded arrays (sentences x tokens) and a length for each sentence, as a tagger emits them;
-what they mean stands in a vocabulary. The result equals decoding each sentence alone. How nodes are found differs by
-encoding: levels.py for depths, and the machine of `4tg` over its marks; an encoding that offers neither is decoded
-one sentence at a time.
+`greedy` is the paper: the best label of each head at each word, then the repair rules. `legal` is the best among the
+label sequences that the encoding could have written. Both are the work of the encoding's decoder.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Literal
+from warnings import warn
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from nestag.decoding.entities import EntityTable, Named, as_table, table_of
-from nestag.decoding.levels import depth_nodes
-from nestag.decoding.padding import Padding
-from nestag.decoding.tables import Ints, tables_of
-from nestag.encodings import encoding
-from nestag.encodings.base import Encoding, Naming
-from nestag.encodings.depth import DepthEncoding
-from nestag.encodings.tetra import TetraTagging, run
-from nestag.vocabulary import LabelIds, Vocabulary
+from nestag.decoding.arrays import Floats
+from nestag.decoding.decoder import decoder_of
+from nestag.decoding.entities import EntityTable, join_entities
+from nestag.decoding.scores import LabelBatch, Scores, Search
+from nestag.encodings.base import Naming
+from nestag.errors import UnknownNameError
+from nestag.vocabulary import Vocabulary
 
+Decoding = Literal["legal", "greedy"]
+"""The best labels that make sense together, or the paper's best label of each head."""
 
-class Nodes(NamedTuple):
-    """Nodes found in a batch whose sentences stand one after the other: spans, and the token whose c names each."""
-
-    start: Ints
-    end: Ints
-    named_at: Ints
+DEFAULT = Search()
 
 
 def decode_batch(
     vocabulary: Vocabulary, n: ArrayLike, c: ArrayLike, u: ArrayLike, lengths: ArrayLike, naming: Naming = "first"
 ) -> EntityTable:
-    """The entities that a batch of label numbers describes.
+    """The entities that label ids describe: one id a word for each head, the sentences one after the other.
 
     >>> from nestag.data import Entity, Sentence
     >>> sentence = Sentence(["Lincoln", "slept"], [Entity(0, 1, "PER")])
     >>> vocabulary = Vocabulary.learn([sentence], "dyn")
-    >>> ids = vocabulary.ids(vocabulary.encode(sentence))
-    >>> decode_batch(vocabulary, [ids.n], [ids.c], [ids.u], [2]).to_lists()
+    >>> decode_batch(vocabulary, *vocabulary.ids(vocabulary.encode(sentence)), [2]).to_lists()
     [(Entity(start=0, end=1, type='PER'),)]
     """
-    sizes = np.asarray(lengths, dtype=np.int64)
-    padding = Padding.of(np.shape(n)[-1] if np.ndim(n) else 0, sizes)
-    numbers = Numbers(
-        padding.numbers(n, len(vocabulary.n), "n"),
-        padding.numbers(c, len(vocabulary.c), "c"),
-        padding.numbers(u, len(vocabulary.u), "u"),
-    )
-    return decode_numbers(vocabulary, numbers, sizes, naming)
+    return decoder_of(vocabulary).repair(LabelBatch.of(vocabulary, n, c, u, lengths), naming)
 
 
-class Numbers(NamedTuple):
-    """The label numbers of a batch without padding, one sentence after the other."""
+def decode_scores(
+    vocabulary: Vocabulary,
+    n: ArrayLike,
+    c: ArrayLike,
+    u: ArrayLike,
+    lengths: ArrayLike,
+    decoding: Decoding = "legal",
+    naming: Naming = "first",
+    confidence: bool = False,
+    search: Search = DEFAULT,
+) -> EntityTable:
+    """The entities that scores speak for: words x labels for each head, the sentences one after the other.
 
-    n: Ints
-    c: Ints
-    u: Ints
+    `naming` is for greedy decoding alone; a legal node has the name with the highest sum over its gaps. An encoding
+    without a search is decoded greedily, with a warning.
 
-
-def decode_numbers(vocabulary: Vocabulary, numbers: Numbers, sizes: Ints, naming: Naming) -> EntityTable:
-    """The entities that label numbers without padding describe."""
-    tables = tables_of(vocabulary)
-    n, c, u = numbers
-    last = np.cumsum(sizes)[sizes > 0] - 1  # the last token of each sentence, whose n and c say nothing
-    chosen = encoding(vocabulary.encoding)
-    if isinstance(chosen, DepthEncoding):
-        nodes = Nodes(*depth_nodes(tables.n_value[n], tables.n_absolute[n], c, last, tables.c, naming))
-    elif isinstance(chosen, TetraTagging):
-        nodes = _tetra_nodes(vocabulary.n, n, last)
-    else:
-        return _one_by_one(chosen, vocabulary, LabelIds(n.tolist(), c.tolist(), u.tolist()), sizes, naming)
-    return table_of(tables, Named(nodes.start, nodes.end, c[nodes.named_at]), u, sizes)
-
-
-def _tetra_nodes(marks: Sequence[object], flat_n: Ints, last: Ints) -> Nodes:
-    """Run the machine over each sentence."""
-    written = [str(mark) for mark in marks]
-    tokens = [written[number] for number in flat_n.tolist()]
-    starts: list[int] = []
-    ends: list[int] = []
-    first = 0
-    for end in (last + 1).tolist():
-        nodes = run(tokens[first:end])
-        starts += nodes.start
-        ends += nodes.end
-        first = end
-    named_at = np.flatnonzero(ends)
-    shift = np.concatenate([np.zeros(1, dtype=np.int64), last + 1])[np.searchsorted(last, named_at)]
-    start, stop = (np.array(places, dtype=np.int64)[named_at] + shift for places in (starts, ends))
-    return Nodes(start, stop, named_at)
+    >>> from nestag.data import Entity, Sentence
+    >>> sentence = Sentence(["the", "USA", "slept"], [Entity(0, 2, "GPE")])
+    >>> vocabulary = Vocabulary.learn([sentence], "rel")
+    >>> n, c, u = (np.eye(len(table))[ids] for table, ids in zip(
+    ...     (vocabulary.n, vocabulary.c, vocabulary.u), vocabulary.ids(vocabulary.encode(sentence))))
+    >>> decode_scores(vocabulary, n, c, u, [3]).to_lists()
+    [(Entity(start=0, end=2, type='GPE'),)]
+    """
+    if decoding not in ("legal", "greedy"):
+        raise UnknownNameError(f"no decoding is called {decoding!r}; there are legal and greedy")
+    pieces = Scores.of(vocabulary, n, c, u, lengths).pieces()
+    return join_entities([_decoded(vocabulary, piece, decoding, naming, confidence, search) for piece in pieces])
 
 
-def _one_by_one(chosen: Encoding, vocabulary: Vocabulary, ids: LabelIds, sizes: Ints, naming: Naming) -> EntityTable:
-    """Decode each sentence alone, for encodings without a faster way."""
-    rows = {kind: row for row, kind in enumerate(vocabulary.types)}
-    found: list[tuple[int, int, int]] = []
-    first = 0
-    for size in sizes.tolist():
-        labels = vocabulary.labels(LabelIds(*(part[first : first + size] for part in ids)))
-        entities = chosen.decode(labels, naming).entities()
-        found += [(entity.start + first, entity.end + first, rows[entity.type]) for entity in entities]
-        first += size
-    columns = np.array(found, dtype=np.int64).reshape(-1, 3)
-    return as_table(columns[:, 0], columns[:, 1], columns[:, 2], vocabulary.types, sizes)
+def _decoded(
+    vocabulary: Vocabulary, scores: Scores, decoding: Decoding, naming: Naming, confidence: bool, search: Search
+) -> EntityTable:
+    table = _legal(vocabulary, scores, search) if decoding == "legal" else None
+    if table is None:
+        table = decoder_of(vocabulary).repair(scores.chosen(), naming)
+    return table._replace(confidence=confidences(vocabulary, scores, table, search)) if confidence else table
+
+
+def _legal(vocabulary: Vocabulary, scores: Scores, search: Search) -> EntityTable | None:
+    """The entities of the best legal labels; None if the encoding has no search."""
+    table = decoder_of(vocabulary).search(scores, search)
+    if table is None:  # Python shows a warning of one text and place once
+        warn(f"encoding {vocabulary.encoding!r} has no search for the best legal labels; decoding is greedy")  # noqa: B028
+    return table
+
+
+def confidences(vocabulary: Vocabulary, scores: Scores, table: EntityTable, search: Search) -> Floats:
+    """How probable each entity of a table is, from 0 to 1, given the scores it was decoded from.
+
+    This looks at the table and the scores alone, so greedy and legal entities are rated alike. The scores are divided
+    by the temperature first, which leaves the best labels the best.
+    """
+    rated = decoder_of(vocabulary).probabilities(scores.divided(search.temperature), table, search)
+    return np.clip(rated, 0, 1)

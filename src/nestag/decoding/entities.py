@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nestag.data import Entity
-from nestag.decoding.tables import Ints, Tables
+from nestag.decoding.arrays import Floats, Ints
+from nestag.decoding.chains import TypeChains
 from nestag.errors import LabelError, UnknownNameError
 
 
@@ -26,7 +26,7 @@ class EntityTable(NamedTuple):
     types: tuple[str, ...]
     sentences: int
     """How many sentences the batch has, those without entities included."""
-    confidence: NDArray[np.float64] | None = None
+    confidence: Floats | None = None
     """How probable each entity is, from 0 to 1, if that was asked for."""
 
     def to_lists(self) -> list[tuple[Entity, ...]]:
@@ -38,7 +38,7 @@ class EntityTable(NamedTuple):
         return [tuple(entities[a:b]) for a, b in pairwise(cuts)]
 
 
-class Named(NamedTuple):
+class NamedNodes(NamedTuple):
     """Nodes of a batch whose sentences stand one after the other, and the c that names each."""
 
     start: Ints
@@ -46,17 +46,17 @@ class Named(NamedTuple):
     c: Ints
 
 
-def table_of(tables: Tables, nodes: Named, u: Ints, sizes: Ints) -> EntityTable:
-    """The entities that named nodes and the u of all tokens stand for."""
-    words = np.flatnonzero(tables.u.width[u])
-    node, node_type = tables.c.expand(nodes.c)
-    word, word_type = tables.u.expand(u[words])
+def entities_of(chains: TypeChains, nodes: NamedNodes, u: Ints, lengths: Ints) -> EntityTable:
+    """The entities that named nodes and the u of all words stand for."""
+    words = np.flatnonzero(chains.u.width[u])
+    node, node_type = chains.c.expand(nodes.c)
+    word, word_type = chains.u.expand(u[words])
     starts = np.concatenate([nodes.start[node], words[word]])
     ends = np.concatenate([nodes.end[node], words[word] + 1])
-    return as_table(starts, ends, np.concatenate([node_type, word_type]), tables.types, sizes)
+    return as_table(starts, ends, np.concatenate([node_type, word_type]), chains.types, lengths)
 
 
-def as_table(start: Ints, end: Ints, kind: Ints, types: tuple[str, ...], sizes: Ints) -> EntityTable:
+def as_table(start: Ints, end: Ints, kind: Ints, types: tuple[str, ...], lengths: Ints) -> EntityTable:
     """Entities at places in the whole batch -> a table with places in their sentences; equal ones merge."""
     order = np.lexsort((kind, -end, start))  # sentences stand one after the other, so start sorts them too
     start, end, kind = start[order], end[order], kind[order]
@@ -64,9 +64,25 @@ def as_table(start: Ints, end: Ints, kind: Ints, types: tuple[str, ...], sizes: 
     if again.any():
         new = np.concatenate([[True], ~again])
         start, end, kind = start[new], end[new], kind[new]
-    sentence = np.repeat(np.arange(len(sizes)), sizes)[start]
-    offset = (np.cumsum(sizes) - sizes)[sentence]
-    return EntityTable(sentence, start - offset, end - offset, kind, types, len(sizes))
+    sentence = np.repeat(np.arange(len(lengths)), lengths)[start]
+    offset = (np.cumsum(lengths) - lengths)[sentence]
+    return EntityTable(sentence, start - offset, end - offset, kind, types, len(lengths))
+
+
+def join_entities(tables: Sequence[EntityTable]) -> EntityTable:
+    """The tables of batches that follow each other as one; there is at least one.
+
+    >>> rows = np.array([0, 1])
+    >>> table = EntityTable(rows * 0, rows, rows + 1, rows, ("DNA", "RNA"), 1)
+    >>> join_entities([table, table]).sentence.tolist()
+    [0, 0, 1, 1]
+    """
+    first = np.cumsum([0, *(table.sentences for table in tables)])
+    sentence = np.concatenate([table.sentence + offset for table, offset in zip(tables, first, strict=False)])
+    start, end, kind = (np.concatenate(column) for column in zip(*(table[1:4] for table in tables), strict=True))
+    rated = [table.confidence for table in tables if table.confidence is not None]
+    confidence = np.concatenate(rated) if len(rated) == len(tables) else None
+    return EntityTable(sentence, start, end, kind, tables[0].types, int(first[-1]), confidence)
 
 
 def filter_entities(

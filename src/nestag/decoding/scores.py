@@ -1,59 +1,47 @@
-"""Scores of a batch: checked, made comparable, and laid out so that a search can take all sentences a step further.
+"""What a tagger says of a batch: scores or label ids for three heads, checked, without padding.
 
-Three heads score the labels of each token. What is added to all scores of one head at one token changes no choice, so
-log-probabilities and plain outputs of a linear layer serve alike. Labels that no legal sequence may do without but the
-vocabulary lacks, and labels scored with minus infinity, count `MISSING`: a sequence takes one only if there is no
-other way, and always takes as few as possible.
+The words of all sentences stand one after the other, and `lengths` says how many words each sentence has.
+
+What is added to all scores of one head at one word changes no choice, so log-probabilities and plain outputs of a
+linear layer serve alike. Labels that a legal sequence needs but the vocabulary lacks, and labels scored with minus
+infinity, count `MISSING`: a sequence takes one only if there is no other way, and as few of them as possible.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from nestag.decoding.padding import Padding
-from nestag.decoding.tables import Ints
+from nestag.decoding.arrays import Bools, Floats, Ints
 from nestag.errors import LabelError, UnknownNameError
 from nestag.vocabulary import Vocabulary
 
-Floats = NDArray[np.float64]
-Combine = Callable[[Floats, int], Floats]
-"""How several ways to one state become one score, along an axis: the best of them, or all of them."""
-
-Advance = Callable[[Floats, Floats, Ints], Floats]
-"""How scores of states become those of the states after them, likewise."""
-
 MISSING = -1e9
-"""The score of a label that is not there, against the best label of its token; no score counts less."""
+"""The score of a label that is not there, against the best label of its word; no score counts less."""
 
 FORBIDDEN = -1e30
-"""The score of what cannot be; finite, so that sums and differences stay numbers."""
+"""The score of what is not allowed; finite, so that sums and differences stay numbers."""
 
-TINY = 1e-280
-"""What is less than this lost some of its digits."""
-
-LANES = 512
-"""Sentences searched side by side; more would not stay in the processor's cache."""
-
-CELLS = 2**23
-"""The most scores of states kept at once, unless one sentence alone needs more."""
+PIECE = 2**22
+"""About how many scores are decoded at once."""
 
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """How the best legal labels are searched and entities are rated."""
+    """How the best legal labels are searched and confidences are computed."""
 
     consistent: bool = True  # a node that opens k levels has a name of k types, if there are such names
     deepest: int | None = None  # the deepest level searched, or the highest stack of 4tg; None: see the vocabulary
-    pooling: Literal["sum", "mean"] = "mean"  # what a name's probability is taken from, over the gaps of its node
-    temperature: float = 1.0  # what scores are divided by to rate entities; above 1, they are rated less sure
+    pooling: Literal["sum", "mean"] = "mean"  # how a name's scores at the gaps of its node are pooled for confidences
+    temperature: float = 1.0  # what scores are divided by for confidences; above 1 lowers them
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be searched."""
+        """Refuse settings out of range."""
         if self.deepest is not None and self.deepest < 1:
             raise LabelError(f"deepest is {self.deepest}; search 1 deep at least, or give None")
         if self.pooling not in ("sum", "mean"):
@@ -62,127 +50,92 @@ class Search:
             raise LabelError(f"temperature is {self.temperature}; give a number above 0")
 
 
+class LabelBatch(NamedTuple):
+    """The label ids of a batch, one array of words for each head."""
+
+    n: Ints
+    c: Ints
+    u: Ints
+    lengths: Ints
+
+    @classmethod
+    def of(cls, vocabulary: Vocabulary, n: ArrayLike, c: ArrayLike, u: ArrayLike, lengths: ArrayLike) -> LabelBatch:
+        """Arrays of ids, or a LabelError that says what is wrong with them."""
+        checked = _lengths(lengths)
+        return cls(
+            _ids("n", n, len(vocabulary.n), checked),
+            _ids("c", c, len(vocabulary.c), checked),
+            _ids("u", u, len(vocabulary.u), checked),
+            checked,
+        )
+
+
 class Scores(NamedTuple):
-    """The scores of each head, tokens x table; the sentences stand one after the other."""
+    """The scores of a batch, one array of words x labels for each head."""
 
     n: NDArray[Any]
     c: NDArray[Any]
     u: NDArray[Any]
-    sizes: Ints
+    lengths: Ints
 
     @classmethod
     def of(cls, vocabulary: Vocabulary, n: ArrayLike, c: ArrayLike, u: ArrayLike, lengths: ArrayLike) -> Scores:
-        """Padded arrays without their padding, or a LabelError that says what is wrong with them."""
-        sizes = np.asarray(lengths, dtype=np.int64)
-        padding = Padding.of(np.shape(n)[1] if np.ndim(n) == 3 else 0, sizes)
+        """Arrays of scores, or a LabelError that says what is wrong with them."""
+        checked = _lengths(lengths)
         return cls(
-            padding.scores(n, len(vocabulary.n), "n"),
-            padding.scores(c, len(vocabulary.c), "c"),
-            padding.scores(u, len(vocabulary.u), "u"),
-            sizes,
+            _scores("n", n, len(vocabulary.n), checked),
+            _scores("c", c, len(vocabulary.c), checked),
+            _scores("u", u, len(vocabulary.u), checked),
+            checked,
         )
 
-    def at(self, temperature: float) -> Scores:
+    @property
+    def first(self) -> Ints:
+        """The first word of each sentence."""
+        return np.cumsum(self.lengths) - self.lengths
+
+    @property
+    def last(self) -> Ints:
+        """The last word of each sentence that has any."""
+        return last_words(self.lengths)
+
+    def divided(self, temperature: float) -> Scores:
         """The scores divided by a temperature."""
         if temperature == 1:
             return self
         return self._replace(n=self.n / temperature, c=self.c / temperature, u=self.u / temperature)
 
-    @property
-    def first(self) -> Ints:
-        """The first token of each sentence."""
-        return np.cumsum(self.sizes) - self.sizes
+    def chosen(self) -> LabelBatch:
+        """The best label of each head at each word, the first of equals."""
+        return LabelBatch(best_labels(self.n), best_labels(self.c), best_labels(self.u), self.lengths)
 
-    @property
-    def last(self) -> Ints:
-        """The last token of each sentence that has any."""
-        return np.cumsum(self.sizes)[self.sizes > 0] - 1
+    def pieces(self) -> Iterator[Scores]:
+        """The scores in pieces of whole sentences that take bounded memory; one at least."""
+        words = max(1, PIECE // max(1, self.n.shape[1] + self.c.shape[1] + self.u.shape[1]))
+        ends = np.cumsum(self.lengths)
+        cuts = np.flatnonzero(np.diff(self.first // words)) + 1
+        for a, b in pairwise([0, *cuts.tolist(), len(self.lengths)]):
+            span = slice(int(ends[a - 1]) if a else 0, int(ends[b - 1]) if b else 0)
+            yield Scores(self.n[span], self.c[span], self.u[span], self.lengths[a:b])
+
+    def select(self, sentences: Bools) -> Scores:
+        """The scores of some of the sentences."""
+        words = np.repeat(sentences, self.lengths)
+        return Scores(self.n[words], self.c[words], self.u[words], self.lengths[sentences])
 
 
-class Lanes(NamedTuple):
-    """Stretches of tokens side by side, the longest first: a slot for each token, step after step.
+def last_words(lengths: Ints) -> Ints:
+    """The last word of each sentence that has any.
 
-    >>> lanes = Lanes.of(np.array([0, 3]), np.array([3, 1]))
-    >>> lanes.token.tolist(), lanes.offset
-    ([0, 3, 1, 2], [0, 2, 3, 4])
+    >>> last_words(np.array([2, 0, 3])).tolist()
+    [1, 4]
     """
-
-    token: Ints
-    """The token of each slot."""
-    offset: list[int]
-    """Where the slots of each step begin, and the end of all."""
-    end: Ints
-    """The last slot of each lane."""
-
-    @classmethod
-    def of(cls, first: Ints, sizes: Ints) -> Lanes:
-        """Lanes that begin with these tokens and have these sizes, none of them 0 and none rising."""
-        width = len(sizes) - np.searchsorted(sizes[::-1], np.arange(sizes[0]), side="right")
-        offset = np.concatenate([[0], np.cumsum(width)])
-        step = np.repeat(np.arange(sizes[0]), width)
-        lane = np.arange(offset[-1]) - offset[step]
-        return cls(first[lane] + step, offset.tolist(), offset[sizes - 1] + np.arange(len(sizes)))
-
-
-def blocks(first: Ints, sizes: Ints, states: int) -> Iterator[tuple[Ints, Lanes]]:
-    """Stretches of tokens, those of like size together: the rows of each block, and its lanes."""
-    order = np.argsort(-sizes, kind="stable")[: np.count_nonzero(sizes)]
-    at = 0
-    while at < len(order):
-        room = CELLS // (states * int(sizes[order[at]]))
-        rows = order[at : at + max(1, min(LANES, room))]
-        yield rows, Lanes.of(first[rows], sizes[rows])
-        at += len(rows)
-
-
-def best(values: Floats, axis: int) -> Floats:
-    """The best of several ways."""
-    top: Floats = np.maximum.reduce(values, axis=axis)
-    return top
-
-
-def log_sum(values: Floats, axis: int) -> Floats:
-    """All of several ways together: the logarithm of the sum of what the values are logarithms of."""
-    top = np.maximum.reduce(values, axis=axis, keepdims=True)
-    total: Floats = np.log(np.add.reduce(np.exp(values - top), axis=axis))
-    return total + top.squeeze(axis)
-
-
-def best_advance(before: Floats, n: Floats, rows: Ints) -> Floats:
-    """The best way from the states before to those after them, in each lane.
-
-    `before` is ... x states x lanes, `n` labels x lanes, and `rows` names the label that leads from state to state.
-    """
-    return best(before[..., :, None, :] + n.take(rows, axis=0), -3)
-
-
-def log_advance(before: Floats, n: Floats, rows: Ints) -> Floats:
-    """All ways together, as `log_sum` over what `best_advance` takes the best of.
-
-    Products are many times faster than exponentials; only what is too small for them is done the slow way.
-    """
-    top = np.maximum.reduce(before, axis=-2, keepdims=True)
-    shares = np.einsum("...bl,bal->...al", np.exp(before - top), np.exp(n).take(rows, axis=0))
-    tiny = np.nonzero(shares < TINY)
-    shares[tiny] = 1
-    total: Floats = np.log(shares) + top
-    if tiny[0].size:
-        *outer, after, lane = tiny
-        ways = np.moveaxis(before, -2, -1)[(*outer, lane)] + n[rows.T[after], lane[:, None]]
-        total[tiny] = log_sum(ways, 1)
-    return total
-
-
-def softmax(values: Floats) -> Floats:
-    """Scores of rows as probabilities that sum to 1."""
-    top = values.max(axis=-1, keepdims=True, initial=FORBIDDEN)
-    shares = np.exp(values - top)
-    share: Floats = shares / shares.sum(axis=-1, keepdims=True)
-    return share
+    last: Ints = np.cumsum(lengths)[lengths > 0] - 1
+    return last
 
 
 def comparable(scores: NDArray[Any]) -> Floats:
-    """Scores as table x tokens, each token's best at 0 and nothing under `MISSING`.
+    """Scores as labels x words, each word's best at 0 and nothing under `MISSING`.
 
     >>> comparable(np.array([[-1.0, -np.inf], [2.0, 5.0]])).tolist()
     [[0.0, -3.0], [-1000000000.0, 0.0]]
@@ -191,3 +144,57 @@ def comparable(scores: NDArray[Any]) -> Floats:
     top = np.maximum.reduce(columns, axis=0, initial=FORBIDDEN)
     columns -= top
     return np.maximum(columns, MISSING, out=columns)
+
+
+def softmax(values: Floats) -> Floats:
+    """Scores as probabilities, those of each row summing to 1."""
+    weights = np.exp(values - values.max(axis=-1, keepdims=True, initial=FORBIDDEN))
+    probability: Floats = weights / weights.sum(axis=-1, keepdims=True)
+    return probability
+
+
+def best_labels(scores: NDArray[Any]) -> Ints:
+    """The best label of each word, the first of equals."""
+    return scores.argmax(axis=1) if scores.size else np.zeros(0, dtype=np.int64)
+
+
+def _lengths(lengths: ArrayLike) -> Ints:
+    given = np.asarray(lengths)
+    if given.ndim != 1 or (given.size and (given.dtype.kind not in "iu" or given.min() < 0)):
+        raise LabelError(f"lengths are {given.tolist()!r:.80}; give the number of words of each sentence")
+    return given.astype(np.int64)
+
+
+def _ids(head: str, ids: ArrayLike, table: int, lengths: Ints) -> Ints:
+    given, shape = np.asarray(ids), (int(lengths.sum()),)
+    if given.shape != shape or (given.dtype.kind not in "iu" and given.size):
+        raise LabelError(f"{head} holds {given.dtype} shaped {given.shape}; give integers shaped {shape}")
+    checked: Ints = given.astype(np.int64, copy=False)
+    if checked.size and not 0 <= checked.min() <= checked.max() < table:
+        bad = int(np.flatnonzero((checked < 0) | (checked >= table))[0])
+        raise LabelError(
+            f"{_place(bad, lengths)}: {head} is number {checked[bad]}; the vocabulary has 0 to {table - 1}"
+        )
+    return checked
+
+
+def _scores(head: str, scores: ArrayLike, table: int, lengths: Ints) -> NDArray[Any]:
+    given, shape = np.asarray(scores), (int(lengths.sum()), table)
+    if given.shape != shape or given.dtype.kind not in "fiu":
+        raise LabelError(f"{head} holds {given.dtype} shaped {given.shape}; give scores shaped {shape}")
+    if shape[0] and not table:
+        raise LabelError(f"{head} has no labels to choose from; learn the vocabulary from sentences")
+    if given.dtype not in (np.float32, np.float64):
+        given = given.astype(np.float64)
+    if given.size and not given.max() < np.inf:  # the maximum is NaN if any score is
+        bad, label = np.argwhere(~(given < np.inf))[0].tolist()
+        raise LabelError(
+            f"{_place(bad, lengths)}: {head} scores label {label} with {given[bad, label]};"
+            " a score is a number or minus infinity"
+        )
+    return given
+
+
+def _place(word: int, lengths: Ints) -> str:
+    sentence = int(np.searchsorted(np.cumsum(lengths), word, side="right"))
+    return f"sentence {sentence}, word {word - int(lengths[:sentence].sum())}"

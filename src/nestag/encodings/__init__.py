@@ -1,6 +1,10 @@
 """The encodings, found by name: `encode` and `decode` for one sentence.
 
-A module in this folder offers its encodings as `ENCODINGS`; nothing else has to know of it.
+A module in this folder offers its encodings as `ENCODINGS`. One from outside calls `register`, or is an entry point of
+the group `nestag.encodings`, which is looked up when a name is not known:
+
+    [project.entry-points."nestag.encodings"]
+    mine = "my_package.mine:MyEncoding"         # the class, which is made without arguments
 """
 
 from __future__ import annotations
@@ -8,25 +12,52 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
+from importlib.metadata import entry_points
 from pkgutil import iter_modules
 
 from nestag.data import Entity, Sentence
 from nestag.encodings.base import Absolute, Encoding, Label, Naming
-from nestag.errors import UnknownNameError
+from nestag.errors import LabelError, UnknownNameError
 from nestag.tree import Name, Tree
 
-__all__ = ["Absolute", "Encoding", "Label", "Name", "Naming", "available", "decode", "encode", "encoding", "repairs"]
+__all__ = [
+    "Absolute",
+    "Encoding",
+    "Label",
+    "Name",
+    "Naming",
+    "available",
+    "decode",
+    "encode",
+    "encoding",
+    "register",
+    "repairs",
+]
+
+ENTRY_POINTS = "nestag.encodings"
+_registered: dict[str, Encoding] = {}
 
 
-@cache
 def available() -> dict[str, Encoding]:
-    """Every encoding by name.
+    """Every encoding by name, those of this package first.
 
     >>> sorted(available())
     ['4tg', 'abs', 'dyn', 'rel']
     """
+    return {**_packaged(), **_registered}
+
+
+@cache
+def _packaged() -> dict[str, Encoding]:
     modules = (import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__))
     return {encoding.name: encoding for module in modules for encoding in getattr(module, "ENCODINGS", ())}
+
+
+def register(new: Encoding) -> None:
+    """Make an encoding known by its name; one registered before under that name is replaced."""
+    if new.name in _packaged():
+        raise LabelError(f"nestag has an encoding called {new.name!r}; give yours another name")
+    _registered[new.name] = new
 
 
 def encoding(name: str | Encoding) -> Encoding:
@@ -38,10 +69,16 @@ def encoding(name: str | Encoding) -> Encoding:
     """
     if isinstance(name, Encoding):
         return name
+    if isinstance(name, str) and name not in available():
+        for point in entry_points(group=ENTRY_POINTS, name=name):
+            register(point.load()())
     try:
         return available()[name]
     except (KeyError, TypeError):
-        raise UnknownNameError(f"no encoding is called {name!r}; there are {', '.join(sorted(available()))}") from None
+        raise UnknownNameError(
+            f"no encoding is called {name!r}; there are {', '.join(sorted(available()))}."
+            " If it is your own, import the module that registers it"
+        ) from None
 
 
 def encode(sentence: Sentence, by: str | Encoding, order: Sequence[str] = ()) -> list[Label]:

@@ -17,26 +17,14 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from nestag.decoding.entities import Named
-from nestag.decoding.levels import Runs, runs_of
-from nestag.decoding.scores import (
-    FORBIDDEN,
-    MISSING,
-    Advance,
-    Combine,
-    Floats,
-    Lanes,
-    Scores,
-    Search,
-    best,
-    best_advance,
-    blocks,
-    comparable,
-)
-from nestag.decoding.tables import Ints, tables_of
-from nestag.encodings import encoding
+from nestag.decoding.arrays import Bools, Floats, Ints
+from nestag.decoding.depth.repair import depth_steps
+from nestag.decoding.entities import NamedNodes
+from nestag.decoding.lanes import Lanes, blocks
+from nestag.decoding.nodes import Nodes, nodes_of, summed
+from nestag.decoding.scores import FORBIDDEN, Scores, Search, comparable
+from nestag.decoding.semiring import BEST, Semiring
 from nestag.encodings.depth import DepthEncoding
 from nestag.vocabulary import Vocabulary
 
@@ -60,100 +48,103 @@ class DepthMachine(NamedTuple):
 
 
 class Moves(NamedTuple):
-    """What a machine reads: scores as rows of tokens."""
+    """What a machine reads: weights as rows of words."""
 
     n: Floats
     """A row for each n, and one for those missing."""
     c: Floats
     """A row for names without the root's mark, one for each depth of the root, and one for what cannot be."""
 
-    def at(self, tokens: Ints) -> Moves:
-        """The same for other tokens."""
-        return Moves(self.n.take(tokens, axis=1), self.c.take(tokens, axis=1))
+    def at(self, words: Ints) -> Moves:
+        """The moves of these words."""
+        return Moves(self.n.take(words, axis=1), self.c.take(words, axis=1))
 
 
 @lru_cache(maxsize=8)
-def depth_machine(vocabulary: Vocabulary, deepest: int | None = None) -> DepthMachine:
+def depth_machine(encoding: DepthEncoding, vocabulary: Vocabulary, deepest: int | None = None) -> DepthMachine:
     """The machine of a vocabulary; without `deepest`, as deep as `searched_depth` says."""
     levels = [0 if name.prime else name.levels for name in vocabulary.c]
     names = [row for row, name in enumerate(vocabulary.c) if levels[row] and not name.root]
     marked = [levels[row] if name.root else 0 for row, name in enumerate(vocabulary.c)]
     roots = np.unique([1, *filter(None, marked)])
-    depths = np.arange(1, max(deepest or searched_depth(vocabulary), int(roots[-1])) + 1)
+    depths = np.arange(1, max(deepest or searched_depth(encoding, vocabulary), int(roots[-1])) + 1)
     at_root = depths == roots[:, None]
     above = depths < roots[:, None]
     c_row = np.where(at_root, np.arange(1, len(roots) + 1)[:, None], np.where(above, len(roots) + 1, 0))
     root_names = tuple(np.flatnonzero(np.array(marked, dtype=np.int64) == root) for root in roots)
-    return DepthMachine(roots, _n_rows(vocabulary, len(depths)), c_row, np.array(names, dtype=np.int64), root_names)
+    n_row = _n_rows(encoding, vocabulary, len(depths))
+    return DepthMachine(roots, n_row, c_row, np.array(names, dtype=np.int64), root_names)
 
 
-def searched_depth(vocabulary: Vocabulary) -> int:
+def searched_depth(encoding: DepthEncoding, vocabulary: Vocabulary) -> int:
     """How deep to search: the largest n if all are absolute, else more than any seen corpus needs.
 
     Relative n have no end, so there the largest n, the longest chain of types and 2 are added up, and `LEAST_DEEP` is
     taken if that is more. Never is it more than `MOST_DEEP`; ask for deeper if you need it.
     """
-    tables = tables_of(vocabulary)
-    largest = int(tables.n_value.max(initial=1))
-    if not tables.n_absolute.all():
+    steps = depth_steps(encoding, vocabulary)
+    largest = int(steps.value.max(initial=1))
+    if not steps.absolute.all():
         longest = max((name.levels for name in vocabulary.c), default=0)
         largest = max(largest + longest + 2, LEAST_DEEP)
     return min(largest, MOST_DEEP)
 
 
-def _n_rows(vocabulary: Vocabulary, deepest: int) -> Ints:
+def _n_rows(encoding: DepthEncoding, vocabulary: Vocabulary, deepest: int) -> Ints:
     """The row of the n that the encoding writes for each step."""
-    chosen = encoding(vocabulary.encoding)
-    assert isinstance(chosen, DepthEncoding)
     rows = {n: row for row, n in enumerate(vocabulary.n)}
     steps = [
         [([before] if before else []) + [depth] for depth in range(1, deepest + 1)] for before in range(deepest + 1)
     ]
-    return np.array([[rows.get(list(chosen.from_depths(step))[-1], len(rows)) for step in line] for line in steps])
+    return np.array([[rows.get(list(encoding.from_depths(step))[-1], len(rows)) for step in line] for line in steps])
 
 
-def moves_of(scores: Scores, c: Floats, machine: DepthMachine, combine: Combine) -> Moves:
-    """What the machine reads, `c` being the comparable scores of names; those that fit alike are combined."""
-    tokens = len(scores.n)
+def moves_of(scores: Scores, c: Floats, machine: DepthMachine, semiring: Semiring) -> Moves:
+    """What the machine reads, `c` being the weights of names; those that fit alike are combined."""
+    words = len(scores.n)
     fit_alike = (machine.names, *machine.root_names)
-    rows = [combine(c[names], 0) if names.size else np.full(tokens, MISSING) for names in fit_alike]
-    n = np.concatenate([comparable(scores.n), np.full((1, tokens), MISSING)])
-    return Moves(n, np.stack([*rows, np.full(tokens, FORBIDDEN)]))
+    rows = [semiring.sum(c[names], 0) if names.size else np.full(words, semiring.missing) for names in fit_alike]
+    n = np.concatenate([semiring.labels(scores.n), np.full((1, words), semiring.missing)])
+    return Moves(n, np.stack([*rows, np.full(words, semiring.zero)]))
 
 
-def forward(moves: Moves, machine: DepthMachine, lanes: Lanes, advance: Advance) -> Floats:
-    """The score of the ways to each root, depth and slot; the moves are those of the slots."""
+def forward(moves: Moves, machine: DepthMachine, lanes: Lanes, semiring: Semiring) -> Floats:
+    """The weight of the ways to each root, depth and slot; the moves are those of the slots."""
     total = moves.c.take(machine.c_row, axis=0)  # roots x depths x slots
-    offset = lanes.offset
-    total[:, :, : offset[1]] += moves.n[:, : offset[1]].take(machine.n_row[0], axis=0)
-    n_row = machine.n_row[1:]
-    for before, a, b in zip(offset, offset[1:], offset[2:], strict=False):
-        total[:, :, a:b] += advance(total[:, :, before : before + b - a], moves.n[:, a:b], n_row)
+    begin, n_row = lanes.offset[1], machine.n_row[1:]
+    _extend(total[:, :, :begin], moves.n[:, :begin].take(machine.n_row[0], axis=0), semiring)
+    for before, a, b in lanes.steps():
+        reached = total[:, :, before : before + b - a]
+        _extend(total[:, :, a:b], semiring.advance(reached, moves.n[:, a:b], n_row), semiring)
     return total
 
 
-def final(total: Floats, machine: DepthMachine, lanes: Lanes) -> Floats:
-    """The score of each root at the end of each lane; a sentence of one word has the plain root."""
+def _extend(here: Floats, ways: Floats, semiring: Semiring) -> None:
+    semiring.times(here, ways, out=here)
+
+
+def final(total: Floats, machine: DepthMachine, lanes: Lanes, semiring: Semiring) -> Floats:
+    """The weight of each root at the end of each lane; a sentence of one word has the plain root."""
     at_root = total[np.arange(len(machine.roots))[:, None], machine.roots[:, None] - 1, lanes.end]
-    at_root[1:, lanes.end < lanes.offset[1]] = FORBIDDEN
+    at_root[1:, lanes.end < lanes.offset[1]] = semiring.zero
     return at_root
 
 
 def best_depths(scores: Scores, c: Floats, machine: DepthMachine) -> tuple[Ints, Ints]:
-    """The depth after each token in the best legal sequence, and the depth of each sentence's root."""
-    moves = moves_of(scores, c, machine, best)
+    """The depth after each word in the best legal sequence, and the depth of each sentence's root."""
+    moves = moves_of(scores, c, machine, BEST)
     depth = np.zeros(len(scores.n), dtype=np.int64)
-    root = np.ones(len(scores.sizes), dtype=np.int64)
-    for rows, lanes in blocks(scores.first, scores.sizes, machine.c_row.size):
-        here = moves.at(lanes.token)
-        total = forward(here, machine, lanes, best_advance)
-        chosen = final(total, machine, lanes).argmax(axis=0)
+    root = np.ones(len(scores.lengths), dtype=np.int64)
+    for rows, lanes in blocks(scores.first, scores.lengths, machine.c_row.size):
+        here = moves.at(lanes.word)
+        total = forward(here, machine, lanes, BEST)
+        chosen = final(total, machine, lanes, BEST).argmax(axis=0)
         root[rows] = machine.roots[chosen]
-        depth[lanes.token] = _traced(total, here, machine, lanes, chosen) + 1
+        depth[lanes.word] = _trace_back(total, here, machine, lanes, chosen) + 1
     return depth, root
 
 
-def _traced(total: Floats, moves: Moves, machine: DepthMachine, lanes: Lanes, root: Ints) -> Ints:
+def _trace_back(total: Floats, moves: Moves, machine: DepthMachine, lanes: Lanes, root: Ints) -> Ints:
     """The way back along the best sequence: the depth, counted from 0, at each slot."""
     slots, depths = moves.n.shape[1], total.shape[1]
     lane = np.arange(len(root))
@@ -161,8 +152,7 @@ def _traced(total: Floats, moves: Moves, machine: DepthMachine, lanes: Lanes, ro
     n_place = machine.n_row[1:] * slots  # depths before x depths: places in `moves.n`
     state = np.empty(slots, dtype=np.int64)
     state[lanes.end] = machine.roots[root] - 1
-    offset = lanes.offset
-    for before, a, b in zip(offset[-3::-1], offset[-2::-1], offset[::-1], strict=False):
+    for before, a, b in lanes.steps_back():
         width = b - a
         ways = total.take(reached[:, :width] + before)
         ways += moves.n.take(n_place.take(state[a:b], axis=1) + (a + lane[:width]))
@@ -170,42 +160,41 @@ def _traced(total: Floats, moves: Moves, machine: DepthMachine, lanes: Lanes, ro
     return state
 
 
-def legal_nodes(scores: Scores, vocabulary: Vocabulary, search: Search) -> Named:
+def legal_nodes(scores: Scores, machine: DepthMachine, vocabulary: Vocabulary, search: Search) -> NamedNodes:
     """The nodes of the best legal sequences that name entities."""
-    machine = depth_machine(vocabulary, search.deepest)
     c = comparable(scores.c)
     depth, root = best_depths(scores, c, machine)
-    depth -= np.repeat(root - 1, scores.sizes)
+    depth -= np.repeat(root - 1, scores.lengths)
     depth[scores.last] = 0
-    nodes = runs_of(depth)
+    nodes = nodes_of(depth)
     levels = np.array([name.levels for name in vocabulary.c], dtype=np.int64)
     fits = _fitting(nodes, levels[machine.names]) if search.consistent else None
     names = _best_names(c, nodes.gaps, nodes.first, machine.names, fits)
     whole = _named_roots(scores, c, machine, levels, depth, root)
     named = names >= 0
     parts = (nodes.start[named], whole.start), (nodes.end[named], whole.end), (names[named], whole.c)
-    return Named(*map(np.concatenate, parts))
+    return NamedNodes(*map(np.concatenate, parts))
 
 
-def _fitting(nodes: Runs, levels: Ints) -> NDArray[np.bool_]:
+def _fitting(nodes: Nodes, levels: Ints) -> Bools:
     """Which names have as many levels as a node opens; all, if none has."""
-    fits: NDArray[np.bool_] = (nodes.depth - nodes.above)[:, None] == levels
+    fits: Bools = (nodes.depth - nodes.above)[:, None] == levels
     fits[~fits.any(axis=1)] = True
     return fits
 
 
-def _named_roots(scores: Scores, c: Floats, machine: DepthMachine, levels: Ints, depth: Ints, root: Ints) -> Named:
+def _named_roots(scores: Scores, c: Floats, machine: DepthMachine, levels: Ints, depth: Ints, root: Ints) -> NamedNodes:
     """The roots that name entities, by the gaps at their depth and the last word."""
-    sentence = np.repeat(np.arange(len(root)), scores.sizes)
+    sentence = np.repeat(np.arange(len(root)), scores.lengths)
     gaps = np.flatnonzero((root > 1)[sentence] & (depth < 2))
     first = np.flatnonzero(np.diff(sentence[gaps], prepend=-1))
     rows = sentence[gaps[first]]
     names = np.concatenate(machine.root_names)
     chosen = _best_names(c, gaps, first, names, levels[names] == root[rows, None])
-    return Named(scores.first[rows], scores.first[rows] + scores.sizes[rows], chosen)
+    return NamedNodes(scores.first[rows], scores.first[rows] + scores.lengths[rows], chosen)
 
 
-def _best_names(c: Floats, gaps: Ints, first: Ints, names: Ints, fits: NDArray[np.bool_] | None) -> Ints:
+def _best_names(c: Floats, gaps: Ints, first: Ints, names: Ints, fits: Bools | None) -> Ints:
     """The c with the highest sum over the gaps of each node, among the names that fit; -1 if there are no names."""
     if not names.size or not first.size:
         return np.full(len(first), -1, dtype=np.int64)
@@ -214,8 +203,3 @@ def _best_names(c: Floats, gaps: Ints, first: Ints, names: Ints, fits: NDArray[n
         total[~fits] = FORBIDDEN
     chosen: Ints = names[total.argmax(axis=1)]
     return chosen
-
-
-def summed(c: Floats, gaps: Ints, first: Ints, names: Ints) -> Floats:
-    """The scores of names, summed over the gaps of each node: nodes x names."""
-    return np.add.reduceat(c.take(gaps, axis=1)[names], first, axis=1).T

@@ -1,4 +1,4 @@
-"""Confidences are what adding up every legal sequence gives, and entities can be filtered by them."""
+"""Confidences are what adding up every legal sequence gives."""
 
 from math import exp
 
@@ -18,15 +18,14 @@ from enumeration import (
     total,
 )
 from nestag.data import Entity, Sentence
-from nestag.decoding import EntityTable, Search, decode_scores, filter_entities
-from nestag.decoding.legal import depth_machine
-from nestag.decoding.scores import Scores, comparable
-from nestag.decoding.spans import Chain, span_probabilities
-from nestag.decoding.spans_tetra import HeightChain, tetra_span_probabilities
-from nestag.errors import LabelError, UnknownNameError
-from nestag.tree import Name, Tree
+from nestag.decoding import Scores, Search, decode_scores
+from nestag.decoding.depth import probabilities as depth_probabilities
+from nestag.decoding.depth.search import depth_machine
+from nestag.decoding.tetra import probabilities as tetra_probabilities
+from nestag.encodings import encoding as named
+from nestag.tree import Name
 from nestag.vocabulary import Vocabulary
-from random_scores import RICH, gold_scores, learned, random_scores
+from random_scores import RICH, by_sentence, gold_scores, learned, random_scores
 from strategies import ENCODINGS, loose_vocabulary, sentences
 
 DEPTHS = ENCODINGS[:3]
@@ -71,15 +70,14 @@ def test_spans_are_as_probable_as_all_sequences_that_have_them(
 ) -> None:
     vocabulary = learned(corpus, encoding)
     batch = random_scores(vocabulary, [length], seed, impossible)
-    shares = Shares(vocabulary, Heads.of(vocabulary, *(head[0] for head in batch)), length)
+    shares = Shares(vocabulary, Heads.of(vocabulary, *batch), length)
     scores = Scores.of(vocabulary, *batch, [length])
-    c = comparable(scores.c)
     if encoding == "4tg":
-        found = tetra_span_probabilities(HeightChain.of(vocabulary, scores, c, None), scores, *columns([*shares.span]))
+        found = tetra_probabilities.node_probabilities(vocabulary, scores, *columns([*shares.span]), None)
     else:
-        chain = Chain.of(scores, c, depth_machine(vocabulary, DEEPEST))
-        found = span_probabilities(chain, scores, *columns([*shares.span]))
-        roots = dict(zip(chain.machine.roots.tolist(), chain.root[:, 0].tolist(), strict=True))
+        machine = depth_machine(named(encoding), vocabulary, DEEPEST)
+        found, root = depth_probabilities.node_probabilities(machine, scores, *columns([*shares.span]))
+        roots = dict(zip(machine.roots.tolist(), root[:, 0].tolist(), strict=True))
         assert roots == pytest.approx({root: shares.root.get(root, 0) for root in roots}, abs=1e-5)
     assert found == pytest.approx(list(shares.span.values()), abs=1e-5)
 
@@ -89,7 +87,7 @@ def test_binary_trees_are_as_many_as_they_should_be() -> None:
 
 
 def by_hand(vocabulary: Vocabulary, heads: Heads, shares: Shares, found: list[Entity], length: int, mean: bool) -> list:
-    """The confidence of each entity as confidence.py describes it."""
+    """The confidence of each entity as probabilities.py describes it."""
 
     def own_gaps(span: tuple[int, int]) -> list[int]:
         inside = [other for other in spans if other != span and span[0] <= other[0] and other[1] <= span[1]]
@@ -141,7 +139,7 @@ def check_confidences(vocabulary: Vocabulary, length: int, seed: int, decoding: 
     batch = random_scores(vocabulary, [length], seed)
     search = Search(deepest=DEEPEST, pooling=pooling)  # type: ignore[arg-type]
     table = decode_scores(vocabulary, *batch, [length], decoding, confidence=True, search=search)
-    heads = Heads.of(vocabulary, *(head[0] for head in batch))
+    heads = Heads.of(vocabulary, *batch)
     found = list(table.to_lists()[0])
     expected = by_hand(vocabulary, heads, Shares(vocabulary, heads, length), found, length, pooling == "mean")
     assert table.confidence == pytest.approx(expected, abs=1e-5)
@@ -199,8 +197,8 @@ def test_confidences_do_not_depend_on_the_batch(encoding: str) -> None:
     batch = random_scores(vocabulary, lengths, 2)
     together = decode_scores(vocabulary, *batch, lengths, confidence=True)
     assert together.confidence is not None
-    alone = [decode_scores(vocabulary, *(head[row : row + 1, : length + 2] for head in batch), [length],
-                           confidence=True).confidence for row, length in enumerate(lengths)]  # fmt: skip
+    alone = [decode_scores(vocabulary, *parts, [length], confidence=True).confidence
+             for parts, length in zip(by_sentence(batch, lengths), lengths, strict=True)]  # fmt: skip
     assert together.confidence == pytest.approx(np.concatenate(alone), abs=1e-9)
 
 
@@ -213,33 +211,3 @@ def test_more_entities_around_than_the_search_is_deep() -> None:
         assert table.to_lists() == [sentence.entities]
         assert table.confidence is not None
         assert (table.confidence[-3:] == 0).all()
-
-
-@settings(max_examples=30)
-@given(st.lists(sentences(), max_size=4), st.randoms(use_true_random=False))
-def test_filtering_keeps_what_is_sure_enough(corpus: list[Sentence], rng) -> None:
-    kinds = tuple(sorted({entity.type for sentence in corpus for entity in sentence.entities}))
-    rows = [(i, *entity) for i, sentence in enumerate(corpus) for entity in sentence.entities]
-    values = [rng.random() for _ in rows]
-    integers = [np.array([row[k] for row in rows], dtype=np.int64) for k in range(3)]
-    numbers = np.array([kinds.index(row[3]) for row in rows], dtype=np.int64)
-    table = EntityTable(*integers, numbers, kinds, len(corpus), np.array(values))
-    own = {kind: rng.random() for kind in kinds if rng.random() < 0.5}
-    kept = filter_entities(table, 0.5, own)
-    expected = [row for row, value in zip(rows, values, strict=True) if value >= own.get(row[3], 0.5)]
-    lists = kept.to_lists()
-    assert [(i, *entity) for i, entities in enumerate(lists) for entity in entities] == expected
-    for sentence, entities in zip(corpus, lists, strict=True):
-        Tree.from_entities(len(sentence), entities)  # refuses entities that cross
-    assert filter_entities(table).to_lists() == table.to_lists()
-    assert len(filter_entities(table, min(values, default=1)).type) == len(values)
-    assert filter_entities(table, 1.1).to_lists() == [()] * len(corpus)
-
-
-def test_filtering_needs_confidences_and_types_that_exist() -> None:
-    vocabulary = loose_vocabulary("abs")
-    batch = random_scores(vocabulary, [5], 3)
-    with pytest.raises(LabelError, match="the table has no confidences; decode the scores with confidence=True"):
-        filter_entities(decode_scores(vocabulary, *batch, [5]), 0.5)
-    with pytest.raises(UnknownNameError, match="no type is called 'Q'; there are A, B, S"):
-        filter_entities(decode_scores(vocabulary, *batch, [5], confidence=True), 0.5, {"Q": 0.5})

@@ -17,12 +17,12 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from nestag.decoding.entities import Named
-from nestag.decoding.legal_tetra import L_L, L_R, R_L, R_R, Heights, L, R, best_marks
-from nestag.decoding.scores import FORBIDDEN, MISSING, Floats, Lanes, Scores, Search, blocks, comparable
-from nestag.decoding.tables import Ints
+from nestag.decoding.arrays import Bools, Floats, Ints
+from nestag.decoding.entities import NamedNodes
+from nestag.decoding.lanes import Lanes, blocks
+from nestag.decoding.scores import FORBIDDEN, MISSING, Scores, Search, comparable
+from nestag.decoding.tetra.search import L_L, L_R, R_L, R_R, Heights, L, R, best_marks
 from nestag.encodings.tetra import helper
 from nestag.vocabulary import Vocabulary
 
@@ -42,7 +42,7 @@ class Spines(NamedTuple):
     """Where the nodes of each spine begin."""
     end: Ints
     """The end of each spine."""
-    root: NDArray[np.bool_]
+    root: Bools
     """Whether it is the root's."""
 
     @property
@@ -59,9 +59,9 @@ class Bases(NamedTuple):
 
     row: Ints
     helper: Ints
-    below: NDArray[np.bool_]
+    below: Bools
     """Whether it can name what lies below the root."""
-    root: NDArray[np.bool_]
+    root: Bools
     """Whether it can name the root."""
 
 
@@ -80,16 +80,16 @@ def bases_of(vocabulary: Vocabulary) -> Bases:
     )
 
 
-def spines_of(heights: Heights, sizes: Ints) -> Spines:
+def spines_of(heights: Heights, lengths: Ints) -> Spines:
     """The spines that legal marks describe."""
     mark, after_gap = heights
-    sentence = np.repeat(np.arange(len(sizes)), sizes)
+    sentence = np.repeat(np.arange(len(lengths)), lengths)
     after_word = after_gap + GAP_L[mark]
     most = int(after_word.max(initial=0)) + 1
     gap = _by_level(np.flatnonzero(GAP_R[mark] | GAP_L[mark]), sentence * most + after_gap)
     first = np.flatnonzero(GAP_R[mark[gap]])
     closing = _by_level(np.flatnonzero(~WORD_R[mark]), sentence * most + after_word)
-    root = closing == (np.cumsum(sizes) - 1)[sentence[closing]]
+    root = closing == (np.cumsum(lengths) - 1)[sentence[closing]]
     return Spines(gap, _starts(mark, sentence * most + after_word)[gap], first, closing + 1, root)
 
 
@@ -107,16 +107,16 @@ def _starts(mark: Ints, level: Ints) -> Ints:
     return start
 
 
-def legal_tetra_nodes(scores: Scores, vocabulary: Vocabulary, search: Search) -> Named:
+def legal_nodes(scores: Scores, vocabulary: Vocabulary, search: Search) -> NamedNodes:
     """The constituents of the best legal marks, by the best names along their spines."""
     c = comparable(scores.c)
-    spines = spines_of(best_marks(vocabulary, scores, c, search.deepest), scores.sizes)
+    spines = spines_of(best_marks(vocabulary, scores, c, search.deepest), scores.lengths)
     bases = bases_of(vocabulary)
     node, base = best_names(spines, c, bases)
     row = bases.row[base]
     named = row < len(vocabulary.c)
     end = np.repeat(spines.end, spines.sizes)
-    return Named(spines.start[node[named]], end[node[named]], row[named])
+    return NamedNodes(spines.start[node[named]], end[node[named]], row[named])
 
 
 def best_names(spines: Spines, c: Floats, bases: Bases) -> tuple[Ints, Ints]:
@@ -124,29 +124,29 @@ def best_names(spines: Spines, c: Floats, bases: Bases) -> tuple[Ints, Ints]:
     rows = np.concatenate([c, np.full((1, c.shape[1]), MISSING)])
     base = np.full(len(spines.gap), -1)
     for spine, lanes in blocks(spines.first, spines.sizes, len(bases.row)):
-        here = rows.take(spines.gap[lanes.token], axis=1)
+        here = rows.take(spines.gap[lanes.word], axis=1)
         opens, continues = here[bases.row], here[bases.helper]  # bases x slots
         total = _forward(opens, continues, bases, spines.root[spine], lanes)
-        base[lanes.token] = _traced(total, opens, continues, bases, lanes)
+        base[lanes.word] = _trace_back(total, opens, continues, bases, lanes)
     node = np.flatnonzero(base >= 0)
     return node, base[node]
 
 
-def _forward(opens: Floats, continues: Floats, bases: Bases, root: NDArray[np.bool_], lanes: Lanes) -> Floats:
+def _forward(opens: Floats, continues: Floats, bases: Bases, root: Bools, lanes: Lanes) -> Floats:
     """The best score of each base at each slot."""
     total = opens + np.where(bases.below, 0, FORBIDDEN)[:, None]
     offset = lanes.offset
     total[:, : offset[1]] = np.where(
         np.where(root, bases.root[:, None], bases.below[:, None]), opens[:, : offset[1]], FORBIDDEN
     )
-    for before, a, b in zip(offset, offset[1:], offset[2:], strict=False):
+    for before, a, b in lanes.steps():
         above = total[:, before : before + b - a]
         total[:, a:b] += np.maximum.reduce(above, axis=0)
         np.maximum(total[:, a:b], above + continues[:, a:b], out=total[:, a:b])
     return total
 
 
-def _traced(total: Floats, opens: Floats, continues: Floats, bases: Bases, lanes: Lanes) -> Ints:
+def _trace_back(total: Floats, opens: Floats, continues: Floats, bases: Bases, lanes: Lanes) -> Ints:
     """The way back: the base opened at each slot, -1 where the constituent goes on."""
     top, top_base = total.max(axis=0), total.argmax(axis=0)
     current = np.empty(total.shape[1], dtype=np.int64)
@@ -154,7 +154,7 @@ def _traced(total: Floats, opens: Floats, continues: Floats, bases: Bases, lanes
     opened = np.full(total.shape[1], -1)
     lane = np.arange(len(lanes.end))
     offset = lanes.offset
-    for before, a, b in zip(offset[-3::-1], offset[-2::-1], offset[::-1], strict=False):
+    for before, a, b in lanes.steps_back():
         now, above, here = current[a:b], before + lane[: b - a], a + lane[: b - a]
         goes_on = total[now, above] + continues[now, here] >= top[above] + opens[now, here]
         goes_on |= ~bases.below[now]

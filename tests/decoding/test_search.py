@@ -5,19 +5,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import nestag.encodings as registry
 from enumeration import Heads, depth_entities, depth_sequences, marks_of, tetra_names, tetra_sequences, words
 from nestag.data import Sentence
-from nestag.decoding import Search, decode_batch, decode_scores
-from nestag.decoding.legal import best_depths, depth_machine, searched_depth
-from nestag.decoding.legal_tetra import best_marks
-from nestag.decoding.scores import Scores, comparable
+from nestag.decoding import Scores, Search, decode_batch, decode_scores
+from nestag.decoding.depth import search as depth_search
+from nestag.decoding.scores import comparable
+from nestag.decoding.tetra.search import best_marks
 from nestag.encodings import encode
+from nestag.encodings import encoding as named
 from nestag.encodings.tetra import MARKS
-from nestag.errors import LabelError, UnknownNameError
 from nestag.tree import Name, Tree
 from nestag.vocabulary import Vocabulary
-from random_scores import RICH, gold_scores, learned, random_scores
+from random_scores import RICH, by_sentence, gold_scores, learned, random_scores
 from strategies import ENCODINGS, loose_vocabulary, sentences
 
 DEPTHS = ENCODINGS[:3]
@@ -29,10 +28,11 @@ corpora = st.just(RICH) | st.lists(sentences(most=5), max_size=3)
 
 def check_depths(vocabulary: Vocabulary, batch: list[np.ndarray], length: int, consistent: bool) -> None:
     """Judge the decoding of one sentence by all legal sequences."""
-    heads = Heads.of(vocabulary, *(head[0] for head in batch))
+    heads = Heads.of(vocabulary, *batch)
     every = {(way.root, way.depths): way for way in depth_sequences(vocabulary, heads, length, deepest=4)}
     scores = Scores.of(vocabulary, *batch, [length])
-    depths, roots = best_depths(scores, comparable(scores.c), depth_machine(vocabulary, 4))
+    machine = depth_search.depth_machine(named(vocabulary.encoding), vocabulary, 4)
+    depths, roots = depth_search.best_depths(scores, comparable(scores.c), machine)
     found = every[int(roots[0]), tuple(depths.tolist())]  # legal, or it were not there
     best = max(way.score for way in every.values())
     assert found.score == pytest.approx(best, rel=1e-12, abs=1e-6)
@@ -42,7 +42,7 @@ def check_depths(vocabulary: Vocabulary, batch: list[np.ndarray], length: int, c
 
 def check_marks(vocabulary: Vocabulary, batch: list[np.ndarray], length: int) -> None:
     """Judge the decoding of one sentence by all binary trees and all names for the best of them."""
-    heads = Heads.of(vocabulary, *(head[0] for head in batch))
+    heads = Heads.of(vocabulary, *batch)
     scores = Scores.of(vocabulary, *batch, [length])
     marks = best_marks(vocabulary, scores, comparable(scores.c), None).mark
     found = decode_scores(vocabulary, *batch, [length]).to_lists()[0]
@@ -116,18 +116,19 @@ def test_any_scores_give_entities_that_nest(encoding: str, impossible: float) ->
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
 @pytest.mark.parametrize("decoding", ["legal", "greedy"])
-def test_a_batch_is_its_sentences_in_any_order_and_padding(encoding: str, decoding: str) -> None:
+def test_a_batch_is_its_sentences_in_any_order(encoding: str, decoding: str) -> None:
     vocabulary = loose_vocabulary(encoding)
     rng = np.random.default_rng(2)
     lengths = [*rng.integers(0, 25, 40).tolist(), 600, 0, 1, 2]
     batch = random_scores(vocabulary, lengths, 3)
     together = decode_scores(vocabulary, *batch, lengths, decoding).to_lists()
+    parts = by_sentence(batch, lengths)
     order = rng.permutation(len(lengths))
-    shuffled = decode_scores(vocabulary, *(head[order] for head in batch), np.array(lengths)[order], decoding)
+    mixed = [np.concatenate([parts[row][head] for row in order]) for head in range(3)]
+    shuffled = decode_scores(vocabulary, *mixed, np.array(lengths)[order], decoding)
     assert shuffled.to_lists() == [together[row] for row in order]
     for row, length in enumerate(lengths):
-        alone = [head[row : row + 1, : length + row % 3] for head in batch]
-        assert decode_scores(vocabulary, *alone, [length], decoding).to_lists() == [together[row]]
+        assert decode_scores(vocabulary, *parts[row], [length], decoding).to_lists() == [together[row]]
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
@@ -147,7 +148,7 @@ def test_a_constant_for_a_token_and_the_type_of_numbers_change_nothing(encoding:
     lengths = [12, 3, 20]
     batch = [np.nan_to_num(head).astype(np.float32) for head in random_scores(vocabulary, lengths, 5)]
     expected = decode_scores(vocabulary, *batch, lengths).to_lists()
-    moved = [head.astype(np.float64) + np.arange(20)[:, None] for head in batch]
+    moved = [head.astype(np.float64) + np.arange(35)[:, None] for head in batch]
     assert decode_scores(vocabulary, *moved, lengths).to_lists() == expected
     copies = [head.copy() for head in batch]
     decode_scores(vocabulary, *batch, lengths, confidence=True)
@@ -162,7 +163,7 @@ def test_the_best_legal_sequence_beats_repair() -> None:
     vocabulary = learned([sentence], "rel")
     batch, lengths = gold_scores(vocabulary, [sentence], 6)
     n = vocabulary.n
-    batch[0][0, 2] = [0.1 if label == 0 else 0 if label == -1 else -9 for label in n]  # stay, hardly more than rise
+    batch[0][2] = [0.1 if label == 0 else 0 if label == -1 else -9 for label in n]  # stay, hardly more than rise
     assert decode_scores(vocabulary, *batch, lengths).to_lists() == [sentence.entities]
     assert decode_scores(vocabulary, *batch, lengths, "greedy").to_lists() != [sentence.entities]
 
@@ -171,15 +172,19 @@ def test_what_the_vocabulary_lacks_is_taken_only_if_there_is_no_other_way() -> N
     # nothing leads up from depth 2 but -1, and that is missing: the search stays at depth 1
     names = (Name((), root=True), Name(("X",)))
     vocabulary = Vocabulary("rel", (1, 0), names, ((),))
-    batch = [np.zeros((1, 3, 2)), np.zeros((1, 3, 2)), np.zeros((1, 3, 1))]
-    batch[0][0, 1, 0] = 100  # to depth 2, were it not for the way back
+    batch = [np.zeros((3, 2)), np.zeros((3, 2)), np.zeros((3, 1))]
+    batch[0][1, 0] = 100  # to depth 2, were it not for the way back
     assert decode_scores(vocabulary, *batch, [3]).to_lists() == [()]
     only_up = Vocabulary("rel", (2,), names, ((),))
-    assert decode_scores(only_up, batch[0][:, :, :1], *batch[1:], [3]).sentences == 1
+    assert decode_scores(only_up, batch[0][:, :1], *batch[1:], [3]).sentences == 1
     for encoding in ENCODINGS:
         nothing = Vocabulary(encoding, ("rL",) if encoding == "4tg" else (7,), (Name((), prime=True),), ((),))
-        table = decode_scores(nothing, *[np.zeros((2, 4, 1))] * 3, [4, 1], confidence=True)
+        table = decode_scores(nothing, *[np.zeros((5, 1))] * 3, [4, 1], confidence=True)
         assert table.to_lists() == [(), ()]
+
+
+def searched_depth(vocabulary: Vocabulary) -> int:
+    return depth_search.searched_depth(named(vocabulary.encoding), vocabulary)
 
 
 def test_how_deep_is_searched() -> None:
@@ -200,68 +205,33 @@ def test_how_deep_is_searched() -> None:
 def test_names_have_as_many_types_as_levels_if_asked() -> None:
     names = (Name((), root=True), Name(("X",)), Name(("Y", "Z")))
     vocabulary = Vocabulary("abs", (1, 2, 3), names, ((),))
-    n, c, u = np.zeros((1, 4, 3)), np.zeros((1, 4, 3)), np.zeros((1, 4, 1))
-    n[0, range(4), [0, 2, 0, 0]] = 9  # depths 1 3 1 1: a node of two levels
-    c[0, 1] = [-9, 1, 0]
+    n, c, u = np.zeros((4, 3)), np.zeros((4, 3)), np.zeros((4, 1))
+    n[range(4), [0, 2, 0, 0]] = 9  # depths 1 3 1 1: a node of two levels
+    c[1] = [-9, 1, 0]
     assert [e.type for e in decode_scores(vocabulary, n, c, u, [4]).to_lists()[0]] == ["Y", "Z"]
     loose = decode_scores(vocabulary, n, c, u, [4], search=Search(consistent=False)).to_lists()[0]
     assert [e.type for e in loose] == ["X"]
 
 
-def test_scores_that_are_none_are_named() -> None:
-    vocabulary = loose_vocabulary("abs")
-    n, c, u = random_scores(vocabulary, [2, 3], 8)
-    n[1, 3:] = np.nan  # padding
-    decode_scores(vocabulary, n, c, u, [2, 3])
-    c[1, 2, 4] = np.nan
-    with pytest.raises(LabelError, match="sentence 1, token 2: c scores label 4 with nan"):
-        decode_scores(vocabulary, n, c, u, [2, 3])
-    c[1, 2, 4] = np.inf
-    with pytest.raises(LabelError, match="sentence 1, token 2: c scores label 4 with inf"):
-        decode_scores(vocabulary, n, c, u, [2, 3], "greedy")
-    with pytest.raises(LabelError, match=r"n holds float64 shaped \(2, 3, 2\); give scores shaped \(2, 3, 13\)"):
-        decode_scores(vocabulary, n[:, :, :2], c, u, [2, 3])
-    with pytest.raises(LabelError, match="lengths go from 2 to 4; the arrays have 3 columns"):
-        decode_scores(vocabulary, n, c, u, [2, 4])
-    with pytest.raises(UnknownNameError, match="no decoding is called 'best'; there are legal and greedy"):
-        decode_scores(vocabulary, n, c, u, [2, 2], "best")  # type: ignore[arg-type]
-    with pytest.raises(LabelError, match="u has no labels to choose from"):
-        decode_scores(
-            Vocabulary("abs", (1,), (Name((), root=True),), ()), *(np.zeros((1, 1, k)) for k in (1, 1, 0)), [1]
-        )
-
-
-def test_a_foreign_encoding_is_greedy_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Foreign(registry.Encoding):
-        name = "foreign"
-        encode = registry.encoding("abs").encode
-        decode = registry.encoding("abs").decode
-        write_n = registry.encoding("abs").write_n
-        read_n = registry.encoding("abs").read_n
-
-    monkeypatch.setattr(registry, "available", lambda: {"foreign": Foreign()})
-    loose = loose_vocabulary("abs")
-    vocabulary = Vocabulary("foreign", loose.n, loose.c, loose.u)
-    batch = random_scores(vocabulary, [5], 9)
-    assert decode_scores(vocabulary, *batch, [5], "greedy").sentences == 1
-    with pytest.raises(UnknownNameError, match="encoding 'foreign' has no legal decoding"):
-        decode_scores(vocabulary, *batch, [5])
-    with pytest.raises(UnknownNameError, match="encoding 'foreign' has no confidences"):
-        decode_scores(vocabulary, *batch, [5], "greedy", confidence=True)
-
-
-def test_no_sentences_and_no_tokens() -> None:
+def test_long_batches_are_decoded_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     vocabulary = loose_vocabulary("rel")
-    sizes = len(vocabulary.n), len(vocabulary.c), len(vocabulary.u)
-    for rows, columns in ((0, 0), (2, 0), (2, 3)):
+    lengths = [3, 0, 12, 1, 0, 30, 7, 0]
+    batch = random_scores(vocabulary, lengths, 3)
+    whole = decode_scores(vocabulary, *batch, lengths, confidence=True)
+    monkeypatch.setattr("nestag.decoding.scores.PIECE", 10 * sum(head.shape[1] for head in batch))
+    assert [piece.lengths.tolist() for piece in Scores.of(vocabulary, *batch, lengths).pieces()] == [
+        [3, 0, 12], [1, 0, 30], [7], [0]
+    ]  # fmt: skip
+    pieces = decode_scores(vocabulary, *batch, lengths, confidence=True)
+    assert pieces.to_lists() == whole.to_lists()
+    assert pieces.confidence == pytest.approx(whole.confidence)
+
+
+def test_no_sentences_and_no_words() -> None:
+    vocabulary = loose_vocabulary("rel")
+    batch = [np.zeros((0, len(table))) for table in (vocabulary.n, vocabulary.c, vocabulary.u)]
+    for rows in (0, 2):
         for decoding in ("legal", "greedy"):
-            batch = [np.zeros((rows, columns, size)) for size in sizes]
             table = decode_scores(vocabulary, *batch, [0] * rows, decoding, confidence=True)
             assert table.to_lists() == [()] * rows
-
-
-def test_a_search_that_cannot_be_is_refused() -> None:
-    with pytest.raises(LabelError, match="deepest is 0; search 1 deep at least"):
-        Search(deepest=0)
-    with pytest.raises(UnknownNameError, match="no pooling is called 'max'; there are sum and mean"):
-        Search(pooling="max")  # type: ignore[arg-type]
+            assert table.confidence is not None

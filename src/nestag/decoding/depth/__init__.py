@@ -1,0 +1,37 @@
+"""The decoder of abs, rel and dyn."""
+
+from nestag.decoding.arrays import Floats
+from nestag.decoding.decoder import Decoder, decodes
+from nestag.decoding.depth.probabilities import rate_spans
+from nestag.decoding.depth.repair import depth_steps, repaired_nodes
+from nestag.decoding.depth.search import depth_machine, legal_nodes
+from nestag.decoding.entities import EntityTable, entities_of
+from nestag.decoding.scores import LabelBatch, Scores, Search, best_labels
+from nestag.decoding.spans import rate_entities
+from nestag.encodings.base import Naming
+from nestag.encodings.depth import DepthEncoding
+
+
+@decodes(DepthEncoding)
+class DepthDecoder(Decoder[DepthEncoding]):
+    """Decodes depths, however an encoding writes them."""
+
+    def repair(self, labels: LabelBatch, naming: Naming) -> EntityTable:
+        """The entities that any labels describe, by the paper's repair rules."""
+        steps = depth_steps(self.encoding, self.vocabulary)
+        nodes = repaired_nodes(steps, self.chains.c, labels, naming)
+        return entities_of(self.chains, nodes, labels.u, labels.lengths)
+
+    def search(self, scores: Scores, settings: Search) -> EntityTable:
+        """The entities of the best legal labels."""
+        machine = depth_machine(self.encoding, self.vocabulary, settings.deepest)
+        nodes = legal_nodes(scores, machine, self.vocabulary, settings)
+        return entities_of(self.chains, nodes, best_labels(scores.u), scores.lengths)
+
+    def probabilities(self, scores: Scores, table: EntityTable, settings: Search) -> Floats:
+        """How probable each entity is, over all legal labels."""
+        machine = depth_machine(self.encoding, self.vocabulary, settings.deepest)
+        members = self.chains.c.members(len(self.chains.types))
+        return rate_entities(
+            self.chains, scores, table, lambda spans: rate_spans(machine, members, scores, spans, settings)
+        )

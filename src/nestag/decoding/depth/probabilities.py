@@ -1,0 +1,205 @@
+"""How probable entities are, for abs, rel and dyn.
+
+The scores make a Markov chain over the legal sequences: each has a weight, the product of its labels' probabilities
+with all names that fit instead of the best, and its share of the weight of all is its probability. A span is a node if
+the gaps inside are deeper than those on both sides, whatever its level:
+
+    depth    2   │ 3   4   3 │   1          k = 3: the gaps of the span are k deep or more, the deeper side k - 1
+             side│  inside   │side
+
+For each k there are two cases, the left side k - 1 deep, or the right side alone. Summed over them, over the roots and
+over the depths of both sides, this is exact: the ways to the left side (forward), those inside that never rise above k,
+and those from the right side on (backward). Inside, a step costs roots x cases x depths x depths, so all is linear in
+the words and in the spans' lengths.
+
+An entity of several words is as probable as its span is a node, times the probability of its type, given the gaps that
+belong to its span and to no entity inside it: each name that can stand below the root is rated by its scores at these
+gaps, summed (or their mean), as one of all such names; those with the type are added up. An entity over the whole
+sentence can be in the root's name: to the above is added, for each depth of the root, how probable that depth is, times
+the type's share among the root's names of as many levels.
+
+A span with more entities around it than the search is deep has probability 0: no legal sequence has them all.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from nestag.decoding.arrays import Bools, Floats, Ints
+from nestag.decoding.depth.search import DepthMachine, Moves, final, forward, moves_of
+from nestag.decoding.lanes import Lanes, blocks
+from nestag.decoding.nodes import summed
+from nestag.decoding.scores import Scores, Search, comparable, softmax
+from nestag.decoding.semiring import LOGS, PRODUCTS, UNDERFLOW, Semiring
+from nestag.decoding.spans import Spans, select_sentences
+
+
+def rate_spans(machine: DepthMachine, members: Floats, scores: Scores, spans: Spans, search: Search) -> Floats:
+    """How probable each type is at each span: spans x types; `members` says which c has which type."""
+    nodes = spans.nodes
+    found = node_probabilities(machine, scores, nodes.start, nodes.end)
+    within = nodes.depth <= len(machine.n_row)
+    c = comparable(scores.c)
+    names = softmax(_pooled(c, nodes.gaps, nodes.first, machine.names, search))
+    rated: Floats = (found.node * within)[:, None] * (names @ members[machine.names])
+    whole = np.flatnonzero(spans.whole)
+    gaps, first = _with_last(spans, whole)
+    for root, names_of_root in enumerate(machine.root_names):
+        if whole.size and names_of_root.size:
+            names = softmax(_pooled(c, gaps, first, names_of_root, search))
+            rated[whole] += found.root[root, spans.sentence[whole], None] * (names @ members[names_of_root])
+    return rated
+
+
+def _with_last(spans: Spans, whole: Ints) -> tuple[Ints, Ints]:
+    """The gaps of whole sentences with the last word, which carries the root's name as well."""
+    nodes = spans.nodes
+    kept = np.repeat(spans.whole, nodes.sizes)
+    gaps = np.concatenate([nodes.gaps[kept], nodes.end[whole] - 1])
+    owner = np.concatenate([np.repeat(np.arange(len(whole)), nodes.sizes[whole]), np.arange(len(whole))])
+    order = np.argsort(owner, kind="stable")
+    return gaps[order], np.flatnonzero(np.diff(owner[order], prepend=-1))
+
+
+def _pooled(c: Floats, gaps: Ints, first: Ints, names: Ints, search: Search) -> Floats:
+    """The scores of names over the gaps of each node, summed or their mean."""
+    total = summed(c, gaps, first, names)
+    return total if search.pooling == "sum" else total / np.diff(first, append=len(gaps))[:, None]
+
+
+class NodeProbabilities(NamedTuple):
+    """How probable each span is a node below the root, and each root of each sentence: roots x sentences."""
+
+    node: Floats
+    root: Floats
+
+
+def node_probabilities(machine: DepthMachine, scores: Scores, start: Ints, end: Ints) -> NodeProbabilities:
+    """The probabilities of spans of two words or more."""
+    chain = Chain.of(PRODUCTS, machine, scores)
+    found = NodeProbabilities(_node_probabilities(chain, scores, start, end), chain.root)
+    lost = (chain.whole < UNDERFLOW) & (scores.lengths > 0)
+    if lost.any():
+        again = select_sentences(scores, lost, start, end)
+        chain = Chain.of(LOGS, machine, again.scores)
+        found.node[again.spans] = _node_probabilities(chain, again.scores, again.start, again.end)
+        found.root[:, lost] = chain.root
+    return found
+
+
+class Chain(NamedTuple):
+    """The weights of all legal sequences of a batch."""
+
+    semiring: Semiring
+    machine: DepthMachine
+    moves: Moves
+    before: Floats
+    """Of all ways to a root, depth and word."""
+    after: Floats
+    """Of all ways from there to the end."""
+    root: Floats
+    """How probable each root is: roots x sentences."""
+    whole: Floats
+    """Of all sequences of each sentence."""
+
+    @classmethod
+    def of(cls, semiring: Semiring, machine: DepthMachine, scores: Scores) -> Chain:
+        """Run forward and backward over all sentences."""
+        moves = moves_of(scores, semiring.labels(scores.c), machine, semiring)
+        before, after = (np.empty((*machine.c_row.shape, len(scores.n))) for _ in range(2))
+        root = np.zeros((len(machine.roots), len(scores.lengths)))
+        whole = np.zeros(len(scores.lengths))
+        for rows, lanes in blocks(scores.first, scores.lengths, machine.n_row.size):
+            here = moves.at(lanes.word)
+            total = forward(here, machine, lanes, semiring)
+            at_root = final(total, machine, lanes, semiring)
+            whole[rows] = semiring.sum(at_root, 0)
+            root[:, rows] = semiring.share(at_root, whole[rows])
+            before[:, :, lanes.word] = total
+            after[:, :, lanes.word] = _backward(here, machine, lanes, semiring)
+        return cls(semiring, machine, moves, before, after, root, whole)
+
+
+def _backward(moves: Moves, machine: DepthMachine, lanes: Lanes, semiring: Semiring) -> Floats:
+    """The weight of all ways from each root, depth and slot to the end."""
+    total = np.full((*machine.c_row.shape, lanes.offset[-1]), semiring.zero)
+    total[np.arange(len(machine.roots))[:, None], machine.roots[:, None] - 1, lanes.end] = semiring.one
+    n_row = machine.n_row[1:].T
+    for before, a, b in lanes.steps_back():
+        following = semiring.times(total[:, :, a:b], moves.c[:, a:b].take(machine.c_row, axis=0))
+        ended = total[:, :, before : before + b - a]
+        ended[...] = semiring.advance(following, moves.n[:, a:b], n_row)
+    return total
+
+
+class Cases(NamedTuple):
+    """For each case which depths are allowed; cases x depths."""
+
+    left: Bools
+    """The left side's depth, 0 first."""
+    inside: Bools
+    """The depths inside, 1 first."""
+    right: Bools
+    """The right side's depth, 1 first."""
+
+    @classmethod
+    def to(cls, deepest: int) -> Cases:
+        """Both cases of each k below the root."""
+        k = np.arange(2, deepest + 1)[:, None]
+        depth = np.arange(deepest + 1)
+        left = np.concatenate([depth == k - 1, depth < k - 1])
+        inside = np.concatenate([depth >= k, depth >= k])
+        right = np.concatenate([depth <= k - 1, depth == k - 1])
+        return cls(left, inside[:, 1:], right[:, 1:])
+
+
+def _node_probabilities(chain: Chain, scores: Scores, start: Ints, end: Ints) -> Floats:
+    """How probable each span of two words or more is a node below the root, from 0 to 1."""
+    probability = np.zeros(len(start))
+    deepest = len(chain.machine.n_row) - 1
+    if deepest == 1:
+        return probability
+    sentence = np.searchsorted(np.cumsum(scores.lengths), start, side="right")
+    opens = start == scores.first[sentence]
+    cases = Cases.to(deepest)
+    for rows, lanes in blocks(start, end - start - 1, len(chain.machine.roots) * cases.inside.size * deepest):
+        inside = _inside(chain, cases, lanes, start[rows], opens[rows])
+        weight = _closed(chain, cases, inside[..., lanes.end], end[rows] - 1)
+        probability[rows] = chain.semiring.share(weight, chain.whole[sentence[rows]])
+    return probability
+
+
+def _inside(chain: Chain, cases: Cases, lanes: Lanes, start: Ints, opens: Bools) -> Floats:
+    """The weight of all ways to each root, case, depth and slot that went into the span and stayed there."""
+    semiring, machine, moves = chain.semiring, chain.machine, chain.moves.at(lanes.word)
+    begin, n_row = lanes.offset[1], machine.n_row
+    inside = semiring.times(semiring.where(cases.inside)[:, :, None], moves.c[0])  # names have no root's mark
+    total = np.repeat(inside[None], len(machine.roots), axis=0)  # roots x cases x depths x slots
+    ways = semiring.times(_left(chain, start, opens)[:, None], semiring.where(cases.left)[:, :, None])
+    first = total[..., :begin]
+    semiring.times(first, semiring.advance(ways, moves.n[:, :begin], n_row), out=first)
+    for before, a, b in lanes.steps():
+        here, reached = total[..., a:b], total[..., before : before + b - a]
+        semiring.times(here, semiring.advance(reached, moves.n[:, a:b], n_row[1:]), out=here)
+    return total
+
+
+def _left(chain: Chain, start: Ints, opens: Bools) -> Floats:
+    """The weight of all ways to the gap before each span: roots x depths (0 first) x spans."""
+    roots, depths, _ = chain.before.shape
+    total = np.full((roots, depths + 1, len(start)), chain.semiring.zero)
+    total[:, 0, opens] = chain.semiring.one
+    total[:, 1:, ~opens] = chain.before[:, :, start[~opens] - 1]
+    return total
+
+
+def _closed(chain: Chain, cases: Cases, inside: Floats, side: Ints) -> Floats:
+    """The weight of all sequences with each span, whose right side is the gap after the word `side`."""
+    semiring, machine, moves = chain.semiring, chain.machine, chain.moves.at(side)
+    leaves = semiring.advance(inside, moves.n, machine.n_row[1:])  # roots x cases x depths x spans
+    semiring.times(leaves, semiring.where(cases.right)[:, :, None], out=leaves)
+    onward = semiring.times(moves.c.take(machine.c_row, axis=0), chain.after[:, :, side])
+    semiring.times(leaves, onward[:, None], out=leaves)
+    return semiring.sum(leaves.reshape(-1, len(side)), 0)

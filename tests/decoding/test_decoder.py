@@ -1,0 +1,143 @@
+"""An encoding brings its decoder; one that brings none is repaired, decoded greedily and rated all the same."""
+
+from collections.abc import Iterator
+from importlib.metadata import EntryPoint, EntryPoints
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import nestag.encodings as registry
+from fifth_encoding import FromTheRight
+from nestag.data import Sentence
+from nestag.decoding import Decoder, EntityTable, LabelBatch, Scores, Search, decode_batch, decode_scores, decodes
+from nestag.decoding import decoder as decoders
+from nestag.decoding.decoder import decoder_of
+from nestag.decoding.depth import DepthDecoder
+from nestag.encodings import Encoding, decode, encode
+from nestag.encodings.depth import AbsoluteDepth
+from nestag.errors import LabelError, UnknownNameError
+from nestag.vocabulary import LabelIds, Vocabulary
+from random_scores import random_scores
+from strategies import loose_vocabulary, sentences
+
+
+@pytest.fixture(autouse=True)
+def right(monkeypatch: pytest.MonkeyPatch) -> Iterator[FromTheRight]:
+    """The fifth encoding, known while a test runs."""
+    monkeypatch.setattr(registry, "_registered", {})
+    monkeypatch.setattr(decoders, "_DECODERS", dict(decoders._DECODERS))
+    added = FromTheRight()
+    registry.register(added)
+    yield added
+    decoders._decoder.cache_clear()
+
+
+class Backwards(AbsoluteDepth):
+    """One of the family of depths: the same with their sign turned."""
+
+    name = "backwards"
+
+    def from_depths(self, depths: list[int]) -> list[int]:
+        return [-depth for depth in depths]
+
+    def next_depth(self, depth: int, n: object) -> int:
+        return -super().next_depth(depth, n)  # type: ignore[arg-type]
+
+
+def vocabulary_of(added: Encoding) -> Vocabulary:
+    loose = loose_vocabulary("abs")
+    return Vocabulary(added.name, loose.n, loose.c, loose.u)
+
+
+@given(sentence=sentences())
+def test_the_fifth_encoding_is_one(sentence: Sentence) -> None:
+    assert decode(encode(sentence, FromTheRight()), FromTheRight()) == sentence.entities
+
+
+@pytest.mark.parametrize("added", [Backwards(), FromTheRight()])
+@pytest.mark.parametrize("naming", ["first", "majority"])
+def test_repair_needs_nothing_but_the_encoding(added: Encoding, naming: registry.Naming) -> None:
+    registry.register(added)
+    vocabulary = vocabulary_of(added)
+    rng = np.random.default_rng(3)
+    lengths = [7, 0, 3, 12]
+    batch = [rng.integers(0, len(table), 22) for table in (vocabulary.n, vocabulary.c, vocabulary.u)]
+    labels = vocabulary.labels(LabelIds(*(ids.tolist() for ids in batch)))
+    alone = [decode(labels[a:b], added, naming) for a, b in ((0, 7), (7, 7), (7, 10), (10, 22))]
+    assert decode_batch(vocabulary, *batch, lengths, naming).to_lists() == alone
+
+
+def test_a_relative_of_the_depths_is_searched_and_rated_like_them() -> None:
+    registry.register(Backwards())
+    loose = loose_vocabulary("abs")
+    turned = Vocabulary("backwards", tuple(-n for n in loose.n), loose.c, loose.u)  # type: ignore[operator]
+    assert type(decoder_of(turned)) is DepthDecoder
+    batch = random_scores(loose, [9, 4], 1)
+    expected = decode_scores(loose, *batch, [9, 4], confidence=True)
+    found = decode_scores(turned, *batch, [9, 4], confidence=True)
+    assert found.to_lists() == expected.to_lists()
+    assert found.confidence == pytest.approx(expected.confidence)
+
+
+def test_without_a_search_legal_decoding_is_greedy_and_says_so(right: FromTheRight) -> None:
+    vocabulary = vocabulary_of(right)
+    batch = random_scores(vocabulary, [5, 8], 9)
+    with pytest.warns(
+        UserWarning, match="encoding 'right' has no search for the best legal labels; decoding is greedy"
+    ):
+        found = decode_scores(vocabulary, *batch, [5, 8])
+    assert found.to_lists() == decode_scores(vocabulary, *batch, [5, 8], "greedy").to_lists()
+
+
+@given(seed=st.integers(0, 1_000), temperature=st.sampled_from([1.0, 2.0]))
+def test_without_probabilities_confidence_is_the_mean_probability_of_the_labels(seed: int, temperature: float) -> None:
+    vocabulary = vocabulary_of(FromTheRight())
+    batch = random_scores(vocabulary, [5, 0, 8], seed, impossible=0.1)
+    search = Search(temperature=temperature)
+    table = decode_scores(vocabulary, *batch, [5, 0, 8], "greedy", confidence=True, search=search)
+    assert table.confidence is not None
+    first = [0, 5, 5]
+    for sentence, start, end, value in zip(table.sentence, table.start, table.end, table.confidence, strict=True):
+        chances = [
+            np.exp(row[row > -np.inf] / temperature).max() / np.exp(row[row > -np.inf] / temperature).sum()
+            for head in batch for row in head[first[sentence] + start : first[sentence] + end]
+        ]  # fmt: skip
+        assert value == pytest.approx(np.prod(chances) ** (1 / len(chances)))
+
+
+def test_a_decoder_of_its_own_is_used_for_the_encoding_and_its_subclasses(right: FromTheRight) -> None:
+    vocabulary = vocabulary_of(right)
+    assert type(decoder_of(vocabulary)) is Decoder
+
+    @decodes(FromTheRight)
+    class Own(Decoder[FromTheRight]):
+        def search(self, scores: Scores, settings: Search) -> EntityTable:
+            labels = LabelBatch(*(np.zeros(len(scores.n), dtype=np.int64) for _ in range(3)), scores.lengths)
+            return self.repair(labels, "majority")
+
+    class Further(FromTheRight):
+        name = "further"
+
+    registry.register(Further())
+    for added in (right, Further()):
+        assert type(decoder_of(vocabulary_of(added))) is Own
+        batch = random_scores(vocabulary, [5], 9)
+        expected = decode_batch(vocabulary, *[np.zeros(5, dtype=int)] * 3, [5], "majority").to_lists()
+        assert decode_scores(vocabulary_of(added), *batch, [5]).to_lists() == expected
+
+
+def test_names_of_the_package_stay_its_own() -> None:
+    with pytest.raises(LabelError, match="nestag has an encoding called 'abs'; give yours another name"):
+        registry.register(AbsoluteDepth())
+
+
+def test_an_encoding_is_found_by_its_entry_point(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "_registered", {})
+    with pytest.raises(UnknownNameError, match=r"no encoding is called 'right'.*import the module that registers it"):
+        registry.encoding("right")
+    points = EntryPoints([EntryPoint("right", "fifth_encoding:FromTheRight", registry.ENTRY_POINTS)])
+    monkeypatch.setattr(registry, "entry_points", lambda **chosen: points.select(**chosen))
+    assert isinstance(registry.encoding("right"), FromTheRight)
+    assert "right" in registry.available()
