@@ -100,10 +100,9 @@ def test_without_probabilities_confidence_is_the_mean_probability_of_the_labels(
     assert table.confidence is not None
     first = [0, 5, 5]
     for sentence, start, end, value in zip(table.sentence, table.start, table.end, table.confidence, strict=True):
-        chances = [
-            np.exp(row[row > -np.inf] / temperature).max() / np.exp(row[row > -np.inf] / temperature).sum()
-            for head in batch for row in head[first[sentence] + start : first[sentence] + end]
-        ]  # fmt: skip
+        rows = [row for head in batch for row in head[first[sentence] + start : first[sentence] + end]]
+        chances = [1 / np.exp((row - row.max()) / temperature).sum() for row in rows if row.max() > -np.inf]
+        chances += [1 / len(row) for row in rows if row.max() == -np.inf]
         assert value == pytest.approx(np.prod(chances) ** (1 / len(chances)))
 
 

@@ -22,7 +22,7 @@ import numpy as np
 from nestag.decoding.arrays import Floats
 from nestag.decoding.chains import chains_of
 from nestag.decoding.entities import EntityTable, as_table
-from nestag.decoding.scores import LabelBatch, Scores, Search, comparable
+from nestag.decoding.scores import LabelBatch, Scores, Search, comparable, softmax
 from nestag.encodings import encoding
 from nestag.encodings.base import Encoding, Naming
 from nestag.vocabulary import LabelIds, Vocabulary
@@ -58,8 +58,8 @@ class Decoder(Generic[E]):
 
     def probabilities(self, scores: Scores, table: EntityTable, settings: Search) -> Floats:
         """For each entity the geometric mean, over its words and heads, of the highest label probability."""
-        heads = [comparable(head) for head in (scores.n, scores.c, scores.u)]
-        highest = -sum(np.log(np.exp(head).sum(axis=0)) for head in heads) / len(heads)  # of each word, as a logarithm
+        heads = (softmax(comparable(head).T) for head in (scores.n, scores.c, scores.u))
+        highest = np.mean([np.log(head.max(axis=1, initial=0)) for head in heads], axis=0)  # of each word
         sums = np.concatenate([[0.0], np.cumsum(highest)])
         offset = scores.first[table.sentence]
         probability: Floats = np.exp(
