@@ -68,8 +68,9 @@ def convert(
 ) -> None:
     """Write a corpus in another format; whatever cannot be kept as it was is counted on the error stream.
 
-    The formats are brackets, brat, cas, columns, conllu, doccano, jsonl, labelstudio, nner, prodigy, spacy and text; a
-    file's suffix and content say which it is, unless --from or --to does.
+    The formats are bioc, bioc-json, brackets, brat, cas, columns, conllu, doccano, dygie, gliner, jsonl, labelstudio,
+    nner, oneie, parquet, prodigy, pubtator, spacy, spacy2, spert, text, w2ner and webanno; a file's suffix and content
+    say which it is, unless --from or --to does. docs/formats.md shows each.
     """
     origin, goal = format_of(source, read_as), format_for(target, write_as)
     write = writer_of(goal)
@@ -95,8 +96,17 @@ def counted(sentences: Iterable[Sentence], tally: Tally) -> Iterator[Sentence]:
 def judged(sentences: Iterable[Sentence], source: str, crossing: Crossing, report: Report) -> Iterable[Sentence]:
     """The sentences with their crossing entities kept, set aside, or refused."""
     if crossing is Crossing.KEEP:
-        return sentences
+        return kept(sentences, source, report)
     return nesting(sentences, source, report) if crossing is Crossing.SET_ASIDE else refused(sentences, source)
+
+
+def kept(sentences: Iterable[Sentence], source: str, report: Report) -> Iterator[Sentence]:
+    """The sentences as they are; pairs of entities that cross are counted."""
+    for number, sentence in enumerate(sentences, 1):
+        for first, second in crossing_pairs(sentence.entities):
+            place = place_of(source, sentence, number)
+            report.add("pair of crossing entities kept", place, f"{describe(first)} and {describe(second)}")
+        yield sentence
 
 
 def refused(sentences: Iterable[Sentence], source: str) -> Iterator[Sentence]:

@@ -55,12 +55,20 @@ def words_field(record: dict[str, Any], key: str) -> list[str]:
     return [label_field({key: word}, key) for word in value]
 
 
-def name_of(record: dict[str, Any], path: str | Path, line: int) -> str:
-    """The id of an object as a string; without one, the file's name and the line."""
+def name_of(record: dict[str, Any], path: str | Path, name: str) -> str:
+    """The id of an object as a string; without one, the file's name and the record's."""
     value = record.get("id")
     if value is None:
-        return f"{Path(path).name.split('.')[0]}:{line}"
+        return f"{Path(path).name.split('.')[0]}:{name}"
     return str(value) if type(value) is int else text_field(record, "id")
+
+
+def id_or_none(record: dict[str, Any], key: str) -> str | None:
+    """An id, which may be a number or missing."""
+    value = record.get(key)
+    if value is None:
+        return None
+    return str(value) if type(value) is int else text_field(record, key)
 
 
 def as_id(name: str) -> str | int:

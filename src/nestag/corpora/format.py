@@ -103,7 +103,12 @@ def skipping(options: Options, report: Report) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        if not options.skip_bad:
-            hint = "" if "--skip-bad" in error.message else " (--skip-bad sets it aside)"
-            raise InputError(error.message + hint, error.source, error.line) from None
-        report.lose("bad record set aside", error.place, error.message)
+        set_aside(error, options, report)
+
+
+def set_aside(error: InputError, options: Options, report: Report) -> None:
+    """Report a record that cannot be read, or raise its error if such records are not to be skipped."""
+    if not options.skip_bad:
+        hint = "" if "--skip-bad" in error.message else " (--skip-bad sets it aside)"
+        raise InputError(error.message + hint, error.source, error.line) from None
+    report.lose("bad record set aside", error.place, error.message)

@@ -27,10 +27,11 @@ LOOKED_AT = 100
 
 
 class Record(NamedTuple):
-    """An object and the line it begins on."""
+    """An object, the line it begins on, and a name for it: its line, and which it is of several that begin there."""
 
     line: int
     fields: dict[str, Any]
+    name: str
 
 
 class Value(NamedTuple):
@@ -46,12 +47,15 @@ def read_records(path: str | Path, options: Options, report: Report) -> Iterator
     Only the object at hand is held, of at most 64 Mi characters. One that is no JSON ends a list; where they stand on
     lines, the next line can still be read.
     """
+    before = same = 0
     for line, value in read_values(path, options, report):
+        same = same + 1 if line == before else 1
+        before = line
         with skipping(options, report):
             if not isinstance(value, dict):
                 kind = type(value).__name__
                 raise InputError(f"{kind} where an object should be; write {{...}}", str(path), line)
-            yield Record(line, value)
+            yield Record(line, value, str(line) if same == 1 else f"{line}.{same}")
 
 
 def read_values(path: str | Path, options: Options, report: Report) -> Iterator[Value]:

@@ -77,6 +77,10 @@ class Report:
         """Name a place otherwise in all findings, as when a file was written elsewhere first."""
         self.findings = [found._replace(place=found.place.replace(place, name)) for found in self.findings]
 
+    def total(self, beginning: str) -> int:
+        """How many findings there are whose kind begins so."""
+        return sum(count for kind, count in self.counts.items() if kind.startswith(beginning))
+
     def summary(self) -> list[str]:
         """The notes, and a line for each kind with its first example."""
         first = {finding.kind: finding for finding in reversed(self.findings)}

@@ -13,6 +13,8 @@ from nestag.data import Entity
 
 JOINT = "|"
 """What stands between tags of one cell; types have it escaped."""
+PHRASES = {"ADJP", "ADVP", "CONJP", "INTJ", "LST", "NP", "PP", "PRT", "SBAR", "UCP", "VP"}
+"""Types of phrases, which many files have in a column beside entities."""
 _TAG = re.compile(r"(O)|([BIMESWLU])-(.+)", re.DOTALL)
 _SAME = {"M": "I", "W": "S"}  # what BMES and BMEWO call them
 _REPAIRED = "tag repaired to begin an entity"

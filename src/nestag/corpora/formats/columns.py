@@ -26,7 +26,7 @@ from typing import NamedTuple
 
 from nestag.corpora.format import DEFAULT, Format, Options, skipping
 from nestag.corpora.report import Report
-from nestag.corpora.tags import Tag, entities_of, joined_entities, parsed
+from nestag.corpora.tags import PHRASES, Tag, entities_of, joined_entities, parsed
 from nestag.corpora.tokenfiles import holdable, put, read_word, write_word
 from nestag.data import Entity, Sentence
 from nestag.errors import InputError
@@ -37,8 +37,6 @@ LOOKED_AT = 100
 LONGEST_BLOCK = 1_000_000
 """Lines without a blank one beyond which a file is taken for something else."""
 DOCUMENT = "-DOCSTART-"
-PHRASES = {"ADJP", "ADVP", "CONJP", "INTJ", "LST", "NP", "PP", "PRT", "SBAR", "UCP", "VP"}
-"""Types of phrases, which many files have in a column beside entities."""
 _JOINT = "|"
 _ENOUGH = 10  # lines of which tags inside are no accident, as in "A B-2 bomber"
 _MOST = 0.9  # of the cells of a column that must be tags

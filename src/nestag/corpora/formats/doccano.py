@@ -58,8 +58,8 @@ def looks_like(head: str) -> bool:
 
 def document_from(record: Record, path: str | Path, report: Report) -> Document:
     """A parsed line as a document."""
-    line, fields = record
-    name = name_of(fields, path, line)
+    line, fields, own = record
+    name = name_of(fields, path, own)
     text = text_field(fields, next((key for key in _TEXT if key in fields), "text"))
     units = Utf16(text)
     key = next((key for key in _SPANS if fields.get(key) is not None), "label")

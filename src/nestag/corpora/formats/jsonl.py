@@ -14,7 +14,8 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any, TextIO
 
-from nestag.corpora.format import DEFAULT, Format, Options
+from nestag.corpora.format import DEFAULT, Format, Options, set_aside
+from nestag.corpora.records import any_object, is_list
 from nestag.corpora.report import Report
 from nestag.data import Entity, Origin, Sentence
 from nestag.errors import DataError, InputError
@@ -23,25 +24,36 @@ from nestag.files import WHOLE, Line, Part, read_lines, writing
 
 def read(path: str | Path, options: Options = DEFAULT, report: Report | None = None) -> Iterator[Sentence]:
     """The sentences of a file; an InputError names the line that holds none."""
-    return read_part(path, WHOLE, report)
+    return read_part(path, WHOLE, report, options)
 
 
-def read_part(path: str | Path, part: Part, report: Report | None = None) -> Iterator[Sentence]:
+def read_part(
+    path: str | Path, part: Part, report: Report | None = None, options: Options = DEFAULT
+) -> Iterator[Sentence]:
     """The sentences of some of its lines, so that several processes can share a file."""
     report = Report() if report is None else report
     for line in read_lines(path, part):
         if not line.text.strip():
             continue
         try:
-            record = json.loads(line.text)
-            sentence = sentence_from(record, line)
-            if len(record["entities"]) > len(sentence.entities):
-                report.duplicates(_entities(record["entities"]), sentence, f"{path}:{line.number}")
+            sentence = _sentence_on(line, str(path), report)
+        except InputError as error:
+            set_aside(error, options, report)
+        else:
             yield sentence
-        except DataError as error:
-            raise InputError(str(error), str(path), line.number) from None
-        except (ValueError, RecursionError) as error:  # of JSON itself, or a number too long to read
-            raise InputError(f"not JSON ({error}); write one object a line", str(path), line.number) from None
+
+
+def _sentence_on(line: Line, source: str, report: Report) -> Sentence:
+    try:
+        record = json.loads(line.text)
+        sentence = sentence_from(record, line)
+    except DataError as error:
+        raise InputError(str(error), source, line.number) from None
+    except (ValueError, RecursionError) as error:  # of JSON itself, or a number too long to read
+        raise InputError(f"not JSON ({error}); write one object a line", source, line.number) from None
+    if len(record["entities"]) > len(sentence.entities):
+        report.duplicates(_entities(record["entities"]), sentence, f"{source}:{line.number}")
+    return sentence
 
 
 def write(
@@ -59,9 +71,10 @@ def write_to(sentences: Iterable[Sentence], stream: TextIO) -> None:
 
 
 def looks_like(head: str) -> bool:
-    """Whether the beginning of a file is an object with tokens."""
-    first = head.lstrip().split("\n", 1)[0]
-    return first.startswith("{") and '"tokens"' in first and '"entities"' in first
+    """Whether one of the first objects of a file, which is no list, has tokens and entities."""
+    return not is_list(head) and any_object(
+        head, lambda f: isinstance(f.get("tokens", 0), list | None) and "entities" in f
+    )
 
 
 def sentence_from(record: object, line: Line) -> Sentence:

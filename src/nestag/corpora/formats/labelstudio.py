@@ -69,7 +69,7 @@ def looks_like(head: str) -> bool:
 
 def document_from(record: Record, path: str | Path, options: Options, report: Report) -> Document | None:
     """A parsed task as a document; None if it was skipped."""
-    line, fields = record
+    line, fields, own = record
     place = f"{path}:{line}"
     whole = "data" in fields
     regions = _regions(fields, place, report) if whole else _minimal_regions(fields, place, report)
@@ -86,7 +86,7 @@ def document_from(record: Record, path: str | Path, options: Options, report: Re
     text = text_field(data, key)
     units = Utf16(text)
     spans = [_spans(region, text, units, place, report) for region in regions]
-    return Document(name_of(fields, path, line), text, tuple(chain.from_iterable(spans)))
+    return Document(name_of(fields, path, own), text, tuple(chain.from_iterable(spans)))
 
 
 def _is_task(fields: dict[str, Any]) -> bool:

@@ -54,7 +54,7 @@ def looks_like(head: str) -> bool:
 
 def document_from(record: Record, path: str | Path, options: Options, report: Report) -> Document | None:
     """A parsed line as a document; None if it was not accepted."""
-    line, fields = record
+    line, fields, own = record
     place = f"{path}:{line}"
     answer = fields.get("answer", "accept")
     if answer != "accept":
@@ -69,7 +69,7 @@ def document_from(record: Record, path: str | Path, options: Options, report: Re
     offsets = [(number_field(token, "start"), number_field(token, "end")) for token in list_field(fields, "tokens")]
     words = given_words(text, offsets, place, report) if offsets else None
     return Document(
-        name_of(named, path, line), text, spans, None if words is None else tuple(grouped(words, text, options))
+        name_of(named, path, own), text, spans, None if words is None else tuple(grouped(words, text, options))
     )
 
 

@@ -1,0 +1,144 @@
+"""Tables of Hugging Face `datasets`: a Parquet or Arrow file, or a folder that `save_to_disk` made.
+
+    tokens             ner_tags      ner_tags_2
+    ["the", "USA"]     [1, 2]        [0, 3]          with the names O, B-GPE, I-GPE, B-LOC for the numbers
+
+Every column of tags is a level; a cell may also be a list of levels or, for each token, a list of tags. `field` names
+the columns to read, with commas between; without it those are read whose numbers or strings are tags (tags.py), and
+phrases and the rest are named and left. A column `entities` with start, end and type is read as well. Written are a
+.parquet file, or else a folder; the outermost entities stand in the first column. A folder of several splits is
+refused: name one of them. Needs pyarrow (the extra `parquet`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import Any
+
+from nestag.corpora.format import DEFAULT, Format, Options, skipping
+from nestag.corpora.formats.columns import levels_of
+from nestag.corpora.report import Report
+from nestag.corpora.table import (
+    DATA,
+    INFO,
+    Columns,
+    Table,
+    chosen_columns,
+    features_of,
+    pyarrow,
+    sentence_of,
+    tables_in,
+)
+from nestag.corpora.tokenfiles import holdable, put
+from nestag.data import Sentence
+from nestag.errors import DataError, InputError
+from nestag.files import writing_bytes, writing_folder
+
+ROWS = 1_000
+"""Sentences read or written at once."""
+_STATE: dict[str, Any] = {
+    "_data_files": [{"filename": DATA}], "_fingerprint": "nestag", "_format_columns": None, "_format_kwargs": {},
+    "_format_type": None, "_output_all_columns": False, "_split": None,
+}  # fmt: skip
+
+
+def read(path: str | Path, options: Options = DEFAULT, report: Report | None = None) -> Iterator[Sentence]:
+    """The sentences of a table, or of all tables of a folder, a row each."""
+    report = Report() if report is None else report
+    for table in tables_in(path, ROWS):
+        columns: Columns | None = None
+        number = 0
+        for batch in table.batches:
+            columns = columns or chosen_columns(batch, table, options.field, report)
+            for row in batch.to_pylist():
+                number += 1
+                with skipping(options, report):
+                    yield _sentence(row, columns, table, number, report)
+
+
+def _sentence(row: dict[str, Any], columns: Columns, table: Table, number: int, report: Report) -> Sentence:
+    place = f"{table.path}: row {number}"
+    try:
+        return sentence_of(row, columns, place, report)
+    except DataError as error:
+        raise InputError(str(error), place) from None
+
+
+def write(
+    sentences: Iterable[Sentence], path: str | Path, options: Options = DEFAULT, report: Report | None = None
+) -> None:
+    """One table; a temporary file holds the rows until it is known which tags and columns they need."""
+    pa = pyarrow()
+    with TemporaryFile("w+", encoding="utf-8", newline="\n") as spool:
+        width, tags = 1, {"O"}
+        for place, sentence in holdable(sentences, path, report, ids=True):
+            levels = levels_of(sentence)
+            width = max(width, len(levels))
+            tags.update(tag for level in levels for tag in level)
+            put(json.dumps([sentence.id, sentence.tokens, levels], ensure_ascii=False) + "\n", spool, place)
+        names = ["O", *sorted(tags - {"O"})]
+        columns = ["ner_tags", *(f"ner_tags_{level}" for level in range(2, width + 1))]
+        features = features_of(columns, names)
+        schema = pa.schema(
+            [("id", pa.string()), ("tokens", pa.list_(pa.string())), *((one, pa.list_(pa.int64())) for one in columns)],
+            metadata={"huggingface": json.dumps({"info": {"features": features}})},
+        )
+        spool.seek(0)
+        batches = _batches(spool, schema, columns, {name: number for number, name in enumerate(names)})
+        if str(path).lower().removesuffix(".gz").endswith(".parquet"):
+            with writing_bytes(path) as stream:
+                _write_parquet(batches, stream, schema)
+        else:
+            _write_folder(batches, path, schema, features)
+
+
+def looks_like(head: str) -> bool:
+    """Whether a file begins as Parquet does."""
+    return head.startswith("PAR1")
+
+
+def _batches(lines: Iterable[str], schema: Any, columns: list[str], numbers: dict[str, int]) -> Iterator[Any]:
+    rows: list[dict[str, Any]] = []
+    for line in lines:
+        name, tokens, levels = json.loads(line)
+        row = {"id": name, "tokens": tokens}
+        for place, column in enumerate(columns):
+            tags = levels[place] if place < len(levels) else ["O"] * len(tokens)
+            row[column] = [numbers[tag] for tag in tags]
+        rows.append(row)
+        if len(rows) == ROWS:
+            yield pyarrow().RecordBatch.from_pylist(rows, schema=schema)
+            rows = []
+    if rows:
+        yield pyarrow().RecordBatch.from_pylist(rows, schema=schema)
+
+
+def _write_parquet(batches: Iterable[Any], stream: Any, schema: Any) -> None:
+    with pyarrow().parquet.ParquetWriter(stream, schema) as writer:
+        for batch in batches:
+            writer.write_batch(batch)
+
+
+def _write_folder(batches: Iterable[Any], path: str | Path, schema: Any, features: dict[str, Any]) -> None:
+    """What `datasets.load_from_disk` reads."""
+    with writing_folder(path) as folder:
+        with open(folder / DATA, "wb") as file, pyarrow().ipc.new_stream(file, schema) as stream:
+            for batch in batches:
+                stream.write_batch(batch)
+        (folder / INFO).write_text(json.dumps({"features": features}, ensure_ascii=False), encoding="utf-8")
+        (folder / "state.json").write_text(json.dumps(_STATE), encoding="utf-8")
+
+
+FORMAT = Format(
+    "parquet",
+    "Parquet or a folder of Hugging Face datasets",
+    (".parquet", ".arrow"),
+    read,
+    write,
+    looks_like,
+    folder=(".parquet", ".arrow"),
+    remedy="--field names the columns of tags",
+)
