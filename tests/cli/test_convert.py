@@ -41,7 +41,10 @@ def test_a_corpus_comes_through_whole_with_what_was_done_on_the_error_stream(cor
     target = corpus.with_name("out.jsonl.gz")
     done = CliRunner().invoke(app, ["convert", str(corpus), str(target)])
     assert (done.exit_code, done.stdout) == (0, "")
-    assert done.stderr == "converted 2 sentences, 5 tokens, 4 entities from jsonl to jsonl\n"
+    assert done.stderr == (
+        "converted 2 sentences, 5 tokens, 4 entities from jsonl to jsonl\n"
+        f"1 pair of crossing entities kept ({corpus}: sentence 1 (doc-1): [0, 2) X and [1, 3) Y)\n"
+    )
     assert list(jsonl.read(target)) == [CROSSED, PLAIN]
     assert gzip.decompress(target.read_bytes())
 
