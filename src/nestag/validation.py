@@ -41,10 +41,14 @@ def setting(
     above: float | None = None,
     below: float | None = None,
     choices: Choices | None = None,
+    none: str = "none",
     help: str = "",
 ) -> Any:
-    """A field of a dataclass with limits and a line of help; `factory` makes a default that is mutable."""
-    limits = Limits(minimum, maximum, above, below, choices)
+    """A field of a dataclass with limits and a line of help.
+
+    `factory` makes a default that is mutable; `none` is the word for None, such as "auto", where a field takes it.
+    """
+    limits = Limits(minimum, maximum, above, below, choices, none)
     metadata = {"limits": limits, "help": help}
     if factory is not None:
         return dataclasses.field(default_factory=factory, metadata=metadata)
@@ -113,6 +117,7 @@ class Limits:
     above: float | None = None
     below: float | None = None
     choices: Choices | None = None
+    none: str = "none"  # how None is written
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -153,7 +158,7 @@ def takes(kind: Any, limits: Limits = ANY) -> str:
         return f"a list, each {takes(parts[0], limits)}"
     if kind is str and limits.names:
         return f"one of {', '.join(limits.names)}"
-    simple = {int: "a whole number", float: "a number", str: "text", bool: "true or false", NoneType: "none"}
+    simple = {int: "a whole number", float: "a number", str: "text", bool: "true or false", NoneType: limits.none}
     found = simple.get(kind, "a list" if _is_named_tuple(kind) else "a table")
     return f"{found} {limits}" if kind in (int, float) and str(limits) else found
 
@@ -232,7 +237,7 @@ def _convert(kind: Any, value: Any, place: _Place) -> Any:
 
 def _one_of(parts: tuple[Any, ...], value: Any, place: _Place, kind: Any) -> Any:
     """A value of the first type of a union that takes it."""
-    if NoneType in parts and (value is None or (place.text and value.lower() == "none")):
+    if NoneType in parts and (value is None or value == place.limits.none):
         return None
     *others, last = (part for part in parts if part is not NoneType)
     for part in others:

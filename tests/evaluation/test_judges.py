@@ -1,5 +1,6 @@
 """The judge agrees with others: with seqeval on flat data, with the definitions written out as loops on nested data."""
 
+import json
 import random
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
@@ -15,6 +16,7 @@ from nestag.evaluation.judge import Judge, judged
 from nestag.evaluation.matching import Pair
 from nestag.evaluation.result import DEPTHS, LENGTHS, Evaluation
 from nestag.evaluation.score import Score, macro, total
+from nestag.validation import from_mapping, to_mapping
 
 TYPES = ("A", "B", "C")
 few = settings(max_examples=40, deadline=None)
@@ -212,7 +214,7 @@ def test_every_figure_has_an_interval_and_survives_json(pairs: list[Pair]) -> No
     found = judged(pairs)
     assert {name for name, score in found.figures().items() if any(score)} <= set(found.intervals)
     assert all(0 <= low <= high <= 1 for three in found.intervals.values() for low, high in three)
-    assert Evaluation.from_json(found.to_json()) == found
+    assert from_mapping(Evaluation, json.loads(json.dumps(to_mapping(found))), "evaluation") == found
 
 
 def test_words_are_told_apart_whatever_is_in_them() -> None:

@@ -29,6 +29,7 @@ from nestag.evaluation.result import Evaluation, Shown
 from nestag.evaluation.significance import Comparison, compare
 from nestag.files import is_stream
 from nestag.tables import Form, Table, to_json
+from nestag.validation import to_mapping
 from nestag.visible import visible
 
 WIDTH = 100
@@ -196,7 +197,7 @@ def to_object(found: Found, chosen: Mapping[str, Table]) -> str:
     """All that is known as one JSON object: the tables with their figures in percent, and the counts behind them."""
     record = {
         "tables": {name: js.loads(to_json(table)) for name, table in chosen.items()},
-        "evaluation": found.evaluation.to_json(),
+        "evaluation": to_mapping(found.evaluation),
         "comparison": found.comparison and found.comparison._asdict(),
     }
     return js.dumps(record, ensure_ascii=False, indent=1)
@@ -206,11 +207,12 @@ def drawn(sentences: Sequence[Shown], width: int) -> Iterator[Text]:
     """Sentences with their gold entities, then with the predicted ones, and what is wrong in words."""
     from nestag.cli.draw import nested
 
-    for place, (name, tokens, gold, predicted) in enumerate(sentences, 1):
-        found = mistakes_of(gold, predicted)
+    for place, shown in enumerate(sentences, 1):
+        name, tokens = shown.id, shown.tokens
+        found = mistakes_of(shown.gold, shown.predicted)
         times = f"{len(found):,} mistake{'s' * (len(found) != 1)}"
         yield Text(f"\nWorst {place}: {times}{f', {visible(name)}' if name else ''}", style="bold")
-        for title, entities in (("gold", gold), ("predicted", predicted)):
+        for title, entities in (("gold", shown.gold), ("predicted", shown.predicted)):
             yield Text(title, style="italic")
             yield from nested(Sentence(tokens, entities), width)
         yield from (Text(in_words(mistake, tokens)) for mistake in found)

@@ -53,7 +53,8 @@ class Reach(NamedTuple):
     recall: float | None
 
 
-class Coverage(NamedTuple):
+@dataclass(frozen=True)
+class Coverage:
     """A row of the table."""
 
     encoding: str
@@ -67,7 +68,8 @@ class Coverage(NamedTuple):
     absolute_sentences: float | None
 
 
-class Covered(NamedTuple):
+@dataclass(frozen=True)
+class Covered:
     """The whole table, and what could not be counted in it."""
 
     rows: tuple[Coverage, ...]

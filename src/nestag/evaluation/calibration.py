@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 BINS = 10
 
@@ -43,15 +43,6 @@ class Calibration:
     def error(self) -> float:
         """The expected calibration error: the mean distance of confidence from the share that is right."""
         return sum(abs(found.confidence - found.right) for found in self.bins) / max(1, self.entities)
-
-    def to_json(self) -> dict[str, Any]:
-        """As JSON has it."""
-        return {"bins": [list(found) for found in self.bins], "brier": self.brier}
-
-    @classmethod
-    def from_json(cls, record: Mapping[str, Any]) -> Calibration:
-        """The inverse of `to_json`."""
-        return cls(tuple(Bin(*found) for found in record["bins"]), record["brier"])
 
 
 class Rated(NamedTuple):

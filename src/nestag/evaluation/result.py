@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from nestag.data import Entity
 from nestag.evaluation.score import Score, total
@@ -91,7 +91,8 @@ class Confused(NamedTuple):
     times: int
 
 
-class Shown(NamedTuple):
+@dataclass(frozen=True)
+class Shown:
     """A sentence with its gold and predicted entities, to be looked at."""
 
     id: str | None
@@ -145,64 +146,6 @@ class Evaluation:
             **self.familiar,
         }
 
-    def to_json(self) -> dict[str, Any]:
-        """As JSON has it."""
-        return {
-            "sentences": self.sentences,
-            "overall": list(self.overall),
-            **{name: {str(k): list(v) for k, v in getattr(self, name).items()} for name in _BREAKDOWNS},
-            "mistakes": {
-                "kinds": self.mistakes.kinds,
-                "nesting": self.mistakes.nesting,
-                "confusion": [list(one) for one in self.mistakes.confusion],
-                "worst": [
-                    {
-                        "id": one.id,
-                        "tokens": list(one.tokens),
-                        "gold": [list(entity) for entity in one.gold],
-                        "predicted": [list(entity) for entity in one.predicted],
-                    }
-                    for one in self.mistakes.worst
-                ],
-            },
-            "intervals": {name: [list(bounds) for bounds in three] for name, three in self.intervals.items()},
-        }
-
-    @classmethod
-    def from_json(cls, record: Mapping[str, Any]) -> Evaluation:
-        """The inverse of `to_json`."""
-        parts: dict[str, Any] = {
-            name: {kind(k): Score(*v) for k, v in record[name].items()} for name, kind in _BREAKDOWNS.items()
-        }
-        mistakes = record["mistakes"]
-        return cls(
-            sentences=record["sentences"],
-            overall=Score(*record["overall"]),
-            mistakes=Mistakes(
-                mistakes["kinds"],
-                mistakes["nesting"],
-                tuple(Confused(*one) for one in mistakes["confusion"]),
-                tuple(
-                    Shown(one["id"], tuple(one["tokens"]), _entities(one["gold"]), _entities(one["predicted"]))
-                    for one in mistakes["worst"]
-                ),
-            ),
-            intervals={
-                name: Intervals(*(Interval(*bounds) for bounds in three)) for name, three in record["intervals"].items()
-            },
-            **parts,
-        )
-
-
-_BREAKDOWNS: dict[str, type[int] | type[str]] = {
-    "types": str,
-    "depths": int,
-    "lengths": int,
-    "nesting": str,
-    "familiar": str,
-    "same_depth": int,
-}
-
 
 def figures_of(breakdown: str, member: str | int) -> tuple[str, ...]:
     """The names of the figures that a class counts in.
@@ -216,7 +159,3 @@ def figures_of(breakdown: str, member: str | int) -> tuple[str, ...]:
         word, groups = _GROUPED[breakdown]
         return tuple(f"{word} {group.name}" for group in groups if group.holds(int(member)))
     return (ALL,) if breakdown == "overall" else (str(member),)
-
-
-def _entities(records: list[list[Any]]) -> tuple[Entity, ...]:
-    return tuple(Entity(*record) for record in records)

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 from typer.testing import CliRunner
 
 from nestag.cli import app
@@ -11,11 +12,10 @@ from nestag.corpora.formats import jsonl
 from nestag.lab.experiment.conduct import closing
 from nestag.lab.experiment.facts import read_all_facts
 from nestag.lab.experiment.grid import load_grid
-from nestag.lab.experiment.lock import locked
 from nestag.lab.experiment.outcome import Ended
 from nestag.lab.experiment.plan import plan_of
 from nestag.lab.experiment.result import Key, read_results
-from nestag.lab.experiment.spec import write_spec
+from nestag.lab.experiment.spec import LOCK, write_spec
 from test_recognizer import CORPUS, MANY
 
 GRID = """
@@ -119,9 +119,7 @@ def test_runs_that_are_done_elsewhere_are_not_passed_over(told: tuple[int, str, 
     (folder / "other seed.toml").write_text(wider)
     (spec, *_) = plan_of(load_grid(folder / "other seed.toml"), folder / "out", "good").specs
     write_spec(spec)
-    lock = locked(spec.folder)
-    assert lock
-    with lock:
+    with FileLock(spec.folder / LOCK):
         code, _, error = run(folder / "other seed.toml", "-o", folder / "out", "--only", "good", "--cpu")
     assert code == 1
     name = f"good {spec.key.encoder} rel demo seed 7"

@@ -13,7 +13,7 @@ from nestag.lab.experiment.facts import facts_of, write_facts
 from nestag.lab.experiment.grid import Grid
 from nestag.lab.experiment.plan import Plan, plan_of
 from nestag.lab.experiment.result import Epoch, Result, write_result
-from nestag.lab.experiment.spec import Corpus, Spec, write_spec
+from nestag.lab.experiment.spec import CorpusFiles, Spec, write_spec
 from nestag.recipe import Recipe
 from test_recognizer import CORPUS
 
@@ -24,7 +24,7 @@ def grid(tmp_path: Path) -> Grid:
     paths = {name: str(tmp_path / f"{name}.jsonl") for name in ("train", "dev", "test")}
     for path in paths.values():
         jsonl.write(CORPUS, path)
-    return Grid((Corpus("small", **paths),), {"r": Recipe()}, {}, ("abs", "rel"), ("legal",), (1, 2), False)
+    return Grid((CorpusFiles("small", **paths),), {"r": Recipe()}, {}, ("abs", "rel"), ("legal",), (1, 2), False)
 
 
 def finish(spec: Spec) -> None:

@@ -1,6 +1,7 @@
 """Facts of a corpus: all that the tables of datasets and labels need, through JSON and back."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,8 @@ from nestag.diagnosis.coverage import coverage
 from nestag.diagnosis.statistics import describe
 from nestag.errors import InputError
 from nestag.lab.experiment.facts import Facts, facts_file, facts_of, fingerprints, main, read_all_facts, read_facts
-from nestag.lab.experiment.spec import Corpus
+from nestag.lab.experiment.spec import CorpusFiles
+from nestag.validation import from_mapping, to_mapping
 
 TRAIN = [
     Sentence(["the", "mayor", "of", "new", "york"], [Entity(0, 5, "PER"), Entity(3, 5, "GPE"), Entity(3, 5, "ORG")]),
@@ -23,17 +25,17 @@ TEST = [Sentence(["he", "slept"]), Sentence(["york"], [Entity(0, 1, "GPE")])]
 
 
 @pytest.fixture
-def corpus(tmp_path: Path) -> Corpus:
+def corpus(tmp_path: Path) -> CorpusFiles:
     paths = {name: str(tmp_path / f"{name}.jsonl") for name in ("train", "dev", "test")}
     for sentences, path in zip((TRAIN, DEV, TEST), paths.values(), strict=True):
         jsonl.write(sentences, path)
     with open(paths["test"], "a") as stream:
         entity = '{"start": 0, "end": 1, "type": "X"}'
         stream.write(f'{{"tokens": ["a"], "entities": [{entity}, {entity}]}}\n')
-    return Corpus("small", **paths)
+    return CorpusFiles("small", **paths)
 
 
-def test_facts_hold_what_the_modules_count(corpus: Corpus) -> None:
+def test_facts_hold_what_the_modules_count(corpus: CorpusFiles) -> None:
     test = [*TEST, Sentence(["a"], [Entity(0, 1, "X")])]
     found = facts_of(corpus)
     expected = describe({"train": TRAIN, "dev": DEV, "test": test})
@@ -42,29 +44,31 @@ def test_facts_hold_what_the_modules_count(corpus: Corpus) -> None:
     assert (found.statistics["test"].in_train, found.statistics["test"].duplicates) == (1, 1)
     assert found.coverage == coverage(lambda: TRAIN, {"dev": DEV, "test": test})
     assert found.coverage.crossing["dev"] == 1
+    assert found.findings["train"] == ()
+    assert found.findings["test"][0].startswith("1 duplicate entity merged")
 
 
-def test_facts_survive_json(corpus: Corpus) -> None:
+def test_facts_survive_json(corpus: CorpusFiles) -> None:
     found = facts_of(corpus)
-    again = Facts.from_json(json.loads(json.dumps(found.to_json())))
+    again = from_mapping(Facts, json.loads(json.dumps(to_mapping(found))), "facts")
     assert again == found
     assert again.statistics["train"].mean_depth == found.statistics["train"].mean_depth
     assert again.coverage.rows[0].labels.n == found.coverage.rows[0].labels.n
 
 
-def test_a_process_writes_them(corpus: Corpus, tmp_path: Path) -> None:
-    main([str(tmp_path / "out"), *corpus])
+def test_a_process_writes_them(corpus: CorpusFiles, tmp_path: Path) -> None:
+    main([str(tmp_path / "out"), json.dumps(to_mapping(corpus))])
     assert read_all_facts(tmp_path / "out") == {"small": facts_of(corpus)}
 
 
-def test_fingerprints_see_every_byte_and_every_name(corpus: Corpus, tmp_path: Path) -> None:
+def test_fingerprints_see_every_byte_and_every_name(corpus: CorpusFiles, tmp_path: Path) -> None:
     before = fingerprints(corpus)
     Path(corpus.dev).write_text(Path(corpus.dev).read_text() + "\n")
     after = fingerprints(corpus)
     assert [split for split in before if before[split] != after[split]] == ["dev"]
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "a").write_text("x")
-    folder = corpus._replace(test=str(tmp_path / "folder"))
+    folder = replace(corpus, test=str(tmp_path / "folder"))
     before = fingerprints(folder)
     (tmp_path / "folder" / "a").rename(tmp_path / "folder" / "b")
     assert fingerprints(folder)["test"] != before["test"]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from nestag.corpora.format import Options
 from nestag.errors import InputError
 from nestag.lab.experiment.grid import Grid, load_grid
 from nestag.lab.experiment.result import Key
@@ -56,6 +57,15 @@ def test_everything_with_everything_and_each_seed_after_the_other(corpora: Path)
     assert (recipe.encoder, recipe.encoding, recipe.epochs, recipe.budget) == ("org/model", "4tg", 3, 64)
 
 
+def test_corpora_are_read_as_the_grid_says(corpora: Path) -> None:
+    said = ONE + 'format = "columns"\nlanguage = "nl"\ncolumns = [1, 3]\ntokenizer = "whitespace"\n'
+    (run,) = grid(corpora, tables=said).runs("out")
+    assert run.corpus.format == "columns"
+    assert run.corpus.options == Options(tokenizer="whitespace", language="nl", columns=(1, 3))
+    with pytest.raises(InputError, match=r"corpora.one: tokenizer is 'nltk'; it takes one of spacy, whitespace"):
+        grid(corpora, tables=ONE + 'tokenizer = "nltk"\n')
+
+
 def test_seeds_may_be_a_list(corpora: Path) -> None:
     assert [run.key.seed for run in grid(corpora, "seeds = [7, 3]").runs("out")] == [7, 3]
 
@@ -89,32 +99,36 @@ def test_recipes_may_be_tables_of_changes(corpora: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "tables", "told"),
     [
-        ("seed = 3", None, "it has the key 'seed'; there are corpora, recipes"),
+        ("seed = 3", None, "there is no setting 'seed'; did you mean 'seeds'? there are corpora, recipes"),
         ("seeds = 0", None, "seeds is 0; give their number"),
-        ("seeds = [1, 1]", None, "name each once"),
-        ("seeds = true", None, "seeds is True"),
-        ('encodings = ["bio"]', None, "encodings has 'bio'; there are abs, rel"),
-        ('encodings = "rel"', None, 'give a list of names, e.g. encodings = ["..."]'),
+        ("seeds = [1, 1]", None, "seeds has 1 twice; name it once"),
+        ("seeds = true", None, "seeds is True; it takes a whole number of at least 0, or a list"),
+        ('encodings = ["bio"]', None, "encodings.0 is 'bio'; it takes one of abs, rel"),
+        ('encodings = "rel"', None, "encodings is 'rel'; it takes a list, each one of abs, rel"),
         ("encodings = []", None, "encodings is empty"),
-        ('decodings = ["lucky"]', None, "decodings has 'lucky'; there are legal, greedy"),
+        ('decodings = ["lucky"]', None, "decodings.0 is 'lucky'; it takes one of legal, greedy"),
         ('encoders = ["a/b", "a--b"]', None, "'a/b' and 'a--b' would both be called 'a--b'"),
         ('recipes = ["default", "x/default.toml"]', None, "would both be called 'default'"),
         ('recipes = ["nothing"]', None, "no recipe is called 'nothing'"),
         ('recipes = ["nothing.toml"]', None, "nothing.toml"),
-        ('keep_models = "yes"', None, "write true or false"),
+        ('keep_models = "yes"', None, "keep_models is 'yes'; it takes true or false"),
         ("", "", "it names no corpus; add [corpora.NAME]"),
         ("", '[corpora."../x"]\nfolder = "corpora/one"', "'../x' cannot be the name of a folder"),
         ("", '[corpora.one]\nfolder = "corpora/none"', "there is no folder"),
         ("", '[corpora.one]\nfolder = "corpora"', "corpora.one has no train split; name its file with train ="),
         ("", '[corpora.one]\nfolder = "corpora/one"\ndev = "x"', "there is no file"),
-        ("", '[corpora.one]\nfile = "x"', "corpora.one has the key 'file'; there are folder, train, dev, test"),
+        (
+            "",
+            '[corpora.one]\nfile = "x"',
+            "corpora.one: there is no setting 'file'; did you mean 'folder'? there are folder, train, dev, test",
+        ),
         ("", '[corpora.one]\nfolder = "corpora/one"\n[settings]\nepoch = 1', "settings: no setting is called 'epoch'"),
         ("", '[corpora.one]\nfolder = "corpora/one"\n[settings]\nencoding = "abs"', 'write encodings = ["abs"] above'),
         ("", f"{ONE}[recipes]", "recipes is empty"),
         ("", f"{ONE}[recipes.mine]\nepochs = 1", "no recipe is called 'mine'"),
         ("", f"{ONE}[recipes.default]\nepoch = 1", "recipes.default: no setting is called 'epoch'"),
         ("", f'{ONE}[recipes.default]\nencoding = "abs"', 'write encodings = ["abs"] above'),
-        ("recipes = { default = 1 }", None, "recipes.default is 1; write [recipes.default]"),
+        ("recipes = { default = 1 }", None, "recipes is {'default': 1}; it takes a list, each text, or a table"),
         ("= 3", None, "not TOML"),
     ],
 )

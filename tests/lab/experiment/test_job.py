@@ -10,15 +10,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 import nestag.lab.experiment.job as job
 from nestag.corpora.formats import jsonl
 from nestag.data import Sentence
 from nestag.evaluation import score
 from nestag.lab.experiment.diary import DIARY
-from nestag.lab.experiment.lock import locked
-from nestag.lab.experiment.result import Key, Result, read_result
-from nestag.lab.experiment.spec import FAILED, Corpus, Spec, read_spec, write_spec
+from nestag.lab.experiment.result import RESULT, Key, read_result, write_result
+from nestag.lab.experiment.spec import FAILED, LOCK, CorpusFiles, Spec, read_spec, write_spec
 from test_recognizer import CORPUS, MANY, quick
 
 DEV = [*CORPUS, Sentence(["nobody", "slept"], id="a-3")]
@@ -33,7 +33,7 @@ def spec(tiny_encoder: Callable[[str], str], tmp_path_factory: pytest.TempPathFa
         jsonl.write(sentences, path)
     recipe = quick(tiny_encoder("bert"), epochs=6, patience=0, ema=0.5)
     key = Key("small", "tiny", "rel", "quick", 1)
-    return Spec(key, Corpus("small", **paths), recipe, ("greedy", "legal"), False, folder / "run")
+    return Spec(key, CorpusFiles("small", **paths), recipe, ("greedy", "legal"), False, folder / "run")
 
 
 @pytest.fixture(scope="module")
@@ -49,9 +49,10 @@ def test_a_spec_survives_its_file(spec: Spec, tmp_path: Path) -> None:
     assert read_spec(mine.folder) == mine
 
 
-def test_a_result_survives_json(done: Spec) -> None:
+def test_a_result_survives_its_file(done: Spec, tmp_path: Path) -> None:
     result = read_result(done.folder / "result.json")
-    assert Result.from_json(json.loads(json.dumps(result.to_json()))) == result
+    write_result(result, tmp_path)
+    assert read_result(tmp_path / RESULT) == result
     assert result.key == done.key
     assert result.settings == done.settings
     assert len(result.epochs) == 6
@@ -87,11 +88,9 @@ def test_a_finished_run_is_not_done_again(done: Spec, monkeypatch: pytest.Monkey
 
 
 def test_a_folder_that_another_process_works_in_is_left_alone(done: Spec) -> None:
-    lock = locked(done.folder)
-    assert lock is not None
-    assert locked(done.folder) is None
-    assert job.main([str(done.folder), "--cpu"]) == job.TAKEN
-    lock.close()
+    with FileLock(done.folder / LOCK):
+        code = "import sys; from nestag.lab.experiment.job import main; sys.exit(main(sys.argv[1:]))"
+        assert subprocess.run([sys.executable, "-c", code, str(done.folder), "--cpu"]).returncode == job.TAKEN
     assert job.main([str(done.folder), "--cpu"]) == 0
 
 
@@ -140,7 +139,7 @@ def test_a_failure_is_written_down_and_forgotten_when_mended(
     done: Spec, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "broken.jsonl").write_text("no json\n")
-    broken = replace(done, corpus=done.corpus._replace(dev=str(tmp_path / "broken.jsonl")), folder=tmp_path / "run")
+    broken = replace(done, corpus=replace(done.corpus, dev=str(tmp_path / "broken.jsonl")), folder=tmp_path / "run")
     write_spec(broken)
     assert job.main([str(broken.folder), "--cpu"]) == job.BROKEN
     told = (broken.folder / FAILED).read_text()

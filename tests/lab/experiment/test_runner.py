@@ -16,7 +16,7 @@ from nestag.lab.experiment.outcome import Ended, Outcome, Task
 from nestag.lab.experiment.plan import Plan
 from nestag.lab.experiment.result import Key
 from nestag.lab.experiment.runner import Watch, environment, gpus, run_plan, run_tasks
-from nestag.lab.experiment.spec import Corpus, Spec, folder_of, write_spec
+from nestag.lab.experiment.spec import CorpusFiles, Spec, folder_of, write_spec
 from nestag.recipe import Recipe
 from test_recognizer import CORPUS
 
@@ -78,7 +78,7 @@ def notes(folder: Path) -> list[list[str]]:
 
 def spec_in(folder: Path) -> Spec:
     key = Key("c", "e", "rel", "r", 1)
-    return Spec(key, Corpus("c", "x", "x", "x"), Recipe(), ("legal",), False, folder_of(folder, key))
+    return Spec(key, CorpusFiles("c", "x", "x", "x"), Recipe(), ("legal",), False, folder_of(folder, key))
 
 
 def test_two_at_once_and_gpus_in_turn(nap: Path) -> None:

@@ -187,9 +187,9 @@ def test_facts_stand_beside_what_the_paper_says() -> None:
 @pytest.mark.skipif(not CORPORA, reason="NESTAG_CORPORA is not set")
 def test_genia_has_as_many_entities_as_the_paper_says() -> None:
     from nestag.lab.experiment.facts import facts_of
-    from nestag.lab.experiment.spec import Corpus
+    from nestag.lab.experiment.spec import CorpusFiles
 
-    found = facts_of(Corpus("genia", *(f"{CORPORA}/genia/{split}.jsonl.gz" for split in ("train", "dev", "test"))))
+    found = facts_of(CorpusFiles("genia", *(f"{CORPORA}/genia/{split}.jsonl.gz" for split in ("train", "dev", "test"))))
     datasets = pages_of([], {"genia": found}).table("datasets")
     assert datasets
     rows = {row[0]: row[1:] for part in datasets.sections for row in part.rows}

@@ -13,9 +13,10 @@ from finished_runs import evaluation, percent, result
 from nestag.errors import UnknownNameError
 from nestag.evaluation.calibration import Rated, calibration
 from nestag.evaluation.result import Confused
+from nestag.evaluation.seeds import OverSeeds
 from nestag.lab.experiment.result import Result
 from nestag.lab.report.gallery import Plate, gallery
-from nestag.lab.report.groups import Spread, Way, best_way, setups, title_of, typical
+from nestag.lab.report.groups import Way, best_way, setups, title_of, typical
 from nestag.lab.report.pictures import confusion, f1, kinds, parts, reliability
 from nestag.lab.report.pictures.inline import inline
 from nestag.lab.report.topics import TOPICS
@@ -172,7 +173,7 @@ def test_the_typical_run_is_the_closest_to_the_mean_and_the_best_way_has_the_hig
 def test_words_say_means_and_deviations() -> None:
     words = f1.words(runs_of(70, 72), "test")
     assert words == "Mean F1 on test ± deviation over seeds: abs greedy 71.00 ± 1.41."
-    assert Spread((70.0,)).deviation == 0
+    assert OverSeeds((70.0,)).deviation is None
 
 
 def test_groups_of_a_breakdown_do_not_overlap() -> None:

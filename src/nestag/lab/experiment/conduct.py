@@ -6,12 +6,13 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import fmean, stdev
 from typing import NamedTuple
 
+from nestag.evaluation.seeds import over_seeds
 from nestag.files import writing
 from nestag.lab.experiment.duration import duration
 from nestag.lab.experiment.estimate import Estimate, estimate
+from nestag.lab.experiment.facts import read_facts
 from nestag.lab.experiment.grid import Grid, load_grid
 from nestag.lab.experiment.outcome import Ended, Outcome
 from nestag.lab.experiment.plan import Plan, plan_of
@@ -101,6 +102,9 @@ class _Counting(Watch):
 
     def ended(self, outcome: Outcome) -> None:
         """Tell how it ended, unless there is nothing to say."""
+        if outcome.how == "finished" and outcome.task.facts:
+            for line in _findings(outcome.task.facts):
+                self.tell(line)
         if outcome.how == "stopped" or (outcome.how == "finished" and not outcome.result):
             return
         number = ""
@@ -112,6 +116,12 @@ class _Counting(Watch):
     def stopping(self) -> None:
         """Tell why it takes a moment."""
         self.tell("stopping: runs save where they are; interrupt once more not to wait for that")
+
+
+def _findings(file: Path) -> list[str]:
+    """What reading a corpus set aside, widened or merged."""
+    facts = read_facts(file)
+    return [f"{facts.corpus} {split}: {line}" for split, lines in facts.findings.items() for line in lines]
 
 
 def _how(outcome: Outcome) -> str:
@@ -142,7 +152,7 @@ def closing(ended: Ended) -> list[str]:
 
 
 class Mean(NamedTuple):
-    """F1 on test of the runs that differ by their seeds alone."""
+    """F1 on test of the runs that differ by their seeds alone, in percent."""
 
     corpus: str
     encoder: str
@@ -150,17 +160,15 @@ class Mean(NamedTuple):
     recipe: str
     decoding: str
     seeds: int
-    f1: float  # in percent
+    f1: float
     deviation: float | None  # of a sample; None of one
 
 
 def means(results: Sequence[Result]) -> list[Mean]:
     """F1 on test over seeds, in a fixed order."""
-    found: dict[tuple[str, str, str, str, str], list[float]] = defaultdict(list)
+    values: dict[tuple[str, str, str, str, str], list[float]] = defaultdict(list)
     for result in results:
         for decoding, evaluation in result.evaluations["test"].items():
-            found[(*result.key[:4], decoding)].append(100 * evaluation.overall.f1)
-    return [
-        Mean(*names, len(values), fmean(values), stdev(values) if len(values) > 1 else None)
-        for names, values in sorted(found.items())
-    ]
+            values[(*result.key[:4], decoding)].append(100 * evaluation.overall.f1)
+    found = {names: over_seeds(same) for names, same in sorted(values.items())}
+    return [Mean(*names, one.seeds, one.mean, one.deviation) for names, one in found.items() if one]

@@ -5,15 +5,15 @@ A run that goes on after an interruption knows only its own epochs; the diary kn
 
 from __future__ import annotations
 
-import json
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from nestag.errors import InputError
 from nestag.evaluation.score import Score
-from nestag.files import writing
+from nestag.lab.experiment.records import read_record, write_json
 from nestag.lab.experiment.result import Epoch
+from nestag.validation import to_mapping
 
 DIARY = "epochs.json"
 
@@ -24,6 +24,15 @@ class Entry(NamedTuple):
     loss: float
     dev: Score
     seconds: float  # of training, from the very beginning to its end
+
+
+@dataclass(frozen=True)
+class _Kept:
+    """The file."""
+
+    loss: float
+    seconds: float
+    epochs: tuple[Entry, ...]
 
 
 class Diary:
@@ -44,14 +53,8 @@ class Diary:
             self._load()
 
     def _load(self) -> None:
-        try:
-            record = json.loads(self.file.read_text(encoding="utf-8"))
-            self.entries = [Entry(loss, Score(*dev), seconds) for loss, dev, seconds in record["epochs"]]
-            self.loss, self.seconds = record["loss"], record["seconds"]
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise InputError(
-                f"not the diary of a run ({error}); delete its folder to begin anew", str(self.file)
-            ) from None
+        kept = read_record(_Kept, self.file, "the diary of a run", "delete its folder to begin anew")
+        self.entries, self.loss, self.seconds = list(kept.epochs), kept.loss, kept.seconds
 
     @property
     def elapsed(self) -> float:
@@ -83,6 +86,4 @@ class Diary:
 
     def save(self) -> None:
         """Write it down, with the time until now."""
-        record = {"loss": self.loss, "seconds": self.elapsed, "epochs": [list(entry) for entry in self.entries]}
-        with writing(self.file) as stream:
-            stream.write(json.dumps(record) + "\n")
+        write_json(to_mapping(_Kept(self.loss, self.elapsed, tuple(self.entries))), self.file)

@@ -22,7 +22,7 @@ from nestag.lab.experiment.diary import Diary
 from nestag.lab.experiment.facts import facts_file, read_facts
 from nestag.lab.experiment.plan import Plan
 from nestag.lab.experiment.result import Result, read_results
-from nestag.lab.experiment.spec import Corpus, Spec, read
+from nestag.lab.experiment.spec import CorpusFiles, Spec
 
 if TYPE_CHECKING:
     from nestag.trainer import Progress
@@ -73,10 +73,10 @@ def _kind(spec: Spec) -> Kind:
     return Kind(spec.key.encoder, spec.key.recipe)
 
 
-def _size(corpus: Corpus, root: Path) -> int:
+def _size(corpus: CorpusFiles, root: Path) -> int:
     """The training tokens of a corpus."""
     file = facts_file(root, corpus.name)
-    return read_facts(file).statistics["train"].tokens if file.exists() else sum(map(len, read(corpus.train)))
+    return read_facts(file).statistics["train"].tokens if file.exists() else sum(map(len, corpus.read("train")))
 
 
 def known_rates(results: Sequence[Result], root: Path) -> dict[Kind, float]:
@@ -111,7 +111,7 @@ def timed(spec: Spec, cpu: bool = False) -> float:
     from nestag.training import train
 
     prepare(cpu)
-    training, dev = read(spec.corpus.train), read(spec.corpus.dev)
+    training, dev = spec.corpus.read("train"), spec.corpus.read("dev")
     sample = spread_out(training, STEPS * spec.recipe.budget)
     few = spread_out(dev, spec.recipe.budget)
     times: dict[int, float] = {}  # when each step ended

@@ -9,6 +9,7 @@
 
     [corpora.genia]
     folder = "$NESTAG_CORPORA/genia"        # or train, dev and test, each a file
+    format = "brat"                         # and field, tokenizer, language ..., where it must be said, as in convert
 
     [settings]                              # changes to every recipe
     epochs = 8
@@ -34,17 +35,21 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import Any, NoReturn, get_args
+from typing import Any, NoReturn, TypeVar, get_args
 
+from nestag.corpora.format import Options
 from nestag.corpora.splits import ROLES, splits_in
 from nestag.decoding import Decoding
 from nestag.encodings import available
-from nestag.errors import InputError, UnknownNameError
+from nestag.errors import InputError, SettingError, UnknownNameError
 from nestag.lab.experiment.result import Key
-from nestag.lab.experiment.spec import Corpus, Spec, folder_of
+from nestag.lab.experiment.spec import CorpusFiles, Spec, folder_of
 from nestag.recipe import Recipe, load_recipe
+from nestag.validation import from_mapping, setting
 
 DECODINGS: tuple[Decoding, ...] = get_args(Decoding)
+OPTIONS = tuple(field.name for field in dataclasses.fields(Options))
+T = TypeVar("T")
 _SAFE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._+-]*")
 _VARIABLE = re.compile(r"\$(?:(\w+)|\{(\w+)\})")
 
@@ -53,7 +58,7 @@ _VARIABLE = re.compile(r"\$(?:(\w+)|\{(\w+)\})")
 class Grid:
     """What is to be tried."""
 
-    corpora: tuple[Corpus, ...]
+    corpora: tuple[CorpusFiles, ...]
     recipes: dict[str, Recipe]  # by name, with the grid's changes
     encoders: dict[str, str]  # by name, as a recipe has them; none for the recipes' own
     encodings: tuple[str, ...]  # none for the recipes' own
@@ -78,9 +83,34 @@ class Grid:
                 found.append(((name, called), dataclasses.replace(recipe, encoder=encoder, encoding=encoding)))
         return found
 
-    def _spec(self, root: Path, corpus: Corpus, names: tuple[str, str], recipe: Recipe, seed: int) -> Spec:
+    def _spec(self, root: Path, corpus: CorpusFiles, names: tuple[str, str], recipe: Recipe, seed: int) -> Spec:
         key = Key(corpus.name, names[1], recipe.encoding, names[0], seed)
         return Spec(key, corpus, recipe, self.decodings, self.keep_models, folder_of(root, key))
+
+
+@dataclass(frozen=True)
+class GridTable:
+    """A grid as its file has it."""
+
+    corpora: dict[str, dict[str, Any]] = setting(factory=dict)
+    recipes: tuple[str, ...] | dict[str, dict[str, Any]] = ("default",)
+    encoders: tuple[str, ...] = ()
+    encodings: tuple[str, ...] = setting((), choices=available)
+    decodings: tuple[Decoding, ...] = DECODINGS
+    seeds: int | tuple[int, ...] = setting(1, minimum=0)
+    keep_models: bool = False
+    settings: dict[str, Any] = setting(factory=dict)
+
+
+@dataclass(frozen=True)
+class CorpusTable:
+    """A corpus as a grid has it, besides the options of reading."""
+
+    folder: str | None = None
+    train: str | None = None
+    dev: str | None = None
+    test: str | None = None
+    format: str | None = None
 
 
 def load_grid(path: str | Path) -> Grid:
@@ -100,21 +130,24 @@ class _Parser:
     """A parsed file -> a grid."""
 
     def __init__(self, path: Path, values: Mapping[str, Any]) -> None:
-        self.path, self.values = path, values
+        self.path = path
+        self.table = from_mapping(GridTable, values, str(path))
+        for name, value in values.items():
+            if value in ([], {}) and name != "settings":
+                self._fail(f"{name} is empty; name one or leave it out")
 
     def grid(self) -> Grid:
         """The whole of it."""
-        allowed = ("corpora", "recipes", "encoders", "encodings", "decodings", "seeds", "keep_models", "settings")
-        self._refuse_unknown(self.values, allowed, "it")
-        encoders = [self._encoder(text) for text in self._names("encoders", [])]
+        table = self.table
+        encoders = [self._encoder(text) for text in self._once("encoders", table.encoders)]
         found = Grid(
             corpora=self._corpora(),
             recipes=self._recipes(),
             encoders=self._by_name("encoders", encoders, encoder_name, str),
-            encodings=self._known("encodings", tuple(available()), []),
-            decodings=self._known("decodings", DECODINGS, list(DECODINGS)),
+            encodings=self._once("encodings", table.encodings),
+            decodings=self._once("decodings", table.decodings),
             seeds=self._seeds(),
-            keep_models=self._keep(),
+            keep_models=table.keep_models,
             source=str(self.path),
         )
         if not encoders:  # those of the recipes get folders too
@@ -125,30 +158,12 @@ class _Parser:
     def _fail(self, message: str) -> NoReturn:
         raise InputError(message, str(self.path))
 
-    def _refuse_unknown(self, values: Mapping[str, Any], allowed: Sequence[str], where: str) -> None:
-        for name in values:
-            if name not in allowed:
-                self._fail(f"{where} has the key {name!r}; there are {', '.join(allowed)}")
-
-    def _names(self, key: str, default: list[str]) -> list[str]:
-        """A list of texts, each once."""
-        found = self.values.get(key, default)
-        if not isinstance(found, list) or not all(isinstance(entry, str) and entry for entry in found):
-            self._fail(f'{key} is {found!r}; give a list of names, e.g. {key} = ["..."]')
-        if key in self.values and not found:
-            self._fail(f"{key} is empty; name one or leave it out")
-        for entry in found:
-            if found.count(entry) > 1:
+    def _once(self, key: str, entries: tuple[T, ...]) -> tuple[T, ...]:
+        """The entries, if none is there twice."""
+        for entry in entries:
+            if entries.count(entry) > 1:
                 self._fail(f"{key} has {entry!r} twice; name it once")
-        return found
-
-    def _known(self, key: str, allowed: tuple[Any, ...], default: list[str]) -> tuple[Any, ...]:
-        """A list of names that there are."""
-        found = self._names(key, default)
-        for name in found:
-            if name not in allowed:
-                self._fail(f"{key} has {name!r}; there are {', '.join(allowed)}")
-        return tuple(found)
+        return entries
 
     def _by_name(
         self, key: str, entries: Sequence[str], name_of: Callable[[str], str], value_of: Callable[[str], Any]
@@ -181,10 +196,8 @@ class _Parser:
 
         return _VARIABLE.sub(value, text)
 
-    def _file(self, text: object, key: str) -> str:
+    def _file(self, text: str, key: str) -> str:
         """A path, relative to the grid."""
-        if not isinstance(text, str) or not text:
-            self._fail(f"{key} is {text!r}; give a path as a string")
         return str(self.path.parent / Path(self._expanded(text, key)).expanduser())
 
     def _encoder(self, text: str) -> str:
@@ -196,19 +209,15 @@ class _Parser:
 
     def _recipes(self) -> dict[str, Recipe]:
         """The recipes by name: a list of those there are, or tables of changes to them."""
-        tables = self.values.get("recipes")
-        if not isinstance(tables, dict):
-            return self._by_name("recipes", self._names("recipes", ["default"]), _recipe_name, self._recipe)
-        if not tables:
-            self._fail("recipes is empty; name one or leave it out")
-        return self._by_name("recipes", list(tables), str, lambda name: self._variant(name, tables[name]))
+        given = self.table.recipes
+        if not isinstance(given, dict):
+            return self._by_name("recipes", self._once("recipes", given), _recipe_name, self._recipe)
+        return self._by_name("recipes", list(given), str, lambda name: self._variant(name, given[name]))
 
-    def _variant(self, name: str, table: object) -> Recipe:
+    def _variant(self, name: str, table: Mapping[str, Any]) -> Recipe:
         """A recipe with changes of its own."""
-        if not isinstance(table, dict) or not isinstance(table.get("base", ""), str):
-            self._fail(f'recipes.{name} is {table!r}; write [recipes.{name}] with base = "default" and what it changes')
         own = {key: value for key, value in table.items() if key != "base"}
-        return self._changed(self._recipe(table.get("base", name)), own, f"recipes.{name}")
+        return self._changed(self._recipe(str(table.get("base", name))), own, f"recipes.{name}")
 
     def _recipe(self, text: str) -> Recipe:
         """A recipe with the grid's changes."""
@@ -216,61 +225,51 @@ class _Parser:
             recipe = load_recipe(self._file(text, "recipes") if text.endswith(".toml") else text)
         except UnknownNameError as error:
             self._fail(f"recipes: {error}")
-        return self._changed(recipe, self.values.get("settings", {}), "settings")
+        return self._changed(recipe, self.table.settings, "settings")
 
-    def _changed(self, recipe: Recipe, changes: object, where: str) -> Recipe:
+    def _changed(self, recipe: Recipe, changes: Mapping[str, Any], where: str) -> Recipe:
         """A recipe with changes that a table names."""
-        if not isinstance(changes, dict):
-            self._fail(f"{where} is no table; write [{where}] and a line for each, e.g. epochs = 8")
         for name in ("encoder", "encoding"):
             if name in changes:
                 self._fail(f'{where} has {name}; write {name}s = ["{changes[name]}"] above the tables')
         try:
             return recipe.changed({name: str(value) for name, value in changes.items()})
-        except UnknownNameError as error:
+        except (UnknownNameError, SettingError) as error:
             self._fail(f"{where}: {error}")
 
     def _seeds(self) -> tuple[int, ...]:
-        given = self.values.get("seeds", 1)
-        found = list(range(1, given + 1)) if type(given) is int else given
-        if not isinstance(found, list) or not found or any(type(seed) is not int or seed < 0 for seed in found):
+        given = self.table.seeds
+        found = tuple(range(1, given + 1)) if isinstance(given, int) else given
+        if not found:
             self._fail(f"seeds is {given!r}; give their number, or a list of whole numbers")
-        if len(set(found)) < len(found):
-            self._fail(f"seeds is {given!r}; name each once")
-        return tuple(found)
+        return self._once("seeds", found)
 
-    def _keep(self) -> bool:
-        keep = self.values.get("keep_models", False)
-        if not isinstance(keep, bool):
-            self._fail(f"keep_models is {keep!r}; write true or false")
-        return keep
-
-    def _corpora(self) -> tuple[Corpus, ...]:
-        tables = self.values.get("corpora")
-        if not isinstance(tables, dict) or not tables:
+    def _corpora(self) -> tuple[CorpusFiles, ...]:
+        if not self.table.corpora:
             self._fail('it names no corpus; add [corpora.NAME] with folder = "..."')
-        names = self._by_name("corpora", list(tables), str, str)
-        return tuple(self._corpus(name, tables[name]) for name in names)
+        names = self._by_name("corpora", list(self.table.corpora), str, str)
+        return tuple(self._corpus(name, self.table.corpora[name]) for name in names)
 
-    def _corpus(self, name: str, table: object) -> Corpus:
+    def _corpus(self, name: str, values: Mapping[str, Any]) -> CorpusFiles:
         where = f"corpora.{name}"
-        if not isinstance(table, dict):
-            self._fail(f'{where} is {table!r}; write [{where}] and folder = "..."')
-        self._refuse_unknown(table, ("folder", *ROLES), where)
+        place = f"{self.path}: {where}"
+        options = from_mapping(Options, {key: values[key] for key in OPTIONS if key in values}, place)
+        table = from_mapping(CorpusTable, {key: values[key] for key in values if key not in OPTIONS}, place)
         files: dict[str, str] = {}
-        if "folder" in table:
-            folder = self._file(table["folder"], f"{where}: folder")
+        if table.folder:
+            folder = self._file(table.folder, f"{where}: folder")
             if not Path(folder).is_dir():
                 self._fail(f"{where}: there is no folder {folder}; check the path")
-            left = [role for role in ROLES if role not in table]
+            left = [role for role in ROLES if role not in values]
             files = {role: path for role, path in splits_in(folder, _REMEDY).items() if role in left}
-        files |= {role: self._file(table[role], f"{where}: {role}") for role in ROLES if role in table}
+        files |= {role: self._file(values[role], f"{where}: {role}") for role in ROLES if role in values}
         for role in ROLES:
             if role not in files:
                 self._fail(f"{where} has no {role} split; name its file with {role} = ..., or put it into the folder")
             if not Path(files[role]).exists():
                 self._fail(f"{where}: there is no file {files[role]}; check the path")
-        return Corpus(name, **{role: str(Path(path).absolute()) for role, path in files.items()})
+        paths = {role: str(Path(path).absolute()) for role, path in files.items()}
+        return CorpusFiles(name, **paths, format=table.format, options=options)
 
 
 _REMEDY = "name train, dev and test in the grid instead of the folder"

@@ -13,20 +13,22 @@ import signal
 import sys
 import time
 import traceback
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from filelock import FileLock, Timeout
+
+from nestag.corpora.corpus import Corpus
 from nestag.data import Sentence
 from nestag.errors import InputError
 from nestag.files import writing
 from nestag.lab.experiment.diary import Diary
-from nestag.lab.experiment.lock import locked
 from nestag.lab.experiment.machine import device, prepare, versions
 from nestag.lab.experiment.result import Result, write_result
-from nestag.lab.experiment.spec import FAILED, Spec, read, read_spec
+from nestag.lab.experiment.spec import FAILED, LOCK, Spec, read_spec
 
 if TYPE_CHECKING:
     from nestag.evaluation.calibration import Calibration
@@ -42,30 +44,38 @@ def main(arguments: Sequence[str]) -> int:
     """Do the run of a folder; the exit code says how it went."""
     folder, cpu = Path(arguments[0]), "--cpu" in arguments[1:]
     signal.signal(signal.SIGINT, signal.default_int_handler)  # processes in the background begin without it
-    lock = locked(folder)
-    if lock is None:
+    try:
+        with FileLock(folder / LOCK, timeout=0):
+            return _done(folder, cpu)
+    except Timeout:
         return TAKEN
-    with lock:
-        try:
-            spec = read_spec(folder)
-            if not spec.finished:
-                (folder / FAILED).unlink(missing_ok=True)
-                do(spec, cpu)
-        except KeyboardInterrupt:
-            log("stopped")
-            return STOPPED
-        except Exception:  # noqa: BLE001 - whatever it is, it is told, and the other runs go on
-            traceback.print_exc()
-            with suppress(InputError), writing(folder / FAILED) as stream:  # the disk may be full
-                stream.write(traceback.format_exc())
-            return BROKEN
+
+
+def _done(folder: Path, cpu: bool) -> int:
+    """Do the run of a folder that is ours; a failure is written down."""
+    try:
+        spec = read_spec(folder)
+        if not spec.finished:
+            (folder / FAILED).unlink(missing_ok=True)
+            do(spec, cpu)
+    except KeyboardInterrupt:
+        log("stopped")
+        return STOPPED
+    except Exception:  # noqa: BLE001 - whatever it is, it is told, and the other runs go on
+        traceback.print_exc()
+        with suppress(InputError), writing(folder / FAILED) as stream:  # the disk may be full
+            stream.write(traceback.format_exc())
+        return BROKEN
     return 0
 
 
 def do(spec: Spec, cpu: bool = False) -> None:
     """Train, predict, judge; the result is written last, and then the weights go unless they are to stay."""
     log(spec.title)
-    splits = {name: read(path) for name, path in spec.corpus.files.items()}
+    splits = {name: spec.corpus.read(name) for name in spec.corpus.files}
+    for name, found in splits.items():
+        for line in found.report.summary():
+            log(f"{name}: {line}")
     from nestag.recognizer import NestedNER  # slow, so after what may fail
 
     prepare(cpu)
@@ -90,7 +100,7 @@ def do(spec: Spec, cpu: bool = False) -> None:
     log("finished")
 
 
-def trained(spec: Spec, splits: dict[str, list[Sentence]], diary: Diary, cpu: bool) -> None:
+def trained(spec: Spec, splits: Mapping[str, Corpus], diary: Diary, cpu: bool) -> None:
     """See that the folder has a trained model."""
     from nestag.recognizer import SETTINGS
     from nestag.trainer import BEST, CHECKPOINTS
@@ -120,7 +130,7 @@ class Judged(NamedTuple):
     calibration: Calibration | None  # of legal decoding
 
 
-def judge(spec: Spec, recognizer: NestedNER, split: str, splits: dict[str, list[Sentence]]) -> Judged:
+def judge(spec: Spec, recognizer: NestedNER, split: str, splits: Mapping[str, Corpus]) -> Judged:
     """Predict a split with each decoding, save what is predicted, and evaluate it."""
     from nestag.corpora.formats import jsonl
     from nestag.evaluation.judge import judged

@@ -28,6 +28,7 @@ class Task(NamedTuple):
     spec: Spec | None = None
     prepare: Callable[[], None] = lambda: None
     """What is done right before; it may fail."""
+    facts: Path | None = None  # the file of a corpus that is counted
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from nestag.errors import InputError
 from nestag.lab.experiment.facts import facts_file, fingerprints, read_facts
 from nestag.lab.experiment.grid import Grid
 from nestag.lab.experiment.result import RESULT, Result, read_result
-from nestag.lab.experiment.spec import Corpus, Spec
+from nestag.lab.experiment.spec import CorpusFiles, Spec
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Plan:
     specs: tuple[Spec, ...]
 
     @property
-    def corpora(self) -> tuple[Corpus, ...]:
+    def corpora(self) -> tuple[CorpusFiles, ...]:
         """Those that the runs are done on."""
         return tuple(dict.fromkeys(spec.corpus for spec in self.specs))
 
@@ -104,7 +104,7 @@ def _refuse_other_settings(spec: Spec, before: Mapping[str, Any]) -> None:
         )
 
 
-def refuse_changed_corpus(corpus: Corpus, root: Path) -> None:
+def refuse_changed_corpus(corpus: CorpusFiles, root: Path) -> None:
     """See that a corpus is the one that the facts in the folder of an experiment are about, if there are any yet."""
     file = facts_file(root, corpus.name)
     if not file.exists():

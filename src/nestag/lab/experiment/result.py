@@ -10,8 +10,6 @@ A result holds all that the tables and the report need; nothing else has to be r
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,7 +18,8 @@ from nestag.errors import InputError
 from nestag.evaluation.calibration import Calibration
 from nestag.evaluation.result import Evaluation
 from nestag.evaluation.score import Score
-from nestag.files import writing
+from nestag.lab.experiment.records import read_json, record_from, write_json
+from nestag.validation import to_mapping
 
 RESULT = "result.json"
 VERSION = 1
@@ -57,61 +56,20 @@ class Result:
     evaluations: dict[str, dict[str, Evaluation]]  # split (dev, test) -> decoding (greedy, legal)
     calibration: dict[str, Calibration]  # split -> that of legal decoding
 
-    def to_json(self) -> dict[str, Any]:
-        """As JSON has it."""
-        return {
-            "version": VERSION,
-            "key": self.key._asdict(),
-            "settings": self.settings,
-            "epochs": [[epoch.loss, list(epoch.dev)] for epoch in self.epochs],
-            "seconds": self.seconds,
-            "parameters": self.parameters,
-            "device": self.device,
-            "versions": self.versions,
-            "evaluations": {
-                split: {decoding: found.to_json() for decoding, found in decodings.items()}
-                for split, decodings in self.evaluations.items()
-            },
-            "calibration": {split: found.to_json() for split, found in self.calibration.items()},
-        }
-
-    @classmethod
-    def from_json(cls, record: Mapping[str, Any]) -> Result:
-        """The inverse of `to_json`."""
-        return cls(
-            key=Key(**record["key"]),
-            settings=record["settings"],
-            epochs=tuple(Epoch(loss, Score(*dev)) for loss, dev in record["epochs"]),
-            seconds=record["seconds"],
-            parameters=record["parameters"],
-            device=record["device"],
-            versions=record["versions"],
-            evaluations={
-                split: {decoding: Evaluation.from_json(found) for decoding, found in decodings.items()}
-                for split, decodings in record["evaluations"].items()
-            },
-            calibration={split: Calibration.from_json(found) for split, found in record["calibration"].items()},
-        )
-
 
 def write_result(result: Result, folder: Path) -> None:
     """Save a result; the run counts as finished from then on."""
-    with writing(folder / RESULT) as stream:
-        stream.write(json.dumps(result.to_json(), ensure_ascii=False) + "\n")
+    write_json({"version": VERSION, **to_mapping(result), "key": result.key._asdict()}, folder / RESULT)
 
 
 def read_result(file: Path) -> Result:
     """Load a result, or an InputError that says what is wrong with it."""
-    try:
-        record = json.loads(file.read_text(encoding="utf-8"))
-        if record.get("version") != VERSION:
-            raise InputError(
-                f"its version is {record.get('version')!r}, this nestag reads {VERSION}; run the experiment again",
-                str(file),
-            )
-        return Result.from_json(record)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InputError(f"not a result ({error}); delete it and run the experiment again", str(file)) from None
+    what, remedy = "a result", "delete it and run the experiment again"
+    record = read_json(file, what, remedy)
+    version = record.pop("version", None) if isinstance(record, dict) else None
+    if version != VERSION:
+        raise InputError(f"its version is {version!r}, this nestag reads {VERSION}; {remedy}", str(file))
+    return record_from(Result, record, file, what, remedy)
 
 
 def read_results(folder: str | Path) -> list[Result]:

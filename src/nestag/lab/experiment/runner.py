@@ -7,6 +7,7 @@ that does it.
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -22,7 +23,8 @@ from nestag.interruption import Interrupted, interruptible
 from nestag.lab.experiment.facts import facts_file
 from nestag.lab.experiment.outcome import Ended, Outcome, Task, outcome_of
 from nestag.lab.experiment.plan import Plan, refuse_changed_corpus
-from nestag.lab.experiment.spec import LOG, Corpus, Spec, make_folder, write_spec
+from nestag.lab.experiment.spec import LOG, CorpusFiles, Spec, make_folder, write_spec
+from nestag.validation import to_mapping
 
 PAUSE = 0.1
 """Seconds between looks at the processes."""
@@ -54,11 +56,11 @@ def run_tasks(tasks: Sequence[Task], at_once: int, devices: Sequence[str], watch
     return Ended(outcomes, bool(interrupted.times))
 
 
-def _facts_task(corpus: Corpus, root: Path) -> Task:
+def _facts_task(corpus: CorpusFiles, root: Path) -> Task:
     file = facts_file(root, corpus.name)
-    command = ("nestag.lab.experiment.facts", str(root), *corpus)
+    command = ("nestag.lab.experiment.facts", str(root), json.dumps(to_mapping(corpus)))
     title = f"the facts of {corpus.name}"
-    return Task(title, command, file.with_suffix(".log"), prepare=partial(make_folder, file.parent))
+    return Task(title, command, file.with_suffix(".log"), prepare=partial(make_folder, file.parent), facts=file)
 
 
 def _run_task(spec: Spec, root: Path, cpu: bool) -> Task:

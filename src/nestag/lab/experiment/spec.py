@@ -5,45 +5,46 @@ The folder holds it as spec.json, so that a process of its own can do it (job.py
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from nestag.corpora.registry import format_of
-from nestag.corpora.report import Report
-from nestag.data import Sentence
+from nestag.corpora.corpus import Corpus
+from nestag.corpora.format import DEFAULT, Options
 from nestag.decoding import Decoding
 from nestag.errors import InputError
-from nestag.files import writing
+from nestag.lab.experiment.records import read_record, write_json
 from nestag.lab.experiment.result import RESULT, Key
 from nestag.recipe import Recipe
+from nestag.validation import to_mapping
 
 SPEC = "spec.json"
 MODEL = "model"
 FAILED = "failed.txt"
 LOG = "log.txt"
+LOCK = "lock"  # held by the process that does a run
 RUNS = "runs"
 
 
-class Corpus(NamedTuple):
-    """The files of a corpus."""
+@dataclass(frozen=True)
+class CorpusFiles:
+    """The files of a corpus, and how they are read."""
 
     name: str
     train: str
     dev: str
     test: str
+    format: str | None = None  # None to find out
+    options: Options = DEFAULT
 
     @property
     def files(self) -> dict[str, str]:
         """The file of each split."""
         return {"train": self.train, "dev": self.dev, "test": self.test}
 
-
-def read(path: str, report: Report | None = None) -> list[Sentence]:
-    """A file in any format."""
-    return list(format_of(path).read(path, report=report))
+    def read(self, split: str) -> Corpus:
+        """The sentences of a split, with a report of what could not be kept as it was."""
+        return Corpus.read(self.files[split], self.format, self.options)
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class Spec:
     """A run that is to be done."""
 
     key: Key
-    corpus: Corpus
+    corpus: CorpusFiles
     recipe: Recipe  # with the encoder and the encoding of the key
     decodings: tuple[Decoding, ...]  # each decodes the same model
     keep_model: bool  # whether the weights stay when the run is finished
@@ -82,28 +83,6 @@ class Spec:
         """Whether it was begun and not finished."""
         return not self.finished and (self.model / "run.json").exists()
 
-    def to_json(self) -> dict[str, Any]:
-        """As JSON has it; the folder is the one it lies in."""
-        return {
-            "key": self.key._asdict(),
-            "corpus": self.corpus._asdict(),
-            "recipe": self.settings,
-            "decodings": list(self.decodings),
-            "keep_model": self.keep_model,
-        }
-
-    @classmethod
-    def from_json(cls, record: Mapping[str, Any], folder: Path) -> Spec:
-        """The inverse of `to_json`."""
-        return cls(
-            Key(**record["key"]),
-            Corpus(**record["corpus"]),
-            Recipe(**record["recipe"]),
-            tuple(record["decodings"]),
-            record["keep_model"],
-            folder,
-        )
-
 
 def title_of(key: Key) -> str:
     """A run in words.
@@ -130,14 +109,11 @@ def make_folder(folder: Path) -> None:
 def write_spec(spec: Spec) -> None:
     """Save it in its folder, which is made."""
     make_folder(spec.folder)
-    with writing(spec.folder / SPEC) as stream:
-        stream.write(json.dumps(spec.to_json(), indent=1, ensure_ascii=False) + "\n")
+    record = to_mapping(spec) | {"key": spec.key._asdict()}
+    del record["folder"]  # the one it lies in
+    write_json(record, spec.folder / SPEC, indent=1)
 
 
 def read_spec(folder: Path) -> Spec:
     """Load the one of a folder."""
-    file = folder / SPEC
-    try:
-        return Spec.from_json(json.loads(file.read_text(encoding="utf-8")), folder)
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise InputError(f"not a run to be done ({error}); start it with nestag experiment", str(file)) from None
+    return read_record(Spec, folder / SPEC, "a run to be done", "start it with nestag experiment", folder=folder)

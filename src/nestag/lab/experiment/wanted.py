@@ -5,21 +5,26 @@ So what is missing is known wherever the folder is, also where the files that th
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
-from nestag.errors import InputError
-from nestag.files import writing
+from nestag.lab.experiment.records import read_json, record_from, write_json
 from nestag.lab.experiment.result import Key
 
 WANTED = "wanted.json"
 
 
+@dataclass(frozen=True)
+class _Wanted:
+    """The file."""
+
+    runs: tuple[Key, ...]
+
+
 def write_wanted(keys: Iterable[Key], root: Path) -> None:
     """Save the runs of a grid; those of the grid before are forgotten."""
-    with writing(root / WANTED) as stream:
-        stream.write(json.dumps([key._asdict() for key in keys], indent=1) + "\n")
+    write_json([key._asdict() for key in keys], root / WANTED, indent=1)
 
 
 def read_wanted(root: Path) -> list[Key]:
@@ -27,7 +32,5 @@ def read_wanted(root: Path) -> list[Key]:
     file = root / WANTED
     if not file.exists():
         return []
-    try:
-        return [Key(**record) for record in json.loads(file.read_text(encoding="utf-8"))]
-    except (OSError, ValueError, TypeError) as error:
-        raise InputError(f"not a list of runs ({error}); delete it and run the experiment again", str(file)) from None
+    what, remedy = "a list of runs", "delete it and run the experiment again"
+    return list(record_from(_Wanted, {"runs": read_json(file, what, remedy)}, file, what, remedy).runs)

@@ -9,7 +9,7 @@ from functools import partial
 from nestag.evaluation.result import DEPTHS, LENGTHS, Group
 from nestag.evaluation.score import Score
 from nestag.lab.paper.lines import Layout, Line, one_by_one, our_lines, paper_lines, side_by_side
-from nestag.lab.paper.means import closest, mean_of, over_seeds
+from nestag.lab.paper.means import closest, mean_of, seeds_note
 from nestag.lab.paper.published import Pair, Reported, published
 from nestag.lab.paper.runs import Finished, Run
 from nestag.tables import Figure, Row, Table
@@ -50,7 +50,7 @@ def own_depth_table(runs: Finished) -> Table:
         "Precision asks of the entities predicted at a depth which are gold, recall of the gold ones at a depth which"
         f" were predicted, both at whatever depth they lie in the other set. {NOTHING}"
     )
-    title = f"Scores by depth on {runs.split}, as nestag defines it: {over_seeds(runs)}"
+    title = f"Scores by depth on {runs.split}, as nestag defines it: {seeds_note(runs)}"
     layout = Layout(title, ("encoding", "depth"), ("entities", *measures), note, best=frozenset(measures))
     return one_by_one(layout, runs.corpora, _lines(runs, DEPTHS, ours, ()))
 
@@ -62,7 +62,7 @@ def length_table(runs: Finished) -> Table:
         scores = [group.score(run.found.lengths) for run in found]
         return (precision(scores, runs.seeds), recall(scores, runs.seeds))
 
-    title = f"Precision and recall by length in tokens on {runs.split} (table 4 of the paper): {over_seeds(runs)}"
+    title = f"Precision and recall by length in tokens on {runs.split} (table 4 of the paper): {seeds_note(runs)}"
     layout = Layout(
         title,
         ("encoding", "length"),

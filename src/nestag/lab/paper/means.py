@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from statistics import fmean, stdev
 
+from nestag.evaluation.seeds import over_seeds
 from nestag.lab.paper.runs import Finished, Run
 from nestag.tables import Figure
 
@@ -16,18 +16,18 @@ def mean_of(shares: Sequence[float], seeds: int, form: str = ".2f") -> Figure | 
     >>> shown(mean_of([0.75, 0.76], seeds=2)), shown(mean_of([0.75], seeds=2)), shown(mean_of([], seeds=2))
     ('75.50 ± 0.71', '75.00 (n=1)', '–')
     """
-    if not shares:
+    found = over_seeds(100 * share for share in shares)
+    if found is None:
         return None
-    values = [100 * share for share in shares]
-    deviation = stdev(values) if len(values) > 1 else None
-    note = f"(n={len(values)})" if len(values) < seeds else ""
-    return Figure(fmean(values), deviation, len(values), form, note)
+    note = f"(n={found.seeds})" if found.seeds < seeds else ""
+    return Figure(found.mean, found.deviation, found.seeds, form, note)
 
 
 def closest(runs: Sequence[Run]) -> Run:
     """The run whose F1 is closest to the mean, the one with the smaller seed if two are."""
-    mean = fmean(run.found.overall.f1 for run in runs)
-    return min(runs, key=lambda run: (abs(run.found.overall.f1 - mean), run.seed))
+    found = over_seeds(run.found.overall.f1 for run in runs)
+    assert found
+    return min(runs, key=lambda run: (abs(run.found.overall.f1 - found.mean), run.seed))
 
 
 def best(runs: Sequence[Run]) -> Run:
@@ -35,7 +35,7 @@ def best(runs: Sequence[Run]) -> Run:
     return min(runs, key=lambda run: (-run.found.overall.f1, run.seed))
 
 
-def over_seeds(runs: Finished) -> str:
+def seeds_note(runs: Finished) -> str:
     """How means are to be read."""
     if runs.seeds < 2:
         return "one seed each"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from nestag.lab.paper.lines import Layout, figure, one_by_one, our_lines, paper_lines, side_by_side
-from nestag.lab.paper.means import best, mean_of, over_seeds
+from nestag.lab.paper.means import best, mean_of, seeds_note
 from nestag.lab.paper.published import Scores, published
 from nestag.lab.paper.runs import Finished, Run
 from nestag.tables import Figure, Row, Table
@@ -23,7 +23,7 @@ def f1_table(runs: Finished) -> Table:
     def theirs(scores: Scores) -> Row:
         return (figure(scores.f1),)
 
-    title = f"F1 on {runs.split} (table 2 of the paper): {over_seeds(runs)}"
+    title = f"F1 on {runs.split} (table 2 of the paper): {seeds_note(runs)}"
     layout = Layout(title, ("encoding",), ("",), STRICT, OF_THE_PAPER, frozenset({""}))
     lines = [*our_lines(runs, ours), *paper_lines(published().scores, runs, theirs)]
     return side_by_side(layout, runs.corpora, lines)
@@ -41,7 +41,7 @@ def precision_recall_table(runs: Finished) -> Table:
         return (figure(scores.precision), figure(scores.recall))
 
     measures = ("precision", "recall")
-    title = f"Precision and recall on {runs.split} (table 6 of the paper): {over_seeds(runs)}"
+    title = f"Precision and recall on {runs.split} (table 6 of the paper): {seeds_note(runs)}"
     layout = Layout(title, ("encoding",), measures, STRICT, OF_THE_PAPER, frozenset(measures))
     lines = [*our_lines(runs, ours), *paper_lines(published().scores, runs, theirs)]
     return side_by_side(layout, runs.corpora, lines)

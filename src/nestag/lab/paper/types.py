@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import fmean, pstdev
 
+from nestag.evaluation.seeds import over_seeds
 from nestag.lab.paper.lines import Layout, one_by_one, our_lines, paper_lines
 from nestag.lab.paper.published import Spread, published
 from nestag.lab.paper.runs import Finished, Run
@@ -41,4 +42,5 @@ def _theirs(spread: Spread) -> Row:
 def mean_by_type(runs: Sequence[Run]) -> dict[str, float]:
     """The mean F1 over runs in percent, of each type that gold has, by name."""
     types = sorted({kind for run in runs for kind, score in run.found.types.items() if score.gold})
-    return {kind: fmean(100 * run.found.types[kind].f1 for run in runs) for kind in types}
+    found = {kind: over_seeds(100 * run.found.types[kind].f1 for run in runs) for kind in types}
+    return {kind: one.mean for kind, one in found.items() if one}

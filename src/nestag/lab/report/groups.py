@@ -6,10 +6,10 @@ Encodings stand in the order of the paper, decodings from greedy to legal, every
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from statistics import fmean, stdev
 from typing import NamedTuple
 
 from nestag.evaluation.result import Evaluation, Group
+from nestag.evaluation.seeds import OverSeeds, over_seeds
 from nestag.lab.experiment.result import Result
 from nestag.lab.paper.means import closest
 from nestag.lab.paper.runs import Run, in_order
@@ -31,22 +31,6 @@ class Way(NamedTuple):
 
     encoding: str
     decoding: str
-
-
-class Spread(NamedTuple):
-    """Values of several seeds: all of them, their mean and their deviation."""
-
-    values: tuple[float, ...]
-
-    @property
-    def mean(self) -> float:
-        """The mean."""
-        return fmean(self.values)
-
-    @property
-    def deviation(self) -> float:
-        """The deviation of a sample; of a single value 0."""
-        return stdev(self.values) if len(self.values) > 1 else 0.0
 
 
 def setups(results: Iterable[Result]) -> dict[Setup, list[Result]]:
@@ -110,17 +94,15 @@ def ways(results: Sequence[Result], split: str) -> list[Way]:
     return [way for way in found if of_way(results, split, way)]
 
 
-def f1(evaluations: Iterable[Evaluation]) -> Spread | None:
-    """F1 in percent over seeds; None of none."""
-    values = tuple(100 * one.overall.f1 for one in evaluations)
-    return Spread(values) if values else None
+def f1(evaluations: Iterable[Evaluation]) -> OverSeeds | None:
+    """F1 in percent over seeds, None if there are no runs."""
+    return over_seeds(100 * one.overall.f1 for one in evaluations)
 
 
-def part_f1(evaluations: Iterable[Evaluation], breakdown: str, group: Group) -> Spread | None:
+def part_f1(evaluations: Iterable[Evaluation], breakdown: str, group: Group) -> OverSeeds | None:
     """F1 in percent of a group of depths or lengths over seeds; None if gold has none of it."""
     scores = [group.score(getattr(one, breakdown)) for one in evaluations]
-    values = tuple(100 * score.f1 for score in scores if score.gold)
-    return Spread(values) if values else None
+    return over_seeds(100 * score.f1 for score in scores if score.gold)
 
 
 def best_way(results: Sequence[Result], split: str) -> Way | None:

@@ -70,7 +70,7 @@ def bests(results: Sequence[Result], split: str) -> list[Best]:
         way = best_way(runs, split)
         spread = f1(of_way(runs, split, way)) if way else None
         if way and spread:
-            found.append(Best(title_of(setup, groups), way, spread.mean, spread.deviation, len(spread.values)))
+            found.append(Best(title_of(setup, groups), way, spread.mean, spread.deviation or 0.0, spread.seeds))
     return found
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from nestag.evaluation.seeds import OverSeeds
 from nestag.lab.experiment.result import Result
-from nestag.lab.report.groups import Spread, Way, decodings, encodings, f1, of_way, ways
+from nestag.lab.report.groups import Way, decodings, encodings, f1, of_way, ways
 from nestag.lab.report.pictures.look import canvas, frame_percent, legend_above, percent, sign
 
 if TYPE_CHECKING:
@@ -37,15 +38,21 @@ def draw(results: Sequence[Result], split: str) -> Figure:
     return figure
 
 
-def _draw_seeds(axes: Axes, place: float, spread: Spread, number: int) -> None:
+def _draw_seeds(axes: Axes, place: float, spread: OverSeeds, number: int) -> None:
     """The seeds of one encoding and decoding, and beside them their mean as a number."""
     own = sign(number)
     values = list(spread.values)
     axes.scatter([place - 0.08] * len(values), values, s=22, color=own.colour, marker=own.marker, alpha=0.55)
     axes.errorbar(
-        [place + 0.05], [spread.mean], [spread.deviation], color=own.colour, marker=own.marker, markersize=7, capsize=3
+        [place + 0.05],
+        [spread.mean],
+        [spread.deviation or 0.0],
+        color=own.colour,
+        marker=own.marker,
+        markersize=7,
+        capsize=3,
     )
-    top = max(max(values), spread.mean + spread.deviation)
+    top = max(max(values), spread.mean + (spread.deviation or 0.0))
     axes.annotate(f"{spread.mean:.1f}", (place, top), (0, 5), textcoords="offset points", ha="center", fontsize=9)
 
 
@@ -53,7 +60,7 @@ def words(results: Sequence[Result], split: str) -> str:
     """What the picture shows, for those who cannot see it."""
     found = {way: f1(of_way(results, split, way)) for way in ways(results, split)}
     told = [
-        f"{way.encoding} {way.decoding} {percent(spread.mean)} ± {percent(spread.deviation)}"
+        f"{way.encoding} {way.decoding} {percent(spread.mean)} ± {percent(spread.deviation or 0.0)}"
         for way, spread in found.items()
         if spread
     ]

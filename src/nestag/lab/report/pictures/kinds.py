@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from statistics import fmean
 from typing import TYPE_CHECKING
 
-from nestag.evaluation.result import KINDS
+from nestag.evaluation.result import KINDS, Evaluation
+from nestag.evaluation.seeds import over_seeds
 from nestag.lab.experiment.result import Result
 from nestag.lab.report.groups import Way, of_way, ways
 from nestag.lab.report.pictures.look import PAPER, canvas, ink_on, legend_above, sign
@@ -21,9 +21,13 @@ ROOM = 0.06
 def counts(results: Sequence[Result], split: str) -> dict[Way, dict[str, float]]:
     """Mistakes by kind, the mean over seeds."""
     return {
-        way: {kind: fmean(one.mistakes.kinds.get(kind, 0) for one in of_way(results, split, way)) for kind in KINDS}
-        for way in ways(results, split)
+        way: {kind: _mean_count(of_way(results, split, way), kind) for kind in KINDS} for way in ways(results, split)
     }
+
+
+def _mean_count(evaluations: Sequence[Evaluation], kind: str) -> float:
+    found = over_seeds(one.mistakes.kinds.get(kind, 0) for one in evaluations)
+    return found.mean if found else 0.0
 
 
 def draw(results: Sequence[Result], split: str) -> Figure:

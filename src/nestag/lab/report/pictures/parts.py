@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from nestag.evaluation.result import DEPTHS, LENGTHS, Group
+from nestag.evaluation.seeds import OverSeeds
 from nestag.lab.experiment.result import Result
-from nestag.lab.report.groups import Spread, Way, decodings, encodings, of_way, part_f1, ways
+from nestag.lab.report.groups import Way, decodings, encodings, of_way, part_f1, ways
 from nestag.lab.report.pictures.look import INK, Sign, canvas, frame_percent, legend_above, percent, sign
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def _name_decodings(axes: Axes, names: Sequence[str]) -> None:
 
 def _spreads(
     results: Sequence[Result], split: str, encoding: str, breakdown: Breakdown, group: Group
-) -> dict[str, Spread]:
+) -> dict[str, OverSeeds]:
     """F1 of a group by decoding."""
     found = {
         decoding: part_f1(of_way(results, split, Way(encoding, decoding)), breakdown.field, group)
@@ -72,7 +73,7 @@ def _spreads(
     return {decoding: spread for decoding, spread in found.items() if spread}
 
 
-def _draw_decodings(axes: Axes, place: float, own: Sign, spreads: dict[str, Spread]) -> None:
+def _draw_decodings(axes: Axes, place: float, own: Sign, spreads: dict[str, OverSeeds]) -> None:
     """The means of the decodings of an encoding, joined by a line; the last one full, with its deviation."""
     means = [spread.mean for spread in spreads.values()]
     axes.plot([place] * len(means), means, color=own.colour, linewidth=1)
@@ -80,7 +81,13 @@ def _draw_decodings(axes: Axes, place: float, own: Sign, spreads: dict[str, Spre
         axes.plot([place], [mean], marker=own.marker, color=own.colour, fillstyle="none", markersize=7)
     for spread in list(spreads.values())[-1:]:
         axes.errorbar(
-            [place], [spread.mean], [spread.deviation], color=own.colour, marker=own.marker, markersize=7, capsize=2
+            [place],
+            [spread.mean],
+            [spread.deviation or 0.0],
+            color=own.colour,
+            marker=own.marker,
+            markersize=7,
+            capsize=2,
         )
 
 
