@@ -27,6 +27,7 @@ check: $(VENV)/dev.stamp  ## Check style, types and the direction of imports
 
 bench: $(VENV)/dev.stamp  ## Measure speed and, with NESTAG_CORPORA set, conformance on real corpora
 	$(BIN)/python benchmarks/core.py --write docs/benchmarks/core.md
+	$(BIN)/python benchmarks/decoding.py --write docs/benchmarks/decoding.md
 	$(BIN)/python benchmarks/evaluation.py --write docs/benchmarks/evaluation.md
 
 clean:  ## Remove what the other targets made

@@ -49,6 +49,11 @@ def test_the_order_of_same_spans_is_learned_from_what_holds_what() -> None:
     assert vocabulary.types == ("FIRST", "PER")
 
 
+def test_types_never_nested_stand_between_those_outside_and_those_inside() -> None:
+    corpus = [Sentence(["a", "b", "c"], [Entity(0, 2, "Z"), Entity(0, 1, "A"), Entity(2, 3, "M")])]
+    assert Vocabulary.learn(corpus, "abs").order == ("Z", "M", "A")
+
+
 def test_unseen_parts_are_marked_and_counted() -> None:
     vocabulary = Vocabulary.learn([Sentence(["x", "y"])], "abs")
     ids = vocabulary.ids(encode(Sentence(["x", "y", "z"], [Entity(0, 2, "A"), Entity(2, 3, "B")]), "abs"))

@@ -202,6 +202,30 @@ def test_confidences_do_not_depend_on_the_batch(encoding: str) -> None:
     assert together.confidence == pytest.approx(np.concatenate(alone), abs=1e-9)
 
 
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_products_and_logarithms_give_the_same(encoding: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    vocabulary = loose_vocabulary(encoding)
+    lengths = [*np.random.default_rng(0).integers(0, 20, 12).tolist(), 40]
+    batch = random_scores(vocabulary, lengths, 4)
+    products = decode_scores(vocabulary, *batch, lengths, confidence=True).confidence
+    for least in (1e-20, 2.0):  # some sentences with logarithms, then all
+        for module in (depth_probabilities, tetra_probabilities):
+            monkeypatch.setattr(module, "UNDERFLOW", least)
+        logarithms = decode_scores(vocabulary, *batch, lengths, confidence=True).confidence
+        assert logarithms == pytest.approx(products, abs=1e-9)
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_long_sentences_do_not_underflow(encoding: str) -> None:
+    vocabulary = loose_vocabulary(encoding)
+    batch = random_scores(vocabulary, [900, 5], 6)
+    table = decode_scores(vocabulary, *batch, [900, 5], confidence=True)
+    short = decode_scores(vocabulary, *(head[900:] for head in batch), [5], confidence=True)
+    assert table.confidence is not None
+    assert np.median(table.confidence[table.sentence == 0]) > 0.01
+    assert table.confidence[table.sentence == 1] == pytest.approx(short.confidence, abs=1e-9)
+
+
 def test_more_entities_around_than_the_search_is_deep() -> None:
     sentence = Sentence(["w"] * 14, [(i, 14, "X") for i in range(1, 13)])
     for encoding in ENCODINGS:
