@@ -1,4 +1,4 @@
-"""XML from outside as a stream of events, read with nothing fetched and nothing expanded.
+"""XML as a stream of events, read with defusedxml: nothing is fetched and nothing expanded.
 
 A document type is named but never loaded; a declared entity, which could grow without end or reach other files, is
 refused. Only the entities that XML itself has are known, in any case (`&amp;`, `&AMP;`).
@@ -7,8 +7,8 @@ refused. Only the entities that XML itself has are known, in any case (`&amp;`, 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import BinaryIO, NamedTuple
-from xml.parsers import expat
+from typing import Any, BinaryIO, NamedTuple
+from xml.sax import ContentHandler, SAXParseException
 
 from nestag.errors import InputError
 
@@ -47,38 +47,41 @@ Event = Opened | Closed | Text
 
 def events(stream: BinaryIO, source: str) -> Iterator[Event]:
     """The tags and texts of a file in their order; an InputError names the line that is not XML, or not safe."""
-    handler = _Handler(source)
-    fed = 0
+    from defusedxml.common import EntitiesForbidden
+    from defusedxml.expatreader import create_parser
+
+    parser = create_parser(forbid_dtd=False, forbid_external=False)  # a document type is named and never loaded
+    handler = _Handler(source, parser)
+    silent = 0  # bytes since the last event
     try:
+        parser.feed(b"")  # so that an empty file too is read, and refused
         while chunk := stream.read(CHUNK):
-            handler.parser.Parse(chunk, False)
-            fed += len(chunk)
-            yield from handler.taken()
-            if fed - handler.parser.CurrentByteIndex > LARGEST_PIECE:
+            parser.feed(chunk)
+            met = handler.taken()
+            silent = 0 if met else silent + len(chunk)
+            yield from met
+            if silent > LARGEST_PIECE:
                 raise handler.error(f"one tag is longer than {LARGEST_PIECE} bytes; is this the right file?")
-        handler.parser.Parse(b"", True)
+        parser.close()
         yield from handler.taken()
-    except expat.ExpatError as error:
-        raise InputError(f"not XML ({error}); get the file again", source, error.lineno) from None
+    except EntitiesForbidden as error:
+        reason = f"the entity {error.name!r} is declared, which is not safe to expand; write it out and remove it"
+        raise handler.error(reason) from None
+    except SAXParseException as error:
+        raise InputError(f"not XML ({error.getMessage()}); get the file again", source, error.getLineNumber()) from None
     except (LookupError, ValueError) as error:
         raise handler.error(f"not readable as XML ({error}); convert the file to UTF-8") from None
 
 
-class _Handler:
+class _Handler(ContentHandler):
     """Collects what the parser meets."""
 
-    def __init__(self, source: str) -> None:
-        self.source = source
+    def __init__(self, source: str, parser: Any) -> None:
+        super().__init__()
+        self.source, self.parser = source, parser
         self.met: list[Event] = []
         self.depth = 0
-        self.parser = parser = expat.ParserCreate()
-        parser.buffer_text = True
-        parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
-        parser.StartElementHandler = self._open
-        parser.EndElementHandler = self._close
-        parser.CharacterDataHandler = self._text
-        parser.EntityDeclHandler = self._declared
-        parser.SkippedEntityHandler = self._skipped
+        parser.setContentHandler(self)
 
     def taken(self) -> list[Event]:
         """What was met since the last time."""
@@ -86,25 +89,27 @@ class _Handler:
         return met
 
     def error(self, message: str) -> InputError:
-        return InputError(message, self.source, self.parser.CurrentLineNumber)
+        """An error at the line that was read last."""
+        return InputError(message, self.source, self.parser.getLineNumber())
 
-    def _open(self, name: str, attributes: dict[str, str]) -> None:
+    def startElement(self, name: str, attrs: Any) -> None:  # noqa: N802 - the name that the parser calls
+        """A start tag."""
         self.depth += 1
         if self.depth > DEEPEST:
             raise self.error(f"more than {DEEPEST} elements stand in one another; is this the right file?")
-        self.met.append(Opened(name, attributes, self.parser.CurrentLineNumber))
+        self.met.append(Opened(name, dict(attrs), self.parser.getLineNumber()))
 
-    def _close(self, name: str) -> None:
+    def endElement(self, name: str) -> None:  # noqa: N802
+        """An end tag."""
         self.depth -= 1
         self.met.append(Closed(name))
 
-    def _text(self, text: str) -> None:
-        self.met.append(Text(text))
+    def characters(self, content: str) -> None:
+        """Text between tags."""
+        self.met.append(Text(content))
 
-    def _declared(self, name: str, *_: object) -> None:
-        raise self.error(f"the entity {name!r} is declared, which is not safe to expand; write it out and remove it")
-
-    def _skipped(self, name: str, *_: object) -> None:
+    def skippedEntity(self, name: str) -> None:  # noqa: N802
+        """An entity that is not declared: one of XML's own in capitals, or a mistake."""
         if name.lower() not in ENTITIES:
             raise self.error(f"the entity &{name}; is not one of XML's own; write the character itself")
-        self._text(ENTITIES[name.lower()])
+        self.characters(ENTITIES[name.lower()])

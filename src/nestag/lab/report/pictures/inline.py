@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterator
 from xml.etree import ElementTree
 
+from defusedxml.ElementTree import fromstring
+
 from nestag.lab.report.pictures.look import INK, LINE, PAPER
 from nestag.pictures import COLOURS
 from nestag.visible import visible
@@ -33,7 +35,7 @@ _UPRIGHT = re.compile(r"rotate\(-?0 [^)]*\)")
 
 def inline(svg: bytes, name: str, title: str, words: str) -> str:
     """The picture as an element of an HTML page."""
-    root = ElementTree.fromstring(svg)  # noqa: S314 - the file is our own
+    root = fromstring(svg)
     for element in root.iter():
         element.tag = element.tag.removeprefix(SVG)
         for child in [child for child in element if child.tag.removeprefix(SVG) in DROPPED]:
