@@ -48,7 +48,7 @@ def setting(
 
     `factory` makes a default that is mutable; `none` is the word for None, such as "auto", where a field takes it.
     """
-    limits = Limits(minimum, maximum, above, below, choices, none)
+    limits = Bounds(minimum, maximum, above, below, choices, none)
     metadata = {"limits": limits, "help": help}
     if factory is not None:
         return dataclasses.field(default_factory=factory, metadata=metadata)
@@ -109,7 +109,7 @@ def described(cls: type) -> tuple[Described, ...]:
 
 
 @dataclass(frozen=True)
-class Limits:
+class Bounds:
     """What a value must also be; None is no limit."""
 
     minimum: float | None = None
@@ -140,13 +140,13 @@ class Limits:
         return " and ".join(f"{word} {limit:g}" for word, limit in words.items() if limit is not None)
 
 
-ANY = Limits()
+ANY = Bounds()
 
 
-def takes(kind: Any, limits: Limits = ANY) -> str:
+def takes(kind: Any, limits: Bounds = ANY) -> str:
     """What a field of a type takes, in words.
 
-    >>> takes(int, Limits(minimum=1)), takes(float | None, Limits(above=0, below=1)), takes(tuple[str, ...])
+    >>> takes(int, Bounds(minimum=1)), takes(float | None, Bounds(above=0, below=1)), takes(tuple[str, ...])
     ('a whole number of at least 1', 'a number above 0 and below 1, or none', 'a list, each text')
     """
     origin, parts = get_origin(kind), get_args(kind)
@@ -169,10 +169,10 @@ class _Place:
 
     where: str
     key: str = ""  # from the outermost table on, with full stops between
-    limits: Limits = ANY
+    limits: Bounds = ANY
     text: bool = False
 
-    def inside(self, name: object, limits: Limits | None = None) -> _Place:
+    def inside(self, name: object, limits: Bounds | None = None) -> _Place:
         key = f"{self.key}.{name}" if self.key else str(name)
         return dataclasses.replace(self, key=key, limits=self.limits if limits is None else limits)
 
@@ -321,8 +321,8 @@ def _hints(cls: Any) -> dict[str, Any]:
     return get_type_hints(cls)
 
 
-def _limits(field: dataclasses.Field[Any]) -> Limits:
-    found: Limits = field.metadata.get("limits", ANY)
+def _limits(field: dataclasses.Field[Any]) -> Bounds:
+    found: Bounds = field.metadata.get("limits", ANY)
     return found
 
 

@@ -12,7 +12,7 @@ from nestag.cli import app
 from nestag.corpora.formats import jsonl
 from nestag.corpora.report import Report
 from nestag.data import Entity, Sentence
-from nestag.diagnosis.doctor import Finding, Limits, Patient, Severity, examine
+from nestag.diagnosis.doctor import Diagnosis, Limits, Patient, Severity, examine
 
 ERROR, WARNING, HINT = Severity
 CORPORA = os.environ.get("NESTAG_CORPORA")
@@ -27,7 +27,7 @@ def healthy(start: str) -> list[Sentence]:
     return [told(f"{start} {name} sleeps", (1, 2, "PER")) for name in NAMES]
 
 
-def diagnosis(limits: Limits | None = None, **splits: Iterable[Sentence]) -> list[Finding]:
+def diagnosis(limits: Limits | None = None, **splits: Iterable[Sentence]) -> list[Diagnosis]:
     patients = {}
     for name, sentences in splits.items():
         held = list(sentences)
@@ -35,7 +35,7 @@ def diagnosis(limits: Limits | None = None, **splits: Iterable[Sentence]) -> lis
     return examine(patients, limits or Limits())
 
 
-def the_one(found: list[Finding], part: str) -> Finding:
+def the_one(found: list[Diagnosis], part: str) -> Diagnosis:
     matching = [finding for finding in found if part in finding.what]
     assert len(matching) == 1, found
     return matching[0]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from nestag.errors import DataError
 from nestag.evaluation.score import Score, macro, total
 from nestag.evaluation.significance import DRAWS, WITHIN, compare, intervals
-from nestag.evaluation.tally import CELLS, COLUMNS, GROUPS, Counts, Tally, group_of
+from nestag.evaluation.tally import CELLS, COLUMNS, GROUPS, Counts, GroupCounts, group_of
 
 
 def counts(rows: list[list[int]]) -> Counts:
@@ -132,7 +132,7 @@ entries = st.tuples(st.sampled_from("AB"), st.integers(0, GROUPS - 1), st.intege
 @settings(max_examples=50)
 @given(st.lists(st.lists(entries, max_size=20), max_size=5))
 def test_a_tally_counts_as_a_dictionary_would(portions: list[list[tuple[str, int, int]]]) -> None:
-    tally = Tally()
+    tally = GroupCounts()
     expected: dict[str, dict[int, list[int]]] = {"A": {}, "B": {}}
     there = sorted({group for portion in portions for _, group, _ in portion})
     for portion in portions:
@@ -151,7 +151,7 @@ def test_a_tally_counts_as_a_dictionary_would(portions: list[list[tuple[str, int
 
 
 def test_many_classes_have_fewer_groups_and_the_same_counts() -> None:
-    tally = Tally()
+    tally = GroupCounts()
     groups = np.arange(0, GROUPS, 7)
     tally.see(groups)
     tally.add("types", ["first"], np.zeros(len(groups), dtype=np.int64), groups, 2)

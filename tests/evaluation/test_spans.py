@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from nestag.data import Entity, outermost_first
 from nestag.diagnosis.statistics import count_crossing, depths_of
-from nestag.evaluation.spans import Listed, Names, Spans, crossing, spans_of
+from nestag.evaluation.spans import Listed, SpanArrays, TypeNames, crossing, spans_of
 from strategies import sentences, types
 
 LENGTH = 8
@@ -22,8 +22,8 @@ def crossing_sets(draw: st.DrawFn) -> list[Entity]:
     return [Entity(a, b, kind) for a, b, kind in draw(st.lists(places, max_size=8)) if a < b]
 
 
-def spans(sets: list[list[Entity]]) -> Spans:
-    names = Names()
+def spans(sets: list[list[Entity]]) -> SpanArrays:
+    names = TypeNames()
     return spans_of(Listed.of(sets, names), np.array([0, *accumulate([LENGTH] * len(sets))]), names)
 
 
@@ -65,7 +65,7 @@ def test_crossing_sentences_are_noticed(sets: list[list[Entity]]) -> None:
 
 @given(nested_sets, nested_sets)
 def test_keys_tell_which_entities_are_shared(one: list[Entity], other: list[Entity]) -> None:
-    names = Names()
+    names = TypeNames()
     listed = [Listed.of([side], names) for side in (one, other)]
     first, second = (spans_of(side, np.array([0, LENGTH]), names) for side in listed)
     assert first.also_in(second).tolist() == [entity in other for entity in merged(one)]
@@ -76,7 +76,7 @@ def test_keys_tell_which_entities_are_shared(one: list[Entity], other: list[Enti
 
 def test_very_many_entities_that_cross_are_placed_in_time() -> None:
     size = 30_000
-    names = Names()
+    names = TypeNames()
     listed = Listed.of([[Entity(2 * i, 2 * i + 3, "A") for i in range(size)]], names)
     found = spans_of(listed, np.array([0, 2 * size + 1]), names)
     assert not found.depth.any()

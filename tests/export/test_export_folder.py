@@ -19,12 +19,12 @@ from nestag.encodings import encoding
 from nestag.encodings.notation import write_chain, write_name
 from nestag.errors import InputError
 from nestag.export import available, folder
-from nestag.export.back import recovered
 from nestag.export.conll import Conll
 from nestag.export.folder import Source
 from nestag.export.hf import HuggingFace
 from nestag.export.joint import joint_writer
 from nestag.export.machamp import MaChAmp
+from nestag.export.recover import recovered
 from nestag.export.target import Target
 from nestag.files import writing
 from nestag.vocabulary import Vocabulary

@@ -30,7 +30,7 @@ def stats(
     """Count what a corpus holds, split by split: sentences, entities, types, and how deep and long entities are."""
     form, splits = forms.chosen, given.splits(format, reading)
     if plot:
-        from nestag.pictures import check_suffix
+        from nestag.plotting import check_suffix
 
         check_suffix(plot)
     found = counted(splits)

@@ -14,7 +14,7 @@ from nestag.cli.output import Json
 from nestag.cli.splits import From, Given, Reading
 from nestag.cli.terminal import hush
 from nestag.corpora.report import Report
-from nestag.diagnosis.doctor import Finding, Limits, Patient, Severity, examine
+from nestag.diagnosis.doctor import Diagnosis, Limits, Patient, Severity, examine
 from nestag.diagnosis.symptoms import Measure
 from nestag.errors import InputError, UnknownNameError
 from nestag.visible import visible
@@ -87,7 +87,7 @@ def positions_of(path: str) -> int:
         return Limits.sentence
 
 
-def as_json(found: Sequence[Finding]) -> str:
+def as_json(found: Sequence[Diagnosis]) -> str:
     """The findings for programs."""
     counts = Counter(finding.severity for finding in found)
     findings = [
@@ -98,7 +98,7 @@ def as_json(found: Sequence[Finding]) -> str:
     )
 
 
-def as_text(found: Sequence[Finding]) -> str:
+def as_text(found: Sequence[Diagnosis]) -> str:
     """The findings for people, and what they come to."""
     lines = [line for finding in found for line in (*_lines(finding), "")]
     counts = Counter(finding.severity for finding in found)
@@ -107,7 +107,7 @@ def as_text(found: Sequence[Finding]) -> str:
     return "\n".join([*lines, f"{told or 'nothing found'}; {verdict}"])
 
 
-def _lines(finding: Finding) -> list[str]:
+def _lines(finding: Diagnosis) -> list[str]:
     name = typer.style(f"{finding.severity:<{INDENT - 1}}", fg=COLOURS[finding.severity], bold=True)
     space = " " * INDENT
     return [

@@ -44,7 +44,7 @@ class Match(StrEnum):
     ORDER = "order"
 
 
-class Name(StrEnum):
+class TableName(StrEnum):
     """A table that may be asked for alone."""
 
     OVERALL = "overall"
@@ -74,7 +74,7 @@ def evaluate(
         bool, typer.Option("--paper", help="Score depths as the code of the paper's authors does.")
     ] = False,
     worst: Annotated[int, typer.Option(metavar="N", min=0, max=MOST_KEPT, help="Show the N worst sentences.")] = 0,
-    table: Annotated[Name | None, typer.Option(help="Print this table only.")] = None,
+    table: Annotated[TableName | None, typer.Option(help="Print this table only.")] = None,
     forms: Forms,
     format: Annotated[str | None, typer.Option("--from", metavar="FORMAT", help="The format of all files.")] = None,
     gold_format: Annotated[str | None, typer.Option(metavar="FORMAT", help="That of GOLD and --train.")] = None,
@@ -83,7 +83,7 @@ def evaluate(
 ) -> None:
     """Score predicted entities against gold, in all and in parts, with 95 % intervals, and say what went wrong."""
     form = forms.chosen
-    if table is Name.COMPARISON and against is None:
+    if table is TableName.COMPARISON and against is None:
         raise InputError("there is nothing to compare with; give another prediction with --against", "--table")
     if worst and (form not in (Form.text, Form.json) or (table and form is Form.json)):
         raise InputError("sentences are shown in the terminal, or in --json with all tables; drop --worst", "--worst")
@@ -106,7 +106,7 @@ class Files(NamedTuple):
     against: Split | None
 
 
-class Found(NamedTuple):
+class Scoring(NamedTuple):
     """What came out."""
 
     evaluation: Evaluation
@@ -114,7 +114,7 @@ class Found(NamedTuple):
     systems: tuple[str, str]  # what the two predictions are called
 
 
-def judged(files: Files, by: Match, worst: int) -> Found:
+def judged(files: Files, by: Match, worst: int) -> Scoring:
     """The evaluation of a prediction, and how it compares with another; what readers had to change is told."""
     refuse_pipes(files)
     reports: dict[str, Report] = {}
@@ -125,7 +125,7 @@ def judged(files: Files, by: Match, worst: int) -> Found:
         for line in report.summary():
             tell(f"{path}: {line}")
     result = judge.result()
-    return Found(
+    return Scoring(
         replace(result, mistakes=replace(result.mistakes, worst=result.mistakes.worst[:worst])),
         compare(judge.counts(), other.counts()) if files.against else None,
         (files.predicted.path, files.against.path if files.against else ""),
@@ -166,7 +166,7 @@ def pairs_of(gold: Split, predicted: Split, by: Match, reports: dict[str, Report
     return progress(matched(*sides, by.value, (gold.path, predicted.path)), f"scoring {predicted.path}")
 
 
-def print_found(found: Found, form: Form, paper: bool, only: Name | None) -> None:
+def print_found(found: Scoring, form: Form, paper: bool, only: TableName | None) -> None:
     """Print all tables or one of them, and in a terminal the worst sentences."""
     console = Console(highlight=False, width=None if sys.stdout.isatty() else WIDTH)
     chosen = tables_of(found, form, paper, console.width)
@@ -181,7 +181,7 @@ def print_found(found: Found, form: Form, paper: bool, only: Name | None) -> Non
         console.print(line, soft_wrap=True)
 
 
-def tables_of(found: Found, form: Form, paper: bool, width: int) -> dict[str, Table]:
+def tables_of(found: Scoring, form: Form, paper: bool, width: int) -> dict[str, Table]:
     """All tables by name, as the form wants them."""
     detail = Detail.NUMBERS if form in (Form.json, Form.csv) else Detail.FULL
     if form is Form.text:
@@ -189,11 +189,11 @@ def tables_of(found: Found, form: Form, paper: bool, width: int) -> dict[str, Ta
     else:
         chosen = tables(found.evaluation, paper, detail)
     if found.comparison:
-        chosen[Name.COMPARISON] = comparison(found.comparison, found.systems, detail)
+        chosen[TableName.COMPARISON] = comparison(found.comparison, found.systems, detail)
     return chosen
 
 
-def to_object(found: Found, chosen: Mapping[str, Table]) -> str:
+def to_object(found: Scoring, chosen: Mapping[str, Table]) -> str:
     """All that is known as one JSON object: the tables with their figures in percent, and the counts behind them."""
     record = {
         "tables": {name: js.loads(to_json(table)) for name, table in chosen.items()},

@@ -19,11 +19,11 @@ from nestag.corpora.registry import format_of
 from nestag.corpora.report import Report
 from nestag.encodings.base import Encoding
 from nestag.export import folder as exports
-from nestag.export.back import recovered
 from nestag.export.conll import Conll
 from nestag.export.folder import Source
 from nestag.export.hf import HuggingFace
 from nestag.export.machamp import MaChAmp
+from nestag.export.recover import recovered
 from nestag.export.target import Split, Target
 from nestag.files import PIPE
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nestag.diagnosis.statistics import Statistics
 from nestag.files import writing_bytes
-from nestag.pictures import COLOURS, check_suffix, drawing, saved
+from nestag.plotting import COLOURS, check_suffix, drawing, saved
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

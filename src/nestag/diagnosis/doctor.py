@@ -36,7 +36,7 @@ class Severity(StrEnum):
     HINT = "hint"
 
 
-class Finding(NamedTuple):
+class Diagnosis(NamedTuple):
     """One thing that is wrong, or may be."""
 
     severity: Severity
@@ -68,7 +68,7 @@ class Patient(NamedTuple):
     report: Report
 
 
-def examine(patients: Mapping[str, Patient], limits: Limits, measure: Measure | None = None) -> list[Finding]:
+def examine(patients: Mapping[str, Patient], limits: Limits, measure: Measure | None = None) -> list[Diagnosis]:
     """Everything found, the worst first; the training split is read twice, the others once."""
     size = Size(limits.sentence, limits.entity, measure or len)
     noted: dict[str, Symptoms] = {}
@@ -76,18 +76,18 @@ def examine(patients: Mapping[str, Patient], limits: Limits, measure: Measure | 
         patient = patients[name]
         known = noted[TRAIN].prints if TRAIN in noted else frozenset()
         noted[name] = symptoms_of(patient.read(), patient.source, size, known)
-    found: list[Finding] = []
+    found: list[Diagnosis] = []
     for name, split in noted.items():
         found += _judged(name, split, patients[name].report, limits, measure is not None)
     if TRAIN in noted:
         found += against_train(noted, limits)
         found += _inconsistent(patients[TRAIN], noted[TRAIN], limits)
     else:
-        found.append(Finding(Severity.ERROR, TRAIN, "there is no training split", "name it with --train"))
+        found.append(Diagnosis(Severity.ERROR, TRAIN, "there is no training split", "name it with --train"))
     return sorted(found, key=lambda finding: list(Severity).index(finding.severity))
 
 
-def _judged(name: str, split: Symptoms, report: Report, limits: Limits, measured: bool) -> Iterator[Finding]:
+def _judged(name: str, split: Symptoms, report: Report, limits: Limits, measured: bool) -> Iterator[Diagnosis]:
     yield from nothing_to_learn(name, split)
     yield from crossing(name, split, limits)
     yield from too_long(name, split, limits, measured)
@@ -96,26 +96,26 @@ def _judged(name: str, split: Symptoms, report: Report, limits: Limits, measured
     yield from changed_in_reading(name, report)
 
 
-def nothing_to_learn(name: str, split: Symptoms) -> Iterator[Finding]:
+def nothing_to_learn(name: str, split: Symptoms) -> Iterator[Diagnosis]:
     """Splits without sentences, words or entities."""
     worst = Severity.ERROR if name == TRAIN else Severity.WARNING
     if not split.tokens:
-        yield Finding(worst, name, "the split has no words at all", "check the path and the format (--from)")
+        yield Diagnosis(worst, name, "the split has no words at all", "check the path and the format (--from)")
         return
     if split.wordless:
         what = f"every word is {next(iter(split.words))!r}, so the text is missing"
-        yield Finding(worst, name, what, "get the text: a model learns from words")
+        yield Diagnosis(worst, name, what, "get the text: a model learns from words")
     if not split.entities:
         remedy = "check the format and its layer (--from, --field); " + (
             "a model cannot learn from this" if name == TRAIN else "no score can be computed on this"
         )
-        yield Finding(worst, name, "the split has no entities at all", remedy)
+        yield Diagnosis(worst, name, "the split has no entities at all", remedy)
 
 
-def crossing(name: str, split: Symptoms, limits: Limits) -> Iterator[Finding]:
+def crossing(name: str, split: Symptoms, limits: Limits) -> Iterator[Diagnosis]:
     """Entities that no tree holds."""
     if split.tangled.count:
-        yield Finding(
+        yield Diagnosis(
             Severity.ERROR,
             name,
             f"{_have(split.tangled.count, 'sentence')} so many crossing entities that they cannot be untangled",
@@ -124,7 +124,7 @@ def crossing(name: str, split: Symptoms, limits: Limits) -> Iterator[Finding]:
         )
     if split.crossing.count:
         many = split.crossing.count > limits.crossing * split.entities
-        yield Finding(
+        yield Diagnosis(
             Severity.ERROR if many else Severity.WARNING,
             name,
             f"{split.crossing.count:,} of {split.entities:,} entities cross others and cannot be encoded",
@@ -133,11 +133,11 @@ def crossing(name: str, split: Symptoms, limits: Limits) -> Iterator[Finding]:
         )
 
 
-def too_long(name: str, split: Symptoms, limits: Limits, measured: bool) -> Iterator[Finding]:
+def too_long(name: str, split: Symptoms, limits: Limits, measured: bool) -> Iterator[Diagnosis]:
     """Sentences that an encoder does not take, and entities that are hardly entities."""
     if split.long.count:
         unit = "subwords, more than the encoder takes" if measured else "words, more than most encoders take"
-        yield Finding(
+        yield Diagnosis(
             Severity.WARNING,
             name,
             f"{split.long.count:,} of {split.sentences:,} sentences have over {limits.sentence:,} {unit}",
@@ -145,7 +145,7 @@ def too_long(name: str, split: Symptoms, limits: Limits, measured: bool) -> Iter
             tuple(split.long.examples),
         )
     if split.long_entities.count:
-        yield Finding(
+        yield Diagnosis(
             Severity.HINT,
             name,
             f"entities with more than {limits.entity} tokens: {split.long_entities.count:,}",
@@ -154,13 +154,13 @@ def too_long(name: str, split: Symptoms, limits: Limits, measured: bool) -> Iter
         )
 
 
-def empty_or_repeated(name: str, split: Symptoms) -> Iterator[Finding]:
+def empty_or_repeated(name: str, split: Symptoms) -> Iterator[Diagnosis]:
     """Sentences that teach nothing."""
     if split.empty.count:
         what = f"{_have(split.empty.count, 'sentence')} no words"
-        yield Finding(Severity.WARNING, name, what, "leave them out", tuple(split.empty.examples))
+        yield Diagnosis(Severity.WARNING, name, what, "leave them out", tuple(split.empty.examples))
     if split.repeated.count and not split.wordless:
-        yield Finding(
+        yield Diagnosis(
             Severity.HINT,
             name,
             f"{split.repeated.count:,} of {split.sentences:,} sentences repeat earlier ones of the split",
@@ -169,7 +169,7 @@ def empty_or_repeated(name: str, split: Symptoms) -> Iterator[Finding]:
         )
 
 
-def odd_borders(name: str, split: Symptoms, limits: Limits) -> Iterator[Finding]:
+def odd_borders(name: str, split: Symptoms, limits: Limits) -> Iterator[Diagnosis]:
     """Entities whose borders differ from those of most others of their type."""
     by_oddity: dict[str, list[tuple[str, Noted]]] = {}
     for (kind, oddity), noted in sorted(split.edges.items()):
@@ -177,7 +177,7 @@ def odd_borders(name: str, split: Symptoms, limits: Limits) -> Iterator[Finding]
             by_oddity.setdefault(oddity, []).append((kind, noted))
     for oddity, kinds in by_oddity.items():
         counts = _listed(f"{noted.count:,} of {split.types[kind]:,} {kind}" for kind, noted in kinds)
-        yield Finding(
+        yield Diagnosis(
             Severity.HINT,
             name,
             f"{sum(noted.count for _, noted in kinds):,} entities {oddity}, unlike most of their type: {counts}",
@@ -186,12 +186,12 @@ def odd_borders(name: str, split: Symptoms, limits: Limits) -> Iterator[Finding]
         )
 
 
-def changed_in_reading(name: str, report: Report) -> Iterator[Finding]:
+def changed_in_reading(name: str, report: Report) -> Iterator[Diagnosis]:
     """What the reader could not keep as it was."""
     for kind, count in sorted(report.counts.items()):
         examples = [Example(found.place, found.what) for found in report.findings if found.kind == kind]
         harmless = kind.startswith("duplicate")
-        yield Finding(
+        yield Diagnosis(
             Severity.HINT if harmless else Severity.WARNING,
             name,
             f"{count:,} times in reading: {kind}",
@@ -200,7 +200,7 @@ def changed_in_reading(name: str, report: Report) -> Iterator[Finding]:
         )
 
 
-def against_train(noted: Mapping[str, Symptoms], limits: Limits) -> Iterator[Finding]:
+def against_train(noted: Mapping[str, Symptoms], limits: Limits) -> Iterator[Diagnosis]:
     """What shows only when the splits are compared."""
     train = noted[TRAIN]
     yield from _rare_types(train, limits)
@@ -210,11 +210,11 @@ def against_train(noted: Mapping[str, Symptoms], limits: Limits) -> Iterator[Fin
             yield from _leaks(name, split, limits)
 
 
-def _rare_types(train: Symptoms, limits: Limits) -> Iterator[Finding]:
+def _rare_types(train: Symptoms, limits: Limits) -> Iterator[Diagnosis]:
     rare = sorted((count, kind) for kind, count in train.types.items() if count < limits.rare)
     if rare:
         counts = _listed(f"{kind} {count}" for count, kind in rare)
-        yield Finding(
+        yield Diagnosis(
             Severity.WARNING,
             TRAIN,
             f"{_have(len(rare), 'type')} fewer than {limits.rare} examples: {counts}",
@@ -223,11 +223,11 @@ def _rare_types(train: Symptoms, limits: Limits) -> Iterator[Finding]:
         )
 
 
-def _unknown_types(name: str, split: Symptoms, train: Symptoms) -> Iterator[Finding]:
+def _unknown_types(name: str, split: Symptoms, train: Symptoms) -> Iterator[Diagnosis]:
     unknown = sorted(split.types.keys() - train.types.keys())
     if unknown:
         counts = _listed(f"{kind} {split.types[kind]:,}" for kind in unknown)
-        yield Finding(
+        yield Diagnosis(
             Severity.WARNING,
             name,
             f"the training split has no examples of {counts}",
@@ -236,10 +236,10 @@ def _unknown_types(name: str, split: Symptoms, train: Symptoms) -> Iterator[Find
         )
 
 
-def _leaks(name: str, split: Symptoms, limits: Limits) -> Iterator[Finding]:
+def _leaks(name: str, split: Symptoms, limits: Limits) -> Iterator[Diagnosis]:
     if split.leaked.count and not split.wordless:
         share = split.leaked.count / split.sentences
-        yield Finding(
+        yield Diagnosis(
             Severity.ERROR if share > limits.leak else Severity.WARNING,
             name,
             f"{split.leaked.count:,} of {split.sentences:,} sentences ({100 * share:.1f} %) stand in the training split"
@@ -249,7 +249,7 @@ def _leaks(name: str, split: Symptoms, limits: Limits) -> Iterator[Finding]:
         )
 
 
-def _inconsistent(patient: Patient, train: Symptoms, limits: Limits) -> Iterator[Finding]:
+def _inconsistent(patient: Patient, train: Symptoms, limits: Limits) -> Iterator[Diagnosis]:
     """Mentions that are annotated now so, now otherwise, now not at all."""
     totals = {form: sum(usage.count for usage in usages.values()) for form, usages in train.forms.items()}
     frequent = {form: total for form, total in totals.items() if total >= limits.frequent}
@@ -259,7 +259,7 @@ def _inconsistent(patient: Patient, train: Symptoms, limits: Limits) -> Iterator
     yield from _left_out(frequent, left_out(patient.read(), frequent, patient.source), limits)
 
 
-def _of_two_minds(forms: Mapping[Form, Mapping[tuple[str, ...], Usage]], limits: Limits) -> Iterator[Finding]:
+def _of_two_minds(forms: Mapping[Form, Mapping[tuple[str, ...], Usage]], limits: Limits) -> Iterator[Diagnosis]:
     found: list[tuple[int, Example]] = []
     for form, usages in forms.items():
         ways = sorted(usages.items(), key=lambda way: (-way[1].count, way[0]))
@@ -268,7 +268,7 @@ def _of_two_minds(forms: Mapping[Form, Mapping[tuple[str, ...], Usage]], limits:
             counts = _listed(f"{'+'.join(types)} {usage.count}" for types, usage in ways)
             found.append((others, Example(ways[1][1].place, f"{' '.join(form)!r}: {counts}")))
     if found:
-        yield Finding(
+        yield Diagnosis(
             Severity.HINT,
             TRAIN,
             f"{len(found):,} frequent mentions have different types in different places",
@@ -277,7 +277,7 @@ def _of_two_minds(forms: Mapping[Form, Mapping[tuple[str, ...], Usage]], limits:
         )
 
 
-def _left_out(frequent: Mapping[Form, int], bare: Mapping[Form, Noted], limits: Limits) -> Iterator[Finding]:
+def _left_out(frequent: Mapping[Form, int], bare: Mapping[Form, Noted], limits: Limits) -> Iterator[Diagnosis]:
     found = [
         (noted.count, Example(noted.examples[0].place, f"{' '.join(form)!r}: {frequent[form]:,} times annotated,"
          f" {noted.count:,} times not, as in {noted.examples[0].text!r}"))
@@ -285,7 +285,7 @@ def _left_out(frequent: Mapping[Form, int], bare: Mapping[Form, Noted], limits: 
         if noted.count >= limits.disagreement * (noted.count + frequent[form])
     ]  # fmt: skip
     if found:
-        yield Finding(
+        yield Diagnosis(
             Severity.HINT,
             TRAIN,
             f"{len(found):,} frequent mentions are in some places not annotated at all",

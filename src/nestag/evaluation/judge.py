@@ -32,8 +32,8 @@ from nestag.evaluation.result import (
 )
 from nestag.evaluation.score import Score
 from nestag.evaluation.significance import intervals
-from nestag.evaluation.spans import Bools, Listed, Names, Spans, spans_of
-from nestag.evaluation.tally import COLUMNS, Class, Counts, Ints, Tally, group_of
+from nestag.evaluation.spans import Bools, Listed, SpanArrays, TypeNames, spans_of
+from nestag.evaluation.tally import COLUMNS, Class, Counts, GroupCounts, Ints, group_of
 
 CHUNK = 1_024
 """Sentences judged at once; more would cost time: what lives longer, the garbage collector looks at more often."""
@@ -51,7 +51,7 @@ NONE: Ints = np.zeros(0, dtype=np.int64)
 class _Side(NamedTuple):
     """The gold or the predicted entities of a chunk, and where they are counted."""
 
-    spans: Spans
+    spans: SpanArrays
     right: Bools  # whether the other side has an entity
     groups: Ints  # that of each entity's sentence
     all: int  # the column of all entities
@@ -80,9 +80,9 @@ class Judge:
 
     def __init__(self, train: Iterable[Sentence] | None = None) -> None:
         self._known = None if train is None else {wording(one, entity) for one in train for entity in one.entities}
-        self._names = Names()
-        self._tally = Tally()
-        self._whole = Tally()  # of all entities together, in groups that are never put together
+        self._names = TypeNames()
+        self._tally = GroupCounts()
+        self._whole = GroupCounts()  # of all entities together, in groups that are never put together
         self._whole.add("overall", [0], NONE, NONE, GOLD)
         self._ledger = Ledger()
         self._sentences = 0
@@ -135,7 +135,7 @@ class Judge:
             tally.add(breakdown, members, numbers, side.groups, side.all)
             tally.add(breakdown, members, numbers[right], side.groups[right], side.some)
 
-    def _familiar(self, chunk: Sequence[Pair], spans: Spans) -> Ints:
+    def _familiar(self, chunk: Sequence[Pair], spans: SpanArrays) -> Ints:
         """0 for entities whose words and type train has, 1 for others."""
         known = self._known or set()
         pairs = zip(spans.order.tolist(), spans.sentence.tolist(), strict=True)

@@ -32,7 +32,7 @@ class Pair(NamedTuple):
     predicted: Sentence
 
 
-class Names(NamedTuple):
+class FileNames(NamedTuple):
     """What the two files are called."""
 
     gold: str
@@ -65,7 +65,7 @@ def matched(
     Traceback (most recent call last):
     nestag.errors.InputError: predicted: sentence 1: token 1 is 'c' and in gold 'b'; ...
     """
-    called = Names(*names)
+    called = FileNames(*names)
     rows: Iterator[_Row] = enumerate(zip_longest(gold, predicted), 1)
     if by != "id":
         for row in rows:
@@ -83,7 +83,7 @@ def matched(
     yield from _by_id(rows, called)
 
 
-def _by_id(rows: Iterable[_Row], names: Names) -> Iterator[Pair]:
+def _by_id(rows: Iterable[_Row], names: FileNames) -> Iterator[Pair]:
     """The pairs of equal names, in the order in which they become complete."""
     held: tuple[dict[str, _Placed], dict[str, _Placed]] = ({}, {})
     paired: set[str] = set()
@@ -108,7 +108,7 @@ def _by_id(rows: Iterable[_Row], names: Names) -> Iterator[Pair]:
 
 
 def _name_of(
-    placed: _Placed, held: tuple[dict[str, _Placed], dict[str, _Placed]], paired: set[str], names: Names
+    placed: _Placed, held: tuple[dict[str, _Placed], dict[str, _Placed]], paired: set[str], names: FileNames
 ) -> str:
     """The name by which a sentence is matched, or an InputError if it has none or one that was there before."""
     name = placed.sentence.id
@@ -125,7 +125,7 @@ def _name_of(
     return name
 
 
-def _longer(row: _Row, names: Names) -> InputError:
+def _longer(row: _Row, names: FileNames) -> InputError:
     """One file goes on where the other has ended."""
     number, (right, guess) = row
     side = int(right is None)
@@ -138,7 +138,7 @@ def _longer(row: _Row, names: Names) -> InputError:
     )
 
 
-def _different(right: _Placed, guess: _Placed, names: Names) -> InputError:
+def _different(right: _Placed, guess: _Placed, names: FileNames) -> InputError:
     """Partners with other words."""
     ours, theirs = guess.sentence.tokens, right.sentence.tokens
     at = next((i for i, (one, two) in enumerate(zip(ours, theirs, strict=False)) if one != two), None)
@@ -153,7 +153,7 @@ def _different(right: _Placed, guess: _Placed, names: Names) -> InputError:
     )
 
 
-def _alone(left: list[_Placed], in_order: bool, names: Names) -> InputError:
+def _alone(left: list[_Placed], in_order: bool, names: FileNames) -> InputError:
     """Names that only one file has; the first of them is shown."""
     first = min(left, key=lambda placed: (placed.number, placed.side))
     others = {1: "", 2: " (nor has another)"}.get(len(left), f" (nor have {len(left) - 1:,} others)")
@@ -164,7 +164,7 @@ def _alone(left: list[_Placed], in_order: bool, names: Names) -> InputError:
     )
 
 
-def _place(placed: _Placed, names: Names) -> str:
+def _place(placed: _Placed, names: FileNames) -> str:
     """Where a sentence stands, for a message."""
     name = placed.sentence.id
     shown = "" if name is None else f" ({_short(name)})"

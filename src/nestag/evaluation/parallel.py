@@ -30,7 +30,7 @@ MOST = 16
 """Processes; each reads past all lines, so more would gain little."""
 
 
-class Task(NamedTuple):
+class JudgeTask(NamedTuple):
     """What one process is to do."""
 
     judge: Judge
@@ -63,7 +63,7 @@ def workers_for(*paths: str) -> int:
 
 def see_files(judge: Judge, gold: str, predicted: str, workers: int, any_ids: bool = False) -> Seen | None:
     """Let copies of a judge see parts of two files, and join what they saw; None if it cannot be done so."""
-    tasks = [Task(judge, gold, predicted, any_ids, Part(block, workers)) for block in range(workers)]
+    tasks = [JudgeTask(judge, gold, predicted, any_ids, Part(block, workers)) for block in range(workers)]
     first, *others = _done(tasks)
     for other in others:
         if first is None or other is None:
@@ -74,7 +74,7 @@ def see_files(judge: Judge, gold: str, predicted: str, workers: int, any_ids: bo
     return first
 
 
-def _done(tasks: Sequence[Task]) -> list[Seen | None]:
+def _done(tasks: Sequence[JudgeTask]) -> list[Seen | None]:
     """What comes of each task; nothing of all if one process cannot be started, or dies."""
     try:
         with ProcessPoolExecutor(len(tasks), get_context("spawn"), initializer=_end_with_parent) as pool:
@@ -95,7 +95,7 @@ def _exit_after_parent() -> None:
     os._exit(1)
 
 
-def see_part(task: Task) -> Seen | None:
+def see_part(task: JudgeTask) -> Seen | None:
     """What is seen of one part; None if the files do not match there, line by line."""
     judge, gold, predicted, any_ids, part = task
     seen = Seen(judge, Report(), Report())

@@ -24,7 +24,7 @@ NEVER = np.iinfo(np.int64).max
 """An end after all others."""
 
 
-class Names:
+class TypeNames:
     """Type names by number, and where each stands among them in alphabetic order."""
 
     def __init__(self) -> None:
@@ -59,7 +59,7 @@ class Listed(NamedTuple):
     type: Ints
 
     @classmethod
-    def of(cls, sets: Sequence[Collection[Entity]], names: Names) -> Listed:
+    def of(cls, sets: Sequence[Collection[Entity]], names: TypeNames) -> Listed:
         """List the entities of each sentence."""
         entities = list(chain.from_iterable(sets))
         sentence = np.repeat(np.arange(len(sets)), [len(one) for one in sets])
@@ -69,7 +69,7 @@ class Listed(NamedTuple):
         )
 
 
-class Spans(NamedTuple):
+class SpanArrays(NamedTuple):
     """Entities in canonical order, each once."""
 
     entities: list[Entity]  # as given, so `entities[order[i]]` is the i-th here
@@ -81,18 +81,18 @@ class Spans(NamedTuple):
     depth: Ints
     outer: Bools  # whether it holds another and is in none
 
-    def also_in(self, others: Spans) -> Bools:
+    def also_in(self, others: SpanArrays) -> Bools:
         """Which of these entities are among others."""
         ended = np.append(others.key, -1)  # so that what sorts after all of them is not found
         found: Bools = ended[self.places_in(others)] == self.key
         return found
 
-    def places_in(self, others: Spans) -> Ints:
+    def places_in(self, others: SpanArrays) -> Ints:
         """Where each of these entities stands among others that hold it."""
         return np.searchsorted(others.key, self.key)
 
 
-def spans_of(listed: Listed, starts: Ints, names: Names) -> Spans:
+def spans_of(listed: Listed, starts: Ints, names: TypeNames) -> SpanArrays:
     """The entities as arrays; `starts[i]` is where sentence i starts, and `starts[-1]` where the last one ends.
 
     The names must know all types that are to be compared, so that equal entities get equal keys.
@@ -106,10 +106,10 @@ def spans_of(listed: Listed, starts: Ints, names: Names) -> Spans:
         places = np.flatnonzero(sentence == one)
         depth[places] = depths_of([entities[order[place]] for place in places])
     outer = (depth == 0) & _holding(end)
-    return Spans(entities, order, sentence, end - start, listed.type[order], key, depth, outer)
+    return SpanArrays(entities, order, sentence, end - start, listed.type[order], key, depth, outer)
 
 
-def _keys(start: Ints, end: Ints, kind: Ints, tokens: int, names: Names) -> Ints:
+def _keys(start: Ints, end: Ints, kind: Ints, tokens: int, names: TypeNames) -> Ints:
     """One number for span and type; in its order an entity comes before those it contains."""
     types = max(1, len(names))
     assert (tokens + 1) ** 2 * types < 2**63, "too many tokens to be counted through"

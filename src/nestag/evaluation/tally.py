@@ -52,7 +52,7 @@ class Counts(NamedTuple):
         return found
 
 
-class Tally:
+class GroupCounts:
     """How often each class was met in each group of sentences."""
 
     def __init__(self) -> None:
@@ -71,7 +71,7 @@ class Tally:
         cell = known[numbers] * size + groups % size
         np.add.at(self._counts.reshape(-1), cell * COLUMNS + column, ONE)
 
-    def join(self, other: Tally) -> None:
+    def join(self, other: GroupCounts) -> None:
         """Take in what was counted elsewhere."""
         known = self._known(list(other._places))
         while other._counts.shape[1] < self._counts.shape[1]:

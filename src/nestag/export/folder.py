@@ -50,7 +50,7 @@ class Source:
         return nesting(sentences, self.path, report) if self.set_aside else sentences
 
 
-class Outcome(NamedTuple):
+class ExportOutcome(NamedTuple):
     """What was exported."""
 
     vocabulary: Vocabulary
@@ -65,7 +65,7 @@ class Export(NamedTuple):
     vocabulary: Vocabulary
 
 
-def write(target: Target, sources: dict[Split, Source], by: Encoding, folder: str | Path) -> Outcome:
+def write(target: Target, sources: dict[Split, Source], by: Encoding, folder: str | Path) -> ExportOutcome:
     """Export a corpus; the folder appears whole or not at all."""
     report = Report()
     tallies: dict[Split, Tally] = {}
@@ -85,7 +85,7 @@ def write(target: Target, sources: dict[Split, Source], by: Encoding, folder: st
         for name, text in texts.items():
             with writing(part / name) as stream:
                 stream.write(text)
-    return Outcome(vocabulary, tallies, report)
+    return ExportOutcome(vocabulary, tallies, report)
 
 
 def read(folder: str | Path) -> Export:

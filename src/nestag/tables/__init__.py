@@ -11,18 +11,18 @@ from nestag.tables.cells import NOTHING, Cell, Figure, Percent, Row, percent, sh
 from nestag.tables.escapes import latex_escaped, markdown_escaped
 from nestag.tables.forms import Form, to_csv, to_json, to_latex, to_markdown, write
 from nestag.tables.table import Section, Table, flat, is_numeric, is_parted
-from nestag.tables.terminal import Line, lines, to_rich, to_text
+from nestag.tables.terminal import TextLine, lines, to_rich, to_text
 
 __all__ = [
     "NOTHING",
     "Cell",
     "Figure",
     "Form",
-    "Line",
     "Percent",
     "Row",
     "Section",
     "Table",
+    "TextLine",
     "flat",
     "is_numeric",
     "is_parted",

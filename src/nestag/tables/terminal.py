@@ -29,14 +29,14 @@ def to_text(table: Table, width: int = 100) -> str:
     return "".join(line.text + "\n" for line in lines(table, width))
 
 
-class Line(NamedTuple):
+class TextLine(NamedTuple):
     """A line of a table, and how a terminal shows it."""
 
     text: str
     style: str = ""
 
 
-def lines(table: Table, width: int) -> Iterator[Line]:
+def lines(table: Table, width: int) -> Iterator[TextLine]:
     """The table with all columns as narrow as they can be; column names may take several lines."""
     widths = [_width(table, place) for place in range(len(table.columns))]
     gap = "  " if sum(widths) + 2 * (len(widths) - 1) <= width else " "
@@ -46,19 +46,19 @@ def lines(table: Table, width: int) -> Iterator[Line]:
         return gap.join(map(_aligned, cells, widths, numeric)).rstrip()
 
     if table.title:
-        yield Line(visible(table.title), "bold")
+        yield TextLine(visible(table.title), "bold")
     names = [_wrapped(visible(name), size) for name, size in zip(table.columns, widths, strict=True)]
     height = max(map(len, names))
     for row in range(height):
-        yield Line(joined(([""] * (height - len(name)) + name)[row] for name in names), "bold")
-    yield Line("─" * (sum(widths) + len(gap) * (len(widths) - 1)))
+        yield TextLine(joined(([""] * (height - len(name)) + name)[row] for name in names), "bold")
+    yield TextLine("─" * (sum(widths) + len(gap) * (len(widths) - 1)))
     for number, section in enumerate(table.sections):
         if section.title:
-            yield from [Line("")] * (number > 0)
-            yield Line(visible(section.title), "italic")
+            yield from [TextLine("")] * (number > 0)
+            yield TextLine(visible(section.title), "italic")
         for cells in section.rows:
-            yield Line(joined(visible(shown(cell)) for cell in cells))
-    yield from map(Line, wrap(visible(table.note), width))
+            yield TextLine(joined(visible(shown(cell)) for cell in cells))
+    yield from map(TextLine, wrap(visible(table.note), width))
 
 
 def _width(table: Table, place: int) -> int:

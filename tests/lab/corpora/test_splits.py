@@ -13,8 +13,8 @@ import pytest
 from nestag.corpora.report import Report
 from nestag.data import Entity, Sentence
 from nestag.errors import InputError
-from nestag.lab.corpora.build import build, depth
-from nestag.lab.corpora.split import Placed, published_list, read_list
+from nestag.lab.corpora.build import SplitCounts, build, depth
+from nestag.lab.corpora.split import SplitSentence, published_list, read_list
 
 
 @pytest.mark.parametrize(("name", "sizes"), [("ace2004", (356, 41, 46)), ("ace2005", (370, 43, 51))])
@@ -47,20 +47,21 @@ def test_depth_counts_chains_only() -> None:
 def test_files_are_written_all_or_none(tmp_path: Path) -> None:
     sentence = Sentence(["a", "b", "c"], [Entity(0, 2, "A"), Entity(1, 3, "B")], "s-1")
 
-    def failing() -> Iterator[Placed]:
-        yield Placed("train", sentence)
+    def failing() -> Iterator[SplitSentence]:
+        yield SplitSentence("train", sentence)
         raise InputError("no more", "x")
 
     with pytest.raises(InputError, match="no more"):
         build(failing(), tmp_path / "new" / "deep", packed=False, report=Report())
     assert list(tmp_path.iterdir()) == []
     report = Report()
-    tallies = build(iter([Placed("dev", sentence)]), tmp_path / "new", packed=True, report=report)
+    tallies = build(iter([SplitSentence("dev", sentence)]), tmp_path / "new", packed=True, report=report)
     assert sorted(path.name for path in (tmp_path / "new").iterdir()) == [
         "dev.jsonl.gz", "test.jsonl.gz", "train.jsonl.gz"
     ]  # fmt: skip
     assert json.loads(gzip.decompress((tmp_path / "new" / "dev.jsonl.gz").read_bytes()))["id"] == "s-1"
-    assert tallies["dev"].figures() == (1, 2, 3.0, 1)
+    assert tallies["dev"] == SplitCounts(sentences=1, tokens=3, entities=2, deepest=1)
+    assert tallies["dev"].mean_length == 3.0
     assert report.counts == {"crossing pair of entities kept as it is": 1}
     (tmp_path / "file").write_text("x")
     with pytest.raises(InputError, match="cannot be written"):

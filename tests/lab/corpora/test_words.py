@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nestag.lab.corpora import ace
-from nestag.lab.corpora.ends import sentences
+from nestag.lab.corpora.sentences import sentences
 from nestag.lab.corpora.words import words
 
 

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from finished_runs import evaluation, percent, result
 from nestag.evaluation.score import Score
 from nestag.lab.experiment.result import Epoch, Result
-from nestag.lab.paper.every import runs_table
+from nestag.lab.paper.all_runs import runs_table
 from nestag.lab.paper.gains import gains_table
 from nestag.lab.paper.means import best, closest, mean_of
-from nestag.lab.paper.runs import Run, finished
+from nestag.lab.paper.runs import ScoredRun, finished
 from nestag.lab.paper.scores import best_table, f1_table, precision_recall_table
 from nestag.tables import Cell, Figure, Row, Table, shown
 
@@ -125,8 +125,8 @@ def test_gains_are_taken_model_by_model() -> None:
     assert people(rows(table, "all corpora: minilm, default")["rel"])[4:] == ["+1.17 ± 1.76", "-0.50", "+3.00"]
 
 
-def of(*scores: float) -> list[Run]:
-    return [Run(seed, evaluation(percent(f1))) for seed, f1 in enumerate(scores, 1)]
+def of(*scores: float) -> list[ScoredRun]:
+    return [ScoredRun(seed, evaluation(percent(f1))) for seed, f1 in enumerate(scores, 1)]
 
 
 def test_the_run_closest_to_the_mean_and_the_best_one() -> None:

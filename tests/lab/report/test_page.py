@@ -14,7 +14,7 @@ from nestag.evaluation.result import Shown
 from nestag.lab.experiment.result import Result
 from nestag.lab.paper.pages import Pages, pages_of
 from nestag.lab.report.browse import cases
-from nestag.lab.report.page import Report, made
+from nestag.lab.report.page import ReportPage, made
 from nestag.lab.report.summary import Times, facts
 from whole_runs import WORDS, grid, whole
 
@@ -45,7 +45,7 @@ class Read(HTMLParser):
         return [value or "" for _, attributes in self.elements for key, value in attributes.items() if key == name]
 
 
-def made_of(results: list[Result], split: str = "test", pages: Pages | None = None) -> Report:
+def made_of(results: list[Result], split: str = "test", pages: Pages | None = None) -> ReportPage:
     return made("trial", results, pages or pages_of(results, {}, split), split, WHEN, png=False)
 
 

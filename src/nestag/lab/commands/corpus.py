@@ -13,11 +13,11 @@ from nestag.corpora.report import Report
 from nestag.errors import InputError
 
 if TYPE_CHECKING:
-    from nestag.lab.corpora.build import Tally
-    from nestag.lab.corpora.split import Placed, Split
+    from nestag.lab.corpora.build import SplitCounts
+    from nestag.lab.corpora.split import Split, SplitSentence
 
 
-class Corpus(StrEnum):
+class PaperCorpus(StrEnum):
     """A corpus of the paper."""
 
     genia = "genia"
@@ -27,7 +27,7 @@ class Corpus(StrEnum):
 
 
 def corpus(
-    name: Annotated[Corpus, typer.Argument(metavar="NAME", help="One of genia, nne, ace2004 and ace2005.")],
+    name: Annotated[PaperCorpus, typer.Argument(metavar="NAME", help="One of genia, nne, ace2004 and ace2005.")],
     source: Annotated[
         str, typer.Argument(metavar="SOURCE", help="What its owner hands out: a folder, or GENIA's file.")
     ],
@@ -54,16 +54,19 @@ def corpus(
         tell(line)
 
 
-def table(name: str, tallies: dict[Split, Tally]) -> Iterator[str]:
+def table(name: str, tallies: dict[Split, SplitCounts]) -> Iterator[str]:
     """The counts of each split and of all, beside the paper's."""
     from nestag.lab.corpora.build import whole
-    from nestag.lab.corpora.published import PUBLISHED, Figures
+    from nestag.lab.paper.published import published
 
-    columns = [tally.figures() for tally in (*tallies.values(), whole(tallies.values()))] + [PUBLISHED[name]]
+    counts = [*tallies.values(), whole(tallies.values())]
+    paper = published().datasets[name]
     yield _row("", [*tallies, "all", "paper"])
-    for field in Figures._fields:
-        values = [getattr(figures, field) for figures in columns]
-        yield _row(field.replace("_", " "), [f"{v:.1f}" if isinstance(v, float) else f"{v:,}" for v in values])
+    yield _row("sentences", [f"{value:,}" for value in (*(one.sentences for one in counts), paper.sentences)])
+    yield _row("entities", [f"{value:,}" for value in (*(one.entities for one in counts), paper.entities)])
+    lengths = (*(one.mean_length for one in counts), paper.length.mean)
+    yield _row("tokens per sentence", [f"{value:.1f}" for value in lengths])
+    yield _row("deepest", [f"{value:,}" for value in (*(one.deepest for one in counts), paper.depth.largest)])
 
 
 def _row(title: str, values: list[str]) -> str:
@@ -71,32 +74,32 @@ def _row(title: str, values: list[str]) -> str:
 
 
 def _sentences(
-    name: Corpus, source: str, treebank: str | None, heads: bool, split: str | None, report: Report
-) -> Iterator[Placed]:
+    name: PaperCorpus, source: str, treebank: str | None, heads: bool, split: str | None, report: Report
+) -> Iterator[SplitSentence]:
     from nestag.lab.corpora import ace, genia, nne
     from nestag.lab.corpora.split import published_list, read_list
 
-    if name is Corpus.genia:
+    if name is PaperCorpus.genia:
         return genia.read(source, report)
-    if name is Corpus.nne:
+    if name is PaperCorpus.nne:
         return nne.read(source, treebank, report)
     splits = read_list(split) if split else published_list(name.value)
     return ace.read(source, splits, "head" if heads else "extent", report)
 
 
-def _refuse_idle_options(name: Corpus, given: dict[str, object]) -> None:
+def _refuse_idle_options(name: PaperCorpus, given: dict[str, object]) -> None:
     """An option of another corpus is a mistake, not something to pass over."""
-    taken = {Corpus.genia: (), Corpus.nne: ("--treebank",)}.get(name, ("--heads", "--split"))
+    taken = {PaperCorpus.genia: (), PaperCorpus.nne: ("--treebank",)}.get(name, ("--heads", "--split"))
     for option, value in given.items():
         if value and option not in taken:
             raise InputError(f"{option} is not for {name.value}; leave it out", "nestag corpus")
 
 
-def _remarks(name: Corpus, treebank: str | None, heads: bool, split: str | None) -> Iterator[str]:
+def _remarks(name: PaperCorpus, treebank: str | None, heads: bool, split: str | None) -> Iterator[str]:
     """What a reader of the counts should know."""
-    if name is Corpus.nne and not treebank:
+    if name is PaperCorpus.nne and not treebank:
         yield "the standoff files of NNE hold no words: tokens are _ unless --treebank names the Penn Treebank"
-    if name in (Corpus.ace2004, Corpus.ace2005):
+    if name in (PaperCorpus.ace2004, PaperCorpus.ace2005):
         yield f"documents are split as {f'{split} says' if split else 'Lu and Roth (2015) did'}"
         yield "sentences and words are made by rules, so their numbers differ a little from the paper's (CoreNLP)"
     if heads:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from nestag.cli.terminal import tell
-from nestag.lab.commands.tables import Scored
+from nestag.lab.commands.tables import ScoredSplit
 
 
 def report(
@@ -16,7 +16,7 @@ def report(
     output: Annotated[
         str | None, typer.Option("-o", "--output", metavar="FILE", help="The page; DIR/report.html if not said.")
     ] = None,
-    split: Annotated[Scored, typer.Option(help="The split whose scores are shown.")] = Scored.TEST,
+    split: Annotated[ScoredSplit, typer.Option(help="The split whose scores are shown.")] = ScoredSplit.TEST,
     pictures: Annotated[bool, typer.Option(help="Write the pictures to DIR/pictures too, as PNG and SVG.")] = True,
 ) -> None:
     """Write one page that needs nothing else, with the tables, pictures and mistakes of an experiment."""

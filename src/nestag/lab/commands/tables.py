@@ -16,7 +16,7 @@ from nestag.lab.paper.write import write_tables
 from nestag.tables import Form
 
 
-class Scored(StrEnum):
+class ScoredSplit(StrEnum):
     """The splits that runs are scored on."""
 
     TEST = "test"
@@ -28,7 +28,7 @@ def tables(
     output: Annotated[
         str | None, typer.Option("-o", "--output", metavar="FOLDER", help="Where tables go; DIR/tables if not said.")
     ] = None,
-    split: Annotated[Scored, typer.Option(help="The split whose scores are shown.")] = Scored.TEST,
+    split: Annotated[ScoredSplit, typer.Option(help="The split whose scores are shown.")] = ScoredSplit.TEST,
 ) -> None:
     """Write every table of the paper from finished runs, with the paper's own figures beside ours."""
     pages = read_pages(folder, split.value)

@@ -23,10 +23,10 @@ from nestag.corpora.segment import Offsets
 from nestag.data import Sentence
 from nestag.errors import InputError
 from nestag.lab.corpora import apf
-from nestag.lab.corpora.apf import Mention, Part
-from nestag.lab.corpora.ends import sentences
+from nestag.lab.corpora.apf import AceMention, Part
 from nestag.lab.corpora.markup import ENTITIES
-from nestag.lab.corpora.split import Placed, Split
+from nestag.lab.corpora.sentences import sentences
+from nestag.lab.corpora.split import Split, SplitSentence
 from nestag.lab.corpora.words import words
 
 SUFFIX = ".apf.xml"
@@ -42,7 +42,7 @@ _HYPHENATED = re.compile(r"[^-]-[A-Z]|[A-Z][^-]*-[^-]+-")
 _OPTIONS = Options(tokenizer="whitespace", boundaries="widen")
 
 
-class Layout(NamedTuple):
+class SpacedText(NamedTuple):
     """A text with a space between words and a line for each sentence."""
 
     text: str
@@ -52,7 +52,7 @@ class Layout(NamedTuple):
 
 def read(
     source: str | Path, splits: Mapping[str, Split], part: Part = "extent", report: Report | None = None
-) -> Iterator[Placed]:
+) -> Iterator[SplitSentence]:
     """The sentences of the listed documents of a release, in the order of the list."""
     report = Report() if report is None else report
     found = find(Path(source))
@@ -70,7 +70,7 @@ def read(
             report.add("document of the split not found", str(source), f"{document} of {split}")
             continue
         for sentence in read_document(found[document], part, report):
-            yield Placed(split, sentence)
+            yield SplitSentence(split, sentence)
 
 
 def find(source: Path) -> dict[str, Path]:
@@ -104,7 +104,7 @@ def read_document(path: Path, part: Part, report: Report) -> Iterator[Sentence]:
             yield Sentence(sentence.tokens, sentence.entities, sentence.id)
 
 
-def laid_out(text: str) -> Layout:
+def laid_out(text: str) -> SpacedText:
     r"""The text with a space between words and a line for each sentence.
 
     >>> laid_out("Mr. Li left.\nHe &amp; I slept.").text
@@ -125,7 +125,7 @@ def laid_out(text: str) -> Layout:
             length += end - start
             before = first + end
     places[before:] = [length] * (len(plain) + 1 - before)
-    return Layout("".join(pieces), [places[place] for place in shrunk])
+    return SpacedText("".join(pieces), [places[place] for place in shrunk])
 
 
 def _hyphens_apart(sentence: str) -> Iterator[Offsets]:
@@ -174,7 +174,9 @@ def _source(path: Path) -> tuple[str, int, int]:
     return _TAG.sub("", text), begin, begin + len(_TAG.sub("", body))
 
 
-def _standing(mentions: Sequence[Mention], text: str, body: range, path: Path, report: Report) -> Iterator[Mention]:
+def _standing(
+    mentions: Sequence[AceMention], text: str, body: range, path: Path, report: Report
+) -> Iterator[AceMention]:
     """The mentions in the body whose text is what stands there; if no mention is, an InputError."""
     there = [text[mention.start : mention.end] for mention in mentions]
     right = [_squeezed(found) == _squeezed(mention.text) for found, mention in zip(there, mentions, strict=True)]

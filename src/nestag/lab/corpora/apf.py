@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple
 
 from nestag.corpora.report import Report
 from nestag.errors import InputError
-from nestag.lab.corpora.markup import Closed, Event, Opened, Text, events
+from nestag.lab.corpora.markup import EndTag, Event, StartTag, Text, events
 
 TYPES = ("PER", "ORG", "GPE", "LOC", "FAC", "VEH", "WEA")
 Part = Literal["extent", "head"]
@@ -25,7 +25,7 @@ Part = Literal["extent", "head"]
 _LEFT_OUT = {"timex2_mention": "time left out", "value_mention": "value left out"}
 
 
-class Mention(NamedTuple):
+class AceMention(NamedTuple):
     """A typed span of characters, half-open, with the text that the annotators saw there."""
 
     start: int
@@ -35,14 +35,14 @@ class Mention(NamedTuple):
     line: int
 
 
-def read(path: Path, part: Part, report: Report) -> Iterator[Mention]:
+def read(path: Path, part: Part, report: Report) -> Iterator[AceMention]:
     """The mentions of a file, each as its extent or its head."""
-    inside: list[Opened] = []
-    span: Opened | None = None
+    inside: list[StartTag] = []
+    span: StartTag | None = None
     text = ""
     for event in _events(path):
         match event:
-            case Opened(name, attributes, line):
+            case StartTag(name, attributes, line):
                 inside.append(event)
                 if [tag.name for tag in inside[-4:]] == ["entity", "entity_mention", part, "charseq"]:
                     span, text = event, ""
@@ -50,7 +50,7 @@ def read(path: Path, part: Part, report: Report) -> Iterator[Mention]:
                     report.add(_LEFT_OUT[name], f"{path}:{line}", attributes.get("ID", ""))
             case Text(piece) if span:
                 text += piece
-            case Closed():
+            case EndTag():
                 if inside.pop() is span and span:
                     yield from _mention(span, inside[-3].attributes.get("TYPE", ""), text, path, report)
                     span = None
@@ -64,7 +64,7 @@ def _events(path: Path) -> Iterator[Event]:
         raise InputError(f"cannot be read ({error.strerror or error}); check the path", str(path)) from None
 
 
-def _mention(span: Opened, kind: str, text: str, path: Path, report: Report) -> Iterator[Mention]:
+def _mention(span: StartTag, kind: str, text: str, path: Path, report: Report) -> Iterator[AceMention]:
     place = f"{path}:{span.line}"
     try:
         start, end = int(span.attributes["START"]), int(span.attributes["END"]) + 1
@@ -75,4 +75,4 @@ def _mention(span: Opened, kind: str, text: str, path: Path, report: Report) -> 
     elif end <= start:
         report.add("mention with inverted boundaries left out", place, f"{start} to {end - 1} {kind} {text!r}")
     else:
-        yield Mention(start, end, kind, text, span.line)
+        yield AceMention(start, end, kind, text, span.line)

@@ -12,12 +12,11 @@ from nestag.corpora.report import Report, describe
 from nestag.crossing import crossing_pairs
 from nestag.data import Entity, Sentence, outermost_first
 from nestag.files import writing, writing_together
-from nestag.lab.corpora.published import Figures
-from nestag.lab.corpora.split import SPLITS, Placed, Split
+from nestag.lab.corpora.split import SPLITS, Split, SplitSentence
 
 
 @dataclass
-class Tally:
+class SplitCounts:
     """What a split holds."""
 
     sentences: int = 0
@@ -32,15 +31,17 @@ class Tally:
         self.entities += len(sentence.entities)
         self.deepest = max(self.deepest, depth(sentence.entities))
 
-    def figures(self) -> Figures:
-        """The four numbers that the paper gives."""
-        length = self.tokens / self.sentences if self.sentences else 0.0
-        return Figures(self.sentences, self.entities, length, self.deepest)
+    @property
+    def mean_length(self) -> float:
+        """Tokens a sentence."""
+        return self.tokens / self.sentences if self.sentences else 0.0
 
 
-def build(placed: Iterable[Placed], folder: str | Path, *, packed: bool, report: Report) -> dict[Split, Tally]:
+def build(
+    placed: Iterable[SplitSentence], folder: str | Path, *, packed: bool, report: Report
+) -> dict[Split, SplitCounts]:
     """Write `train.jsonl`, `dev.jsonl` and `test.jsonl` (packed: `.jsonl.gz`) into the folder, made if missing."""
-    tallies = {split: Tally() for split in SPLITS}
+    tallies = {split: SplitCounts() for split in SPLITS}
     ending = ".jsonl.gz" if packed else ".jsonl"
     with writing_together(folder) as part, ExitStack() as stack:
         streams = {split: stack.enter_context(writing(part / f"{split}{ending}")) for split in SPLITS}
@@ -51,9 +52,9 @@ def build(placed: Iterable[Placed], folder: str | Path, *, packed: bool, report:
     return tallies
 
 
-def whole(tallies: Iterable[Tally]) -> Tally:
+def whole(tallies: Iterable[SplitCounts]) -> SplitCounts:
     """Several tallies as one."""
-    total = Tally()
+    total = SplitCounts()
     for tally in tallies:
         total.sentences += tally.sentences
         total.tokens += tally.tokens

@@ -27,8 +27,8 @@ from nestag.corpora.report import Report
 from nestag.corpora.segment import Offsets
 from nestag.data import Entity, Sentence
 from nestag.errors import InputError
-from nestag.lab.corpora.markup import Closed, Event, Opened, Text, events
-from nestag.lab.corpora.split import SPLITS, Placed
+from nestag.lab.corpora.markup import EndTag, Event, StartTag, Text, events
+from nestag.lab.corpora.split import SPLITS, SplitSentence
 from nestag.lab.corpora.words import words
 
 CLASSES = ("DNA", "RNA", "protein", "cell_line", "cell_type")
@@ -51,7 +51,7 @@ class Term(NamedTuple):
     meaning: str
 
 
-def read(source: str | Path, report: Report | None = None, sizes: Sequence[int] = SIZES) -> Iterator[Placed]:
+def read(source: str | Path, report: Report | None = None, sizes: Sequence[int] = SIZES) -> Iterator[SplitSentence]:
     """The sentences of the XML file, of the archive or of the folder that it is in."""
     report = Report() if report is None else report
     last = [sum(sizes[: number + 1]) for number in range(len(sizes))]
@@ -60,7 +60,7 @@ def read(source: str | Path, report: Report | None = None, sizes: Sequence[int] 
             split = bisect_right(last, number)
             if split == len(last):
                 raise InputError(f"there are more than {last[-1]} sentences; is this GENIA 3.02?", name)
-            yield Placed(SPLITS[split], marked.sentence(report))
+            yield SplitSentence(SPLITS[split], marked.sentence(report))
 
 
 def class_of(meaning: str) -> str | None:
@@ -80,15 +80,15 @@ class _Marked:
         self.place = f"{source}:{line}"
         self.pieces: list[str] = []
         self.length = 0
-        self.opened: list[tuple[Opened, int]] = []
+        self.opened: list[tuple[StartTag, int]] = []
         self.terms: list[Term] = []
         self.words: list[Offsets] = []
 
     def take(self, event: Event) -> None:
         match event:
-            case Opened():
+            case StartTag():
                 self.opened.append((event, self.length))
-            case Closed():
+            case EndTag():
                 tag, start = self.opened.pop()
                 if tag.name == "cons":
                     self.terms.append(Term(start, self.length, tag.attributes.get("sem", "")))
@@ -143,7 +143,7 @@ def _marked(found: Iterable[Event], source: str, report: Report) -> Iterator[_Ma
     article, number = "", 0
     marked: _Marked | None = None
     for event in found:
-        if isinstance(event, Opened):
+        if isinstance(event, StartTag):
             inside.append(event.name)
             if event.name == "article":
                 article, number = "", 0
@@ -151,7 +151,7 @@ def _marked(found: Iterable[Event], source: str, report: Report) -> Iterator[_Ma
                 marked = _begun(marked, _named(article, number, names), event, source)
                 number += 1
                 continue
-        elif isinstance(event, Closed):
+        elif isinstance(event, EndTag):
             inside.pop()
             if event.name == "bibliomisc":
                 names[article] += 1
@@ -167,7 +167,7 @@ def _marked(found: Iterable[Event], source: str, report: Report) -> Iterator[_Ma
             _bounded(marked, source).take(event)
 
 
-def _begun(before: _Marked | None, id: str, event: Opened, source: str) -> _Marked:
+def _begun(before: _Marked | None, id: str, event: StartTag, source: str) -> _Marked:
     if before:
         raise InputError("a <sentence> stands in another; is this GENIA 3.02?", source, event.line)
     return _Marked(id, event.line, source)

@@ -22,7 +22,7 @@ DEEPEST = 1_000
 ENTITIES = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
 
 
-class Opened(NamedTuple):
+class StartTag(NamedTuple):
     """A start tag."""
 
     name: str
@@ -30,7 +30,7 @@ class Opened(NamedTuple):
     line: int
 
 
-class Closed(NamedTuple):
+class EndTag(NamedTuple):
     """An end tag."""
 
     name: str
@@ -42,7 +42,7 @@ class Text(NamedTuple):
     text: str
 
 
-Event = Opened | Closed | Text
+Event = StartTag | EndTag | Text
 
 
 def events(stream: BinaryIO, source: str) -> Iterator[Event]:
@@ -97,12 +97,12 @@ class _Handler(ContentHandler):
         self.depth += 1
         if self.depth > DEEPEST:
             raise self.error(f"more than {DEEPEST} elements stand in one another; is this the right file?")
-        self.met.append(Opened(name, dict(attrs), self.parser.getLineNumber()))
+        self.met.append(StartTag(name, dict(attrs), self.parser.getLineNumber()))
 
     def endElement(self, name: str) -> None:  # noqa: N802
         """An end tag."""
         self.depth -= 1
-        self.met.append(Closed(name))
+        self.met.append(EndTag(name))
 
     def characters(self, content: str) -> None:
         """Text between tags."""

@@ -21,7 +21,7 @@ from nestag.data import Entity, Sentence
 from nestag.errors import DataError, InputError
 from nestag.files import Line, read_lines
 from nestag.lab.corpora import treebank
-from nestag.lab.corpora.split import Placed, Split
+from nestag.lab.corpora.split import Split, SplitSentence
 from nestag.lab.corpora.treebank import Leaf
 
 NO_WORD = "_"
@@ -41,7 +41,7 @@ class Standoff(NamedTuple):
     line: int
 
 
-def read(source: str | Path, trees: str | Path | None = None, report: Report | None = None) -> Iterator[Placed]:
+def read(source: str | Path, trees: str | Path | None = None, report: Report | None = None) -> Iterator[SplitSentence]:
     """The sentences of a folder of standoff files (or of one), with the words of the treebank's folder if given."""
     report = Report() if report is None else report
     words = treebank.find(trees) if trees else {}
@@ -50,7 +50,7 @@ def read(source: str | Path, trees: str | Path | None = None, report: Report | N
         if trees and path.name not in words:
             raise InputError(f"the treebank in {trees} has no {path.name}; name the whole treebank", str(path))
         for sentence in _sentences(path, words.get(path.name), report):
-            yield Placed(split, sentence)
+            yield SplitSentence(split, sentence)
 
 
 def split_of(name: str) -> Split:

@@ -20,7 +20,7 @@ Split = Literal["train", "dev", "test"]
 SPLITS: tuple[Split, ...] = get_args(Split)
 
 
-class Placed(NamedTuple):
+class SplitSentence(NamedTuple):
     """A sentence and the split it belongs to."""
 
     split: Split

@@ -27,7 +27,7 @@ class Entry(NamedTuple):
 
 
 @dataclass(frozen=True)
-class _Kept:
+class _DiaryFile:
     """The file."""
 
     loss: float
@@ -53,7 +53,7 @@ class Diary:
             self._load()
 
     def _load(self) -> None:
-        kept = read_record(_Kept, self.file, "the diary of a run", "delete its folder to begin anew")
+        kept = read_record(_DiaryFile, self.file, "the diary of a run", "delete its folder to begin anew")
         self.entries, self.loss, self.seconds = list(kept.epochs), kept.loss, kept.seconds
 
     @property
@@ -86,4 +86,4 @@ class Diary:
 
     def save(self) -> None:
         """Write it down, with the time until now."""
-        write_json(to_mapping(_Kept(self.loss, self.elapsed, tuple(self.entries))), self.file)
+        write_json(to_mapping(_DiaryFile(self.loss, self.elapsed, tuple(self.entries))), self.file)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from nestag.lab.experiment.result import Result
-from nestag.lab.paper.lines import Layout, Line, one_by_one
+from nestag.lab.paper.lines import ModelLine, TableLayout, one_by_one
 from nestag.lab.paper.means import mean_of
 from nestag.lab.paper.runs import in_order
 from nestag.tables import Figure, Row, Table
@@ -25,11 +25,11 @@ def gains_table(results: Sequence[Result]) -> Table:
         " models, the smallest and the largest. The epoch of each model was chosen on dev, so dev favours the decoding"
         " it was chosen by; trust test."
     )
-    layout = Layout("Gain in F1 of legal over greedy decoding", ("encoding",), MEASURES, note)
+    layout = TableLayout("Gain in F1 of legal over greedy decoding", ("encoding",), MEASURES, note)
     return one_by_one(layout, [*corpora, EVERY] if len(corpora) > 1 else corpora, _lines(both, corpora))
 
 
-def _lines(results: Sequence[Result], corpora: Sequence[str]) -> Iterable[Line]:
+def _lines(results: Sequence[Result], corpora: Sequence[str]) -> Iterable[ModelLine]:
     for encoder, recipe in sorted({(result.key.encoder, result.key.recipe) for result in results}):
         same = [result for result in results if (result.key.encoder, result.key.recipe) == (encoder, recipe)]
         for encoding in in_order(result.key.encoding for result in same):
@@ -38,7 +38,7 @@ def _lines(results: Sequence[Result], corpora: Sequence[str]) -> Iterable[Line]:
             cells = {corpus: _row(part) for corpus, part in parts.items() if part}
             if len(cells) > 1:
                 cells[EVERY] = _row(models)
-            yield Line(f"{encoder}, {recipe}", (encoding,), cells, ours=True)
+            yield ModelLine(f"{encoder}, {recipe}", (encoding,), cells, ours=True)
 
 
 def _row(results: Sequence[Result]) -> Row:

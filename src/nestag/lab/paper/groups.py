@@ -8,10 +8,10 @@ from functools import partial
 
 from nestag.evaluation.result import DEPTHS, LENGTHS, Group
 from nestag.evaluation.score import Score
-from nestag.lab.paper.lines import Layout, Line, one_by_one, our_lines, paper_lines, side_by_side
+from nestag.lab.paper.lines import ModelLine, TableLayout, one_by_one, our_lines, paper_lines, side_by_side
 from nestag.lab.paper.means import closest, mean_of, seeds_note
-from nestag.lab.paper.published import Pair, Reported, published
-from nestag.lab.paper.runs import Finished, Run
+from nestag.lab.paper.published import PrecisionRecall, Reported, published
+from nestag.lab.paper.runs import Finished, ScoredRun
 from nestag.tables import Figure, Row, Table
 
 BOTH = ("precision", "recall")
@@ -22,7 +22,7 @@ AS_PRINTED = "The paper's figures are as printed."
 def depth_table(runs: Finished) -> Table:
     """Table 3: by depth, as the paper scores it."""
 
-    def ours(group: Group, found: Sequence[Run]) -> Row:
+    def ours(group: Group, found: Sequence[ScoredRun]) -> Row:
         one = precision([group.score_as_paper(closest(found).found.same_depth)], 1)
         mean = recall([group.score_as_paper(run.found.same_depth) for run in found], runs.seeds)
         return (one and replace(one, count=None), mean and replace(mean, deviation=None))
@@ -33,14 +33,14 @@ def depth_table(runs: Finished) -> Table:
         f" of several depths only at the same. {NOTHING}"
     )
     title = f"Precision and recall by depth on {runs.split}, as the paper scores it (its table 3)"
-    layout = Layout(title, ("encoding", "depth"), BOTH, note, AS_PRINTED, frozenset(BOTH))
+    layout = TableLayout(title, ("encoding", "depth"), BOTH, note, AS_PRINTED, frozenset(BOTH))
     return side_by_side(layout, runs.corpora, _lines(runs, DEPTHS, ours, published().depths))
 
 
 def own_depth_table(runs: Finished) -> Table:
     """By depth, as we define it: counts add up to the whole."""
 
-    def ours(group: Group, found: Sequence[Run]) -> Row:
+    def ours(group: Group, found: Sequence[ScoredRun]) -> Row:
         scores = [group.score(run.found.depths) for run in found]
         figures = [find(scores, runs.seeds) for find in (precision, recall, f1)]
         return (max(score.gold for score in scores), *figures)
@@ -51,19 +51,19 @@ def own_depth_table(runs: Finished) -> Table:
         f" were predicted, both at whatever depth they lie in the other set. {NOTHING}"
     )
     title = f"Scores by depth on {runs.split}, as nestag defines it: {seeds_note(runs)}"
-    layout = Layout(title, ("encoding", "depth"), ("entities", *measures), note, best=frozenset(measures))
+    layout = TableLayout(title, ("encoding", "depth"), ("entities", *measures), note, best=frozenset(measures))
     return one_by_one(layout, runs.corpora, _lines(runs, DEPTHS, ours, ()))
 
 
 def length_table(runs: Finished) -> Table:
     """Table 4: by length."""
 
-    def ours(group: Group, found: Sequence[Run]) -> Row:
+    def ours(group: Group, found: Sequence[ScoredRun]) -> Row:
         scores = [group.score(run.found.lengths) for run in found]
         return (precision(scores, runs.seeds), recall(scores, runs.seeds))
 
     title = f"Precision and recall by length in tokens on {runs.split} (table 4 of the paper): {seeds_note(runs)}"
-    layout = Layout(
+    layout = TableLayout(
         title,
         ("encoding", "length"),
         BOTH,
@@ -77,12 +77,12 @@ def length_table(runs: Finished) -> Table:
 def _lines(
     runs: Finished,
     groups: Iterable[Group],
-    ours: Callable[[Group, Sequence[Run]], Row],
-    reported: Sequence[Reported[dict[str, Pair]]],
-) -> Iterator[Line]:
+    ours: Callable[[Group, Sequence[ScoredRun]], Row],
+    reported: Sequence[Reported[dict[str, PrecisionRecall]]],
+) -> Iterator[ModelLine]:
     """A line for each group of entities."""
 
-    def theirs(group: Group, pairs: dict[str, Pair]) -> Row:
+    def theirs(group: Group, pairs: dict[str, PrecisionRecall]) -> Row:
         return tuple(Figure(share, form=".1f") for share in pairs[group.name])
 
     groups = tuple(groups)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from nestag.diagnosis.coverage import Covered
 from nestag.diagnosis.display import coverage_columns, coverage_sections
-from nestag.lab.paper.published import Labels, published, published_name
+from nestag.lab.paper.published import LabelFigures, published, published_name
 from nestag.tables import Cell, Percent, Row, Section, Table
 
 
@@ -31,7 +31,7 @@ NOTE = (
 )
 
 
-def _reported_row(encoding: str, labels: Labels, others: Sequence[str]) -> Row:
+def _reported_row(encoding: str, labels: LabelFigures, others: Sequence[str]) -> Row:
     covered: dict[str, Cell] = {"dev": _printed(labels.dev), "test": _printed(labels.test)}
     shares: list[Cell] = [covered.get(name) for name in others]
     absolute = labels.absolute_labels, labels.absolute_sentences

@@ -11,13 +11,13 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeVar
 
 from nestag.lab.paper.published import Measured, Reported, published_name
-from nestag.lab.paper.runs import Finished, Model, Run
+from nestag.lab.paper.runs import Finished, Model, ScoredRun
 from nestag.tables import Cell, Figure, Row, Section, Table
 
 T = TypeVar("T")
 
 
-class Line(NamedTuple):
+class ModelLine(NamedTuple):
     """A row that is still to be laid out."""
 
     source: str
@@ -29,19 +29,19 @@ class Line(NamedTuple):
     ours: bool
 
 
-def our_lines(runs: Finished, measure: Callable[[Sequence[Run]], Row], *group: str) -> Iterator[Line]:
+def our_lines(runs: Finished, measure: Callable[[Sequence[ScoredRun]], Row], *group: str) -> Iterator[ModelLine]:
     """A line for each setup and encoding."""
     for setup in runs.setups:
         for encoding in runs.encodings:
             models = {corpus: runs.models.get(Model(corpus, setup, encoding)) for corpus in runs.corpora}
             cells = {corpus: measure(found) for corpus, found in models.items() if found}
             if cells:
-                yield Line(runs.title(setup), (encoding, *group), cells, ours=True)
+                yield ModelLine(runs.title(setup), (encoding, *group), cells, ours=True)
 
 
 def paper_lines(
     reported: Iterable[Reported[T]], runs: Finished, cells: Callable[[T], Row], *group: str
-) -> Iterator[Line]:
+) -> Iterator[ModelLine]:
     """A line for each model or system that the paper reports on corpora of ours; its figures are of test alone."""
     if runs.split != "test":
         return
@@ -49,11 +49,11 @@ def paper_lines(
         names = {corpus: published_name(corpus) for corpus in runs.corpora}
         known = {corpus: cells(one.figures[name]) for corpus, name in names.items() if name in one.figures}
         if known:
-            yield Line(one.source, (one.name, *group), known, ours=False)
+            yield ModelLine(one.source, (one.name, *group), known, ours=False)
 
 
 @dataclass(frozen=True)
-class Layout:
+class TableLayout:
     """What a table says besides its lines."""
 
     title: str
@@ -64,7 +64,7 @@ class Layout:
     best: frozenset[str] = frozenset()  # measures whose best figure of ours is set in bold
 
 
-def side_by_side(layout: Layout, corpora: Sequence[str], lines: Iterable[Line]) -> Table:
+def side_by_side(layout: TableLayout, corpora: Sequence[str], lines: Iterable[ModelLine]) -> Table:
     """A table with a column for each corpus and measure."""
     nothing = (None,) * len(layout.measures)
     columns = [f"{corpus} {measure}".rstrip() for corpus in corpora for measure in layout.measures]
@@ -76,7 +76,7 @@ def side_by_side(layout: Layout, corpora: Sequence[str], lines: Iterable[Line]) 
     return _table(layout, columns, sections, arranged)
 
 
-def one_by_one(layout: Layout, corpora: Sequence[str], lines: Iterable[Line]) -> Table:
+def one_by_one(layout: TableLayout, corpora: Sequence[str], lines: Iterable[ModelLine]) -> Table:
     """A table with a section for each corpus and source."""
     sections: dict[str, list[Row]] = {}
     arranged = _arranged(lines, layout)
@@ -87,7 +87,9 @@ def one_by_one(layout: Layout, corpora: Sequence[str], lines: Iterable[Line]) ->
     return _table(layout, layout.measures, sections, arranged)
 
 
-def _table(layout: Layout, columns: Sequence[str], sections: dict[str, list[Row]], lines: Sequence[Line]) -> Table:
+def _table(
+    layout: TableLayout, columns: Sequence[str], sections: dict[str, list[Row]], lines: Sequence[ModelLine]
+) -> Table:
     parts = tuple(Section(title, tuple(rows)) for title, rows in sections.items())
     notes = [layout.note]
     if layout.best:
@@ -97,16 +99,16 @@ def _table(layout: Layout, columns: Sequence[str], sections: dict[str, list[Row]
     return Table(layout.title, (*layout.heads, *columns), parts, " ".join(notes))
 
 
-def _arranged(lines: Iterable[Line], layout: Layout) -> list[Line]:
+def _arranged(lines: Iterable[ModelLine], layout: TableLayout) -> list[ModelLine]:
     """Lines of one source together, and in it those of one encoding, each in the order they first came in."""
-    sources: dict[str, dict[str, list[Line]]] = {}
+    sources: dict[str, dict[str, list[ModelLine]]] = {}
     for line in lines:
         sources.setdefault(line.source, {}).setdefault(line.head[0], []).append(line)
     found = [line for names in sources.values() for same in names.values() for line in same]
     return _bolded(found, [place for place, measure in enumerate(layout.measures) if measure in layout.best])
 
 
-def _bolded(lines: Sequence[Line], places: Sequence[int]) -> list[Line]:
+def _bolded(lines: Sequence[ModelLine], places: Sequence[int]) -> list[ModelLine]:
     """The lines with the best of our figures set in bold, for each corpus, measure and group of entities."""
     top: dict[tuple[str, int, tuple[str, ...]], float] = {}
     for line in lines:
@@ -116,7 +118,7 @@ def _bolded(lines: Sequence[Line], places: Sequence[int]) -> list[Line]:
                 if line.ours and value:  # the best of nothing is not set in bold
                     top[key] = max(value, top.get(key, value))
 
-    def marked(line: Line, corpus: str, place: int, cell: Cell) -> Cell:
+    def marked(line: ModelLine, corpus: str, place: int, cell: Cell) -> Cell:
         best = line.ours and place in places and _rounded(cell) == top.get((corpus, place, line.head[1:]), ...)
         return replace(cell, bold=True) if best and isinstance(cell, Figure) else cell
 

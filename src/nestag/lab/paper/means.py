@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from nestag.evaluation.seeds import over_seeds
-from nestag.lab.paper.runs import Finished, Run
+from nestag.lab.paper.runs import Finished, ScoredRun
 from nestag.tables import Figure
 
 
@@ -23,14 +23,14 @@ def mean_of(shares: Sequence[float], seeds: int, form: str = ".2f") -> Figure | 
     return Figure(found.mean, found.deviation, found.seeds, form, note)
 
 
-def closest(runs: Sequence[Run]) -> Run:
+def closest(runs: Sequence[ScoredRun]) -> ScoredRun:
     """The run whose F1 is closest to the mean, the one with the smaller seed if two are."""
     found = over_seeds(run.found.overall.f1 for run in runs)
     assert found
     return min(runs, key=lambda run: (abs(run.found.overall.f1 - found.mean), run.seed))
 
 
-def best(runs: Sequence[Run]) -> Run:
+def best(runs: Sequence[ScoredRun]) -> ScoredRun:
     """The run with the best F1, the one with the smaller seed if two have it."""
     return min(runs, key=lambda run: (-run.found.overall.f1, run.seed))
 

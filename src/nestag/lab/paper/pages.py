@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from nestag.lab.experiment.facts import Facts, read_all_facts
 from nestag.lab.experiment.result import Result, read_results
+from nestag.lab.paper.all_runs import runs_table
 from nestag.lab.paper.datasets import datasets_table
-from nestag.lab.paper.every import runs_table
 from nestag.lab.paper.gains import gain, gains_table
 from nestag.lab.paper.groups import depth_table, length_table, own_depth_table
 from nestag.lab.paper.labels import labels_table

@@ -36,7 +36,7 @@ class Measured(NamedTuple):
     deviation: float | None = None
 
 
-class Scores(NamedTuple):
+class ScoreFigures(NamedTuple):
     """Precision, recall and F1."""
 
     precision: Measured
@@ -44,14 +44,14 @@ class Scores(NamedTuple):
     f1: Measured
 
 
-class Pair(NamedTuple):
+class PrecisionRecall(NamedTuple):
     """Precision and recall of a group of entities."""
 
     precision: float
     recall: float
 
 
-class Spread(NamedTuple):
+class TypeSpread(NamedTuple):
     """How F1 differs between types."""
 
     best: str
@@ -60,7 +60,7 @@ class Spread(NamedTuple):
     deviation: float
 
 
-class Labels(NamedTuple):
+class LabelFigures(NamedTuple):
     """Labels of an encoding on a corpus; a share may be text such as >99.99."""
 
     labels: Sizes
@@ -111,12 +111,12 @@ class Published:
     title: str
     seeds: int
     encoders: dict[str, Encoder]
-    scores: tuple[Reported[Scores], ...]  # tables 2 and 6
-    depths: tuple[Reported[dict[str, Pair]], ...]  # table 3, by the names of evaluation.result.DEPTHS
-    lengths: tuple[Reported[dict[str, Pair]], ...]  # table 4, by the names of evaluation.result.LENGTHS
-    types: tuple[Reported[Spread], ...]  # table 5
-    best: tuple[Reported[Scores], ...]  # table 7
-    labels: dict[str, dict[str, Labels]]  # table 1, by corpus and encoding
+    scores: tuple[Reported[ScoreFigures], ...]  # tables 2 and 6
+    depths: tuple[Reported[dict[str, PrecisionRecall]], ...]  # table 3, by the names of evaluation.result.DEPTHS
+    lengths: tuple[Reported[dict[str, PrecisionRecall]], ...]  # table 4, by the names of evaluation.result.LENGTHS
+    types: tuple[Reported[TypeSpread], ...]  # table 5
+    best: tuple[Reported[ScoreFigures], ...]  # table 7
+    labels: dict[str, dict[str, LabelFigures]]  # table 1, by corpus and encoding
     datasets: dict[str, Dataset]  # table 8
 
 
@@ -136,7 +136,7 @@ def published() -> Published:
         scores=_reported(record, "scores", _scores),
         depths=_reported(record, "depths", _pairs),
         lengths=_reported(record, "lengths", _pairs),
-        types=_reported(record, "types", lambda fields: Spread(**fields)),
+        types=_reported(record, "types", lambda fields: TypeSpread(**fields)),
         best=_reported(record, "best", _scores),
         labels={corpus: {by: _labels(**one) for by, one in rows.items()} for corpus, rows in record["labels"].items()},
         datasets={corpus: _dataset(**fields) for corpus, fields in record["datasets"].items()},
@@ -185,18 +185,18 @@ def _measured(value: float | list[float]) -> Measured:
     return Measured(*value) if isinstance(value, list) else Measured(value)
 
 
-def _scores(fields: Mapping[str, Any]) -> Scores:
-    return Scores(**{name: _measured(value) for name, value in fields.items()})
+def _scores(fields: Mapping[str, Any]) -> ScoreFigures:
+    return ScoreFigures(**{name: _measured(value) for name, value in fields.items()})
 
 
-def _pairs(fields: Mapping[str, list[float]]) -> dict[str, Pair]:
-    return {group: Pair(*both) for group, both in fields.items()}
+def _pairs(fields: Mapping[str, list[float]]) -> dict[str, PrecisionRecall]:
+    return {group: PrecisionRecall(*both) for group, both in fields.items()}
 
 
 def _labels(
     labels: list[int], missing: list[int], dev: float | str, test: float | str, absolute: tuple[float, ...] = ()
-) -> Labels:
-    return Labels(Sizes(*labels), Sizes(*missing), dev, test, *absolute)
+) -> LabelFigures:
+    return LabelFigures(Sizes(*labels), Sizes(*missing), dev, test, *absolute)
 
 
 def _dataset(

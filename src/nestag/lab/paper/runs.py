@@ -27,7 +27,7 @@ class Model(NamedTuple):
     encoding: str
 
 
-class Run(NamedTuple):
+class ScoredRun(NamedTuple):
     """How a run did on the split at hand."""
 
     seed: int
@@ -39,7 +39,7 @@ class Finished:
     """All runs that were scored on a split."""
 
     split: str
-    models: dict[Model, tuple[Run, ...]]  # each with its runs by seed
+    models: dict[Model, tuple[ScoredRun, ...]]  # each with its runs by seed
     sizes: dict[tuple[str, str], str]  # parameters by encoder and recipe, as people read them
 
     @property
@@ -69,14 +69,14 @@ class Finished:
 
 def finished(results: Iterable[Result], split: str) -> Finished:
     """Put the runs of each model together."""
-    models: dict[Model, list[Run]] = {}
+    models: dict[Model, list[ScoredRun]] = {}
     parameters: dict[tuple[str, str], list[int]] = {}
     for result in sorted(results, key=lambda result: result.key):
         key = result.key
         parameters.setdefault((key.encoder, key.recipe), []).append(result.parameters)
         for decoding, found in result.evaluations.get(split, {}).items():
             model = Model(key.corpus, Setup(key.encoder, key.recipe, decoding), key.encoding)
-            models.setdefault(model, []).append(Run(key.seed, found))
+            models.setdefault(model, []).append(ScoredRun(key.seed, found))
     sizes = {names: size_of(counts) for names, counts in parameters.items()}
     return Finished(split, {model: tuple(runs) for model, runs in models.items()}, sizes)
 

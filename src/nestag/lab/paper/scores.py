@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from nestag.lab.paper.lines import Layout, figure, one_by_one, our_lines, paper_lines, side_by_side
+from nestag.lab.paper.lines import TableLayout, figure, one_by_one, our_lines, paper_lines, side_by_side
 from nestag.lab.paper.means import best, mean_of, seeds_note
-from nestag.lab.paper.published import Scores, published
-from nestag.lab.paper.runs import Finished, Run
+from nestag.lab.paper.published import ScoreFigures, published
+from nestag.lab.paper.runs import Finished, ScoredRun
 from nestag.tables import Figure, Row, Table
 
 STRICT = "Scores are strict, in percent: span and type must match."
@@ -17,14 +17,14 @@ OF_THE_PAPER = "The paper's own rows are means of five runs; all its figures are
 def f1_table(runs: Finished) -> Table:
     """Table 2: rows encodings, columns corpora."""
 
-    def ours(found: Sequence[Run]) -> Row:
+    def ours(found: Sequence[ScoredRun]) -> Row:
         return (mean_of([run.found.overall.f1 for run in found], runs.seeds),)
 
-    def theirs(scores: Scores) -> Row:
+    def theirs(scores: ScoreFigures) -> Row:
         return (figure(scores.f1),)
 
     title = f"F1 on {runs.split} (table 2 of the paper): {seeds_note(runs)}"
-    layout = Layout(title, ("encoding",), ("",), STRICT, OF_THE_PAPER, frozenset({""}))
+    layout = TableLayout(title, ("encoding",), ("",), STRICT, OF_THE_PAPER, frozenset({""}))
     lines = [*our_lines(runs, ours), *paper_lines(published().scores, runs, theirs)]
     return side_by_side(layout, runs.corpora, lines)
 
@@ -32,17 +32,17 @@ def f1_table(runs: Finished) -> Table:
 def precision_recall_table(runs: Finished) -> Table:
     """Table 6: precision and recall of the same runs."""
 
-    def ours(found: Sequence[Run]) -> Row:
+    def ours(found: Sequence[ScoredRun]) -> Row:
         scores = [run.found.overall for run in found]
         precision = mean_of([score.precision for score in scores], runs.seeds)
         return (precision, mean_of([score.recall for score in scores], runs.seeds))
 
-    def theirs(scores: Scores) -> Row:
+    def theirs(scores: ScoreFigures) -> Row:
         return (figure(scores.precision), figure(scores.recall))
 
     measures = ("precision", "recall")
     title = f"Precision and recall on {runs.split} (table 6 of the paper): {seeds_note(runs)}"
-    layout = Layout(title, ("encoding",), measures, STRICT, OF_THE_PAPER, frozenset(measures))
+    layout = TableLayout(title, ("encoding",), measures, STRICT, OF_THE_PAPER, frozenset(measures))
     lines = [*our_lines(runs, ours), *paper_lines(published().scores, runs, theirs)]
     return side_by_side(layout, runs.corpora, lines)
 
@@ -50,11 +50,11 @@ def precision_recall_table(runs: Finished) -> Table:
 def best_table(runs: Finished) -> Table:
     """Table 7: the best run of each model."""
 
-    def ours(found: Sequence[Run]) -> Row:
+    def ours(found: Sequence[ScoredRun]) -> Row:
         seed, one = best(found)
         return (seed, *(Figure(100 * share) for share in (one.overall.precision, one.overall.recall, one.overall.f1)))
 
-    def theirs(scores: Scores) -> Row:
+    def theirs(scores: ScoreFigures) -> Row:
         return (None, *map(figure, scores))
 
     measures = ("precision", "recall", "F1")
@@ -67,6 +67,6 @@ def best_table(runs: Finished) -> Table:
         " for RoBERTa-large or BioBERT-large."
     )
     title = f"Best runs by F1 on {runs.split} (table 7 of the paper)"
-    layout = Layout(title, ("encoding",), ("seed", *measures), note, doubt, frozenset(measures))
+    layout = TableLayout(title, ("encoding",), ("seed", *measures), note, doubt, frozenset(measures))
     lines = [*our_lines(runs, ours), *paper_lines(published().best, runs, theirs)]
     return one_by_one(layout, runs.corpora, lines)

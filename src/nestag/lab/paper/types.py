@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from statistics import fmean, pstdev
 
 from nestag.evaluation.seeds import over_seeds
-from nestag.lab.paper.lines import Layout, one_by_one, our_lines, paper_lines
-from nestag.lab.paper.published import Spread, published
-from nestag.lab.paper.runs import Finished, Run
+from nestag.lab.paper.lines import TableLayout, one_by_one, our_lines, paper_lines
+from nestag.lab.paper.published import TypeSpread, published
+from nestag.lab.paper.runs import Finished, ScoredRun
 from nestag.tables import Figure, Row, Table
 
 
@@ -20,12 +20,14 @@ def types_table(runs: Finished) -> Table:
     )
     title = f"F1 by type on {runs.split} (table 5 of the paper)"
     measures = ("best", "best F1", "worst", "worst F1", "mean", "deviation")
-    layout = Layout(title, ("encoding",), measures, note, "The paper's figures are as printed.", frozenset({"mean"}))
+    layout = TableLayout(
+        title, ("encoding",), measures, note, "The paper's figures are as printed.", frozenset({"mean"})
+    )
     lines = [*our_lines(runs, _ours), *paper_lines(published().types, runs, _theirs)]
     return one_by_one(layout, runs.corpora, lines)
 
 
-def _ours(found: Sequence[Run]) -> Row:
+def _ours(found: Sequence[ScoredRun]) -> Row:
     means = mean_by_type(found)
     if not means:
         return (None,) * 6
@@ -34,12 +36,12 @@ def _ours(found: Sequence[Run]) -> Row:
     return (best, Figure(means[best]), worst, Figure(means[worst]), Figure(fmean(values)), Figure(pstdev(values)))
 
 
-def _theirs(spread: Spread) -> Row:
+def _theirs(spread: TypeSpread) -> Row:
     mean, deviation = (Figure(value, form=".1f") for value in (spread.mean, spread.deviation))
     return (spread.best, None, spread.worst, None, mean, deviation)
 
 
-def mean_by_type(runs: Sequence[Run]) -> dict[str, float]:
+def mean_by_type(runs: Sequence[ScoredRun]) -> dict[str, float]:
     """The mean F1 over runs in percent, of each type that gold has, by name."""
     types = sorted({kind for run in runs for kind, score in run.found.types.items() if score.gold})
     found = {kind: over_seeds(100 * run.found.types[kind].f1 for run in runs) for kind in types}

@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 from nestag.evaluation.result import Evaluation
 from nestag.lab.experiment.result import Result
-from nestag.lab.report.drawn import drawn
-from nestag.lab.report.groups import Setup, Way, setups, splits, typical, ways
+from nestag.lab.report.groups import RunGroup, Way, setups, splits, typical, ways
 from nestag.lab.report.html import Html
+from nestag.lab.report.sentences import drawn
 
 ROOM = 3 * 2**20
 """Bytes of drawn sentences that a page may hold."""
@@ -21,7 +21,7 @@ ROOM = 3 * 2**20
 class Case(NamedTuple):
     """The worst sentences of one run, as one way of decoding reads it."""
 
-    setup: Setup
+    setup: RunGroup
     split: str
     way: Way
     seed: int
@@ -34,7 +34,7 @@ class Case(NamedTuple):
 class _Chosen(NamedTuple):
     """A run that is shown, before it is known how much of it fits."""
 
-    setup: Setup
+    setup: RunGroup
     split: str
     way: Way
     run: Result

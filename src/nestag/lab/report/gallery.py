@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nestag.lab.experiment.result import Result
 from nestag.lab.report import topics
+from nestag.lab.report.figures import confusion, curves, f1, kinds, parts, reliability
+from nestag.lab.report.figures.inline import inline
+from nestag.lab.report.figures.look import SETTINGS
 from nestag.lab.report.groups import best_way, setups, title_of, typical, ways
 from nestag.lab.report.html import Html, slug
-from nestag.lab.report.pictures import confusion, curves, f1, kinds, parts, reliability
-from nestag.lab.report.pictures.inline import inline
-from nestag.lab.report.pictures.look import SETTINGS
 from nestag.lab.report.topics import Topic
-from nestag.pictures import drawing, saved
+from nestag.plotting import drawing, saved
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -12,13 +12,13 @@ from nestag.evaluation.result import Evaluation, Group
 from nestag.evaluation.seeds import OverSeeds, over_seeds
 from nestag.lab.experiment.result import Result
 from nestag.lab.paper.means import closest
-from nestag.lab.paper.runs import Run, in_order
+from nestag.lab.paper.runs import ScoredRun, in_order
 
 DECODINGS = ("greedy", "legal")
 SPLITS = ("test", "dev")
 
 
-class Setup(NamedTuple):
+class RunGroup(NamedTuple):
     """Runs of one corpus that differ only in encoding and seed."""
 
     corpus: str
@@ -33,19 +33,19 @@ class Way(NamedTuple):
     decoding: str
 
 
-def setups(results: Iterable[Result]) -> dict[Setup, list[Result]]:
+def setups(results: Iterable[Result]) -> dict[RunGroup, list[Result]]:
     """The runs of each setup, by name."""
-    found: dict[Setup, list[Result]] = {}
+    found: dict[RunGroup, list[Result]] = {}
     for result in sorted(results, key=lambda result: result.key):
         key = result.key
-        found.setdefault(Setup(key.corpus, key.encoder, key.recipe), []).append(result)
+        found.setdefault(RunGroup(key.corpus, key.encoder, key.recipe), []).append(result)
     return {setup: found[setup] for setup in sorted(found)}
 
 
-def title_of(setup: Setup, others: Collection[Setup]) -> str:
+def title_of(setup: RunGroup, others: Collection[RunGroup]) -> str:
     """What to call a setup: its corpus, and whatever else is needed to tell it from the others.
 
-    >>> title_of(Setup("genia", "minilm", "default"), [Setup("genia", "minilm", "paper")])
+    >>> title_of(RunGroup("genia", "minilm", "default"), [RunGroup("genia", "minilm", "paper")])
     'genia · default'
     """
     every = [setup, *others]
@@ -118,4 +118,4 @@ def typical(results: Iterable[Result], split: str, way: Way) -> Result | None:
         for result in results
         if result.key.encoding == way.encoding and (found := evaluation(result, split, way.decoding))
     }
-    return own[closest([Run(seed, found) for seed, (_, found) in own.items()]).seed][0] if own else None
+    return own[closest([ScoredRun(seed, found) for seed, (_, found) in own.items()]).seed][0] if own else None

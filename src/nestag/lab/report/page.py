@@ -14,7 +14,7 @@ from nestag.lab.experiment.result import Result, read_results
 from nestag.lab.paper.pages import F1, Page, Pages, read_pages
 from nestag.lab.report.browse import Case, cases
 from nestag.lab.report.gallery import Plate, gallery
-from nestag.lab.report.groups import Setup, decodings, encodings, setups, splits, title_of
+from nestag.lab.report.groups import RunGroup, decodings, encodings, setups, splits, title_of
 from nestag.lab.report.html import Html, slug
 from nestag.lab.report.summary import Times, bests, facts, times
 from nestag.lab.report.topics import TOPICS, Topic
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Report:
+class ReportPage:
     """A page, the files of its pictures by name, and what there was nothing to show of."""
 
     page: str
@@ -58,7 +58,7 @@ class Choice(NamedTuple):
     options: list[str]
 
 
-def report(folder: str | Path, split: str = "test", png: bool = True) -> Report:
+def report(folder: str | Path, split: str = "test", png: bool = True) -> ReportPage:
     """The report of an experiment's folder."""
     results = read_results(folder)
     if not results:
@@ -74,7 +74,7 @@ def report(folder: str | Path, split: str = "test", png: bool = True) -> Report:
 
 def made(
     name: str, results: Sequence[Result], pages: Pages, split: str, when: Times | None, png: bool = True
-) -> Report:
+) -> ReportPage:
     """The report of these runs and tables; equal input gives equal bytes."""
     frame = template()  # first: without its library, nothing need be drawn
     plates = gallery(results, split, png)
@@ -97,7 +97,7 @@ def made(
         style=resource("style.css"),
         script=resource("page.js"),
     )
-    return Report(page, {name: content for plate in plates for name, content in plate.files.items()}, missing)
+    return ReportPage(page, {name: content for plate in plates for name, content in plate.files.items()}, missing)
 
 
 def _boxes(plates: Sequence[Plate]) -> list[str]:
@@ -107,7 +107,7 @@ def _boxes(plates: Sequence[Plate]) -> list[str]:
     return [told] if names else []
 
 
-def choices(results: Sequence[Result], shown: Sequence[Case], groups: Sequence[Setup]) -> list[Choice]:
+def choices(results: Sequence[Result], shown: Sequence[Case], groups: Sequence[RunGroup]) -> list[Choice]:
     """What the cases that are shown differ in."""
     named = {title_of(case.setup, groups) for case in shown}
     return [

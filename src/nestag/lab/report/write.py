@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from nestag.files import writing, writing_bytes, writing_together
-from nestag.lab.report.page import Report
+from nestag.lab.report.page import ReportPage
 from nestag.lab.report.topics import TOPICS
 
 
-def write_report(report: Report, file: str | Path, pictures: Path | None = None) -> None:
+def write_report(report: ReportPage, file: str | Path, pictures: Path | None = None) -> None:
     """Write the page, and the pictures to a folder if one is given; those of an older report there go away."""
     if pictures is None:
         _write_page(report, file)
@@ -21,7 +21,7 @@ def write_report(report: Report, file: str | Path, pictures: Path | None = None)
         _write_page(report, file)  # if that fails, the old pictures stay too
 
 
-def _write_page(report: Report, file: str | Path) -> None:
+def _write_page(report: ReportPage, file: str | Path) -> None:
     with writing(file) as stream:
         stream.write(report.page)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from nestag.pictures import COLOURS
+from nestag.plotting import COLOURS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from nestag.evaluation.seeds import OverSeeds
 from nestag.lab.experiment.result import Result
+from nestag.lab.report.figures.look import canvas, frame_percent, legend_above, percent, sign
 from nestag.lab.report.groups import Way, decodings, encodings, f1, of_way, ways
-from nestag.lab.report.pictures.look import canvas, frame_percent, legend_above, percent, sign
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from nestag.evaluation.result import Confused
-from nestag.lab.report.pictures.look import INK, PAPER, canvas
-from nestag.pictures import COLOURS
+from nestag.lab.report.figures.look import INK, PAPER, canvas
+from nestag.plotting import COLOURS
 from nestag.tables import NOTHING
 from nestag.visible import visible
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from nestag.evaluation.calibration import Bin, Calibration
 from nestag.lab.experiment.result import Result
+from nestag.lab.report.figures.look import LINE, canvas, legend_above, sign
 from nestag.lab.report.groups import encodings
-from nestag.lab.report.pictures.look import LINE, canvas, legend_above, sign
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

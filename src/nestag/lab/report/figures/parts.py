@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from nestag.evaluation.result import DEPTHS, LENGTHS, Group
 from nestag.evaluation.seeds import OverSeeds
 from nestag.lab.experiment.result import Result
+from nestag.lab.report.figures.look import INK, Sign, canvas, frame_percent, legend_above, percent, sign
 from nestag.lab.report.groups import Way, decodings, encodings, of_way, part_f1, ways
-from nestag.lab.report.pictures.look import INK, Sign, canvas, frame_percent, legend_above, percent, sign
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from nestag.lab.experiment.result import Result
+from nestag.lab.report.figures.look import canvas, frame_percent, legend_above, percent, sign
 from nestag.lab.report.groups import encodings
-from nestag.lab.report.pictures.look import canvas, frame_percent, legend_above, percent, sign
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -9,8 +9,8 @@ from nestag.crossing import set_aside_crossing
 from nestag.data import Entity
 from nestag.evaluation.mistakes import mistakes_of
 from nestag.evaluation.result import Shown
-from nestag.lab.report.drawn import boxes, drawn
 from nestag.lab.report.html import harmless
+from nestag.lab.report.sentences import boxes, drawn
 
 COLOURS = {"PER": 0, "GPE": 1, "<script>alert(1)</script>": 2, '"onmouseover=': 11}
 TYPES = list(COLOURS)

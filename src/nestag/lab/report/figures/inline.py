@@ -12,8 +12,8 @@ from xml.etree import ElementTree
 
 from defusedxml.ElementTree import fromstring
 
-from nestag.lab.report.pictures.look import INK, LINE, PAPER
-from nestag.pictures import COLOURS
+from nestag.lab.report.figures.look import INK, LINE, PAPER
+from nestag.plotting import COLOURS
 from nestag.visible import visible
 
 SVG = "{http://www.w3.org/2000/svg}"

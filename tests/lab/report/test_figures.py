@@ -15,12 +15,12 @@ from nestag.evaluation.calibration import Rated, calibration
 from nestag.evaluation.result import Confused
 from nestag.evaluation.seeds import OverSeeds
 from nestag.lab.experiment.result import Result
+from nestag.lab.report.figures import confusion, f1, kinds, parts, reliability
+from nestag.lab.report.figures.inline import inline
 from nestag.lab.report.gallery import Plate, gallery
 from nestag.lab.report.groups import Way, best_way, setups, title_of, typical
-from nestag.lab.report.pictures import confusion, f1, kinds, parts, reliability
-from nestag.lab.report.pictures.inline import inline
 from nestag.lab.report.topics import TOPICS
-from nestag.pictures import drawing
+from nestag.plotting import drawing
 from nestag.tables import NOTHING
 from whole_runs import grid, whole
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from nestag.evaluation.result import KINDS, Evaluation
 from nestag.evaluation.seeds import over_seeds
 from nestag.lab.experiment.result import Result
+from nestag.lab.report.figures.look import PAPER, canvas, ink_on, legend_above, sign
 from nestag.lab.report.groups import Way, of_way, ways
-from nestag.lab.report.pictures.look import PAPER, canvas, ink_on, legend_above, sign
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
