@@ -100,7 +100,7 @@ def test_files_are_recognised(entry: Format, tmp_path: Path) -> None:
     seen = [other.name for other in available().values() if other.looks_like and other.looks_like(text)]
     assert seen == [entry.name]
     assert format_of(tmp_path / "file") == entry
-    for suffix in entry.suffixes:
+    for suffix in set(entry.suffixes) - {".tsv"}:  # which may be WebAnno's as well
         assert format_for(f"x{suffix}.gz") == entry
 
 

@@ -42,11 +42,10 @@ def format_of(path: str | Path, name: str | None = None) -> Format:
         return format_named(name)
     if not is_stream(path) and Path(path).is_dir():
         return _of_folder(Path(path))
-    candidates = _by_suffix(path)
-    if is_stream(path) or Path(path).exists():
-        seen = _seen(path)
-        candidates = [entry for entry in candidates if entry in seen] or seen or candidates
-    return _only(candidates, path, "--from")
+    if not is_stream(path) and not Path(path).exists():
+        raise InputError("there is no such file; check the path", str(path))
+    candidates, seen = _by_suffix(path), _seen(path)
+    return _only([entry for entry in candidates if entry in seen] or seen or candidates, path, "--from")
 
 
 def format_for(path: str | Path, name: str | None = None) -> Format:

@@ -67,15 +67,15 @@ class Annotation(NamedTuple):
     rows: list[int]
     type: str
 
-    @property
-    def is_torn(self) -> bool:
-        """Whether it leaves rows out in between."""
-        return any(b - a > 1 for a, b in pairwise(self.rows))
+    def is_torn(self, rows: Sequence[Row]) -> bool:
+        """Whether it leaves tokens out in between."""
+        return any(not row.is_part for a, b in pairwise(self.rows) for row in rows[a + 1 : b])
 
 
-def blocks_of(path: Path) -> tuple[list[Layer], list[Block]]:
-    """The layers and sentences of a file."""
+def blocks_of(path: Path) -> tuple[list[Layer], list[int], list[Block]]:
+    """The layers of a file, the columns of its relations, and its sentences."""
     layers: list[Layer] = []
+    relations: list[int] = []
     blocks: list[Block] = []
     block = Block()
     columns = 0
@@ -85,6 +85,8 @@ def blocks_of(path: Path) -> tuple[list[Layer], list[Block]]:
             if line.text.startswith("#T_SP="):
                 layers.append(Layer(name, tuple(features), columns))
             columns += max(1, len(features))
+            if line.text.startswith("#T_RL="):
+                relations.append(columns - 1)
         elif line.text.startswith("#Text="):
             block.texts.append(line.text.removeprefix("#Text="))
         elif not line.text.strip():
@@ -92,7 +94,7 @@ def blocks_of(path: Path) -> tuple[list[Layer], list[Block]]:
         elif not line.text.startswith("#"):
             block.rows.append(_row(line, str(path)))
     _ended(block, blocks)
-    return layers, blocks
+    return layers, relations, blocks
 
 
 def _ended(block: Block, blocks: list[Block]) -> Block:

@@ -268,7 +268,7 @@ def levels_of(sentence: Sentence) -> list[list[str]]:
 FORMAT = Format(
     "columns",
     "a token and its BIO tags a line",
-    (".iob2", ".bio", ".iob", ".conll"),
+    (".iob2", ".bio", ".iob", ".conll", ".tsv"),
     read,
     write,
     looks_like,

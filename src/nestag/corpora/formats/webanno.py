@@ -73,18 +73,21 @@ def looks_like(head: str) -> bool:
 def _files(path: Path) -> Iterator[tuple[Path, str]]:
     """The .tsv files and the names of their documents."""
     if not path.is_dir():
-        name = path.name.removesuffix(".gz")
-        yield path, document_name(name[: -len(_SUFFIX)] if name.lower().endswith(_SUFFIX) else name)
+        yield path, _name(path.name.removesuffix(".gz"))
         return
-    found = sorted(file for file in path.rglob("*") if file.name.lower().endswith(_SUFFIX) and file.is_file())
+    found = sorted(file for file in path.rglob("*") if file.name.endswith(_SUFFIX) and file.is_file())
     if not found:
         raise InputError("the folder has no .tsv file; name one that has", str(path))
     for file in found:
-        yield file, document_name(file.relative_to(path).as_posix()[: -len(_SUFFIX)])
+        yield file, _name(file.relative_to(path).as_posix())
+
+
+def _name(file: str) -> str:
+    return document_name(file.removesuffix(_SUFFIX).removesuffix(".webanno"))
 
 
 def _document(file: Path, name: str, options: Options, report: Report) -> Document:
-    layers, blocks = blocks_of(file)
+    layers, relations, blocks = blocks_of(file)
     layer, feature = chosen(layers, options.field, str(file))
     text = ""
     spans: list[TextSpan] = []
@@ -104,14 +107,16 @@ def _document(file: Path, name: str, options: Options, report: Report) -> Docume
             begin, finish = places[annotation.rows[0]][0], places[annotation.rows[-1]][1]
             if not annotation.type:
                 report.lose(f"annotation without {feature or 'a type'} left out", place, f"{begin} to {finish}")
-            elif annotation.is_torn:
+            elif annotation.is_torn(block.rows):
                 report.lose("discontinuous entity set aside", place, f"{begin} to {finish} {annotation.type}")
             else:
                 spans.append(TextSpan(begin, finish, annotation.type))
-        for other in layers:
-            if other != layer:
-                for annotation in annotations_of(block.rows, other, None, str(file)):
-                    report.add(f"annotation of {other.short} left out", place, annotation.type)
+        for other in (other for other in layers if other != layer):
+            for annotation in annotations_of(block.rows, other, None, str(file)):
+                report.add(f"annotation of {other.short} left out", place, annotation.type)
+        for cell in (cell for row in block.rows for column in relations for cell in row.cells[column : column + 1]):
+            if cell not in ("_", ""):
+                report.add("relation left out", place, cell)
         text += piece
         end = block.rows[-1].end
     return Document(name, text, tuple(spans), tuple(words))
@@ -169,7 +174,7 @@ def _cell(held: Sequence[_Held], is_type: bool) -> str:
 FORMAT = Format(
     "webanno",
     "WebAnno TSV 3 of INCEpTION",
-    (_SUFFIX,),
+    (".webanno.tsv", _SUFFIX),
     read,
     write,
     looks_like,

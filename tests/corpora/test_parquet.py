@@ -1,0 +1,139 @@
+"""Tables of Hugging Face datasets: columns of tags, nested lists, folders, and what cannot be read."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nestag.corpora.format import Options
+from nestag.corpora.formats import parquet
+from nestag.corpora.registry import format_of
+from nestag.data import Entity, Sentence
+from nestag.errors import InputError, MissingExtraError
+from raw_texts import read_all, saved
+
+datasets = pytest.importorskip("datasets")
+TAGS = ["O", "B-PER", "I-PER", "B-GPE", "I-GPE"]
+GIVEN = [
+    Sentence(["queen", "of", "the", "Isle"], [Entity(0, 4, "PER"), Entity(2, 4, "GPE"), Entity(2, 4, "PER")], "a"),
+    Sentence(["it", "rained"], [], "b"),
+]
+
+
+@pytest.fixture(autouse=True)
+def _quiet() -> None:
+    datasets.disable_progress_bars()
+
+
+def dataset(columns: dict[str, Any], **names: list[str]) -> Any:
+    rows = datasets.Dataset.from_dict(columns)
+    for column, classes in names.items():
+        rows = rows.cast_column(column, datasets.Sequence(datasets.ClassLabel(names=classes)))
+    return rows
+
+
+def conll(**more: Any) -> Any:
+    columns = {
+        "id": ["0", "1"],
+        "tokens": [["Ada", "B"], ["slept"]],
+        "pos_tags": [[0, 0], [1]],
+        "chunk_tags": [[1, 2], [0]],
+        "ner_tags": [[1, 2], [0]],
+        "nested_ner_tags": [[3, 0], [0]],
+    }
+    classes = {"pos_tags": ["NN", "VB"], "chunk_tags": ["O", "B-NP", "I-NP"], "ner_tags": TAGS, "nested_ner_tags": TAGS}
+    return dataset(columns | more, **classes)
+
+
+@pytest.mark.parametrize("saving", ["to_parquet", "save_to_disk"])
+def test_columns_of_tags_with_class_names(saving: str, tmp_path: Path) -> None:
+    path = tmp_path / ("x.parquet" if saving == "to_parquet" else "x")
+    getattr(conll(), saving)(str(path))
+    assert format_of(path) == parquet.FORMAT
+    found, report = read_all(parquet.FORMAT, path)
+    assert found == [
+        Sentence(["Ada", "B"], [Entity(0, 2, "PER"), Entity(0, 1, "GPE")], "0"),
+        Sentence(["slept"], [], "1"),
+    ]
+    assert "tags read from ner_tags, nested_ner_tags; left alone: pos_tags, chunk_tags" in report.notes[-1]
+    only, _ = read_all(parquet.FORMAT, path, Options(field="chunk_tags"))
+    assert only[0].entities == (Entity(0, 2, "NP"),)
+
+
+@pytest.mark.parametrize(
+    "tags",
+    [
+        [[["B-PER", "I-PER"], ["B-GPE", "O"], ["O", "O"]], [["O"], ["O"]]],  # a list of levels
+        [[["B-PER", "B-GPE"], ["I-PER"]], [["O"]]],  # a list of tags for each token
+        [["B-PER|B-GPE", "I-PER"], ["O"]],
+    ],
+)
+def test_nested_tags_in_one_column(tags: Any, tmp_path: Path) -> None:
+    dataset({"words": [["Ada", "B"], ["slept"]], "labels": tags}).to_parquet(str(tmp_path / "x.parquet"))
+    found, _ = read_all(parquet.FORMAT, tmp_path / "x.parquet")
+    assert found == [Sentence(["Ada", "B"], [Entity(0, 2, "PER"), Entity(0, 1, "GPE")]), Sentence(["slept"])]
+
+
+def test_spans_in_a_column(tmp_path: Path) -> None:
+    spans = [[{"start": 0, "end": 2, "type": "PER"}], []]
+    dataset({"tokens": [["Ada", "B"], ["slept"]], "entities": spans}).to_parquet(str(tmp_path / "x.parquet"))
+    found, _ = read_all(parquet.FORMAT, tmp_path / "x.parquet")
+    assert found == [Sentence(["Ada", "B"], [Entity(0, 2, "PER")]), Sentence(["slept"])]
+
+
+@pytest.mark.parametrize("name", ["x.parquet", "x"])
+def test_datasets_reads_what_is_written(name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    parquet.write(GIVEN, path)
+    rows = datasets.load_from_disk(str(path)) if name == "x" else datasets.Dataset.from_parquet(str(path))
+    assert rows.column_names == ["id", "tokens", "ner_tags", "ner_tags_2", "ner_tags_3"]
+    names = rows.features["ner_tags"].feature.names
+    assert names == ["O", "B-GPE", "B-PER", "I-GPE", "I-PER"]
+    assert [names[tag] for tag in rows[0]["ner_tags"]] == ["B-PER", "I-PER", "I-PER", "I-PER"]
+    assert read_all(parquet.FORMAT, path)[0] == GIVEN
+
+
+def test_a_folder_of_several_splits_is_refused(tmp_path: Path) -> None:
+    datasets.DatasetDict({"train": conll(), "test": conll()}).save_to_disk(str(tmp_path / "x"))
+    with pytest.raises(InputError, match=r"it holds several splits; name one, such as .*x/test, .*x/train"):
+        read_all(parquet.FORMAT, tmp_path / "x")
+    assert len(read_all(parquet.FORMAT, tmp_path / "x" / "train")[0]) == 2
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"text": ["a"]}, "no column tokens or words .* among text"),
+        ({"tokens": [["a"]], "ner_tags": [[1]]}, "no column of tags among tokens, ner_tags; say it with --field"),
+        ({"tokens": [["a"]], "ner_tags": [["O", "O"]]}, "row 1: 'ner_tags' has 2 tags for 1 tokens"),
+        ({"tokens": [[""]], "ner_tags": [["O"]]}, "row 1: 'tokens' is empty"),
+    ],
+)
+def test_what_is_wrong_with_a_table(columns: dict[str, Any], message: str, tmp_path: Path) -> None:
+    dataset(columns).to_parquet(str(tmp_path / "x.parquet"))
+    with pytest.raises(InputError, match=message):
+        read_all(parquet.FORMAT, tmp_path / "x.parquet")
+
+
+def test_bad_rows_are_skipped_and_missing_columns_named(tmp_path: Path) -> None:
+    columns = {"tokens": [["a"], ["b"]], "ner_tags": [["O", "O"], ["B-X"]]}
+    dataset(columns).to_parquet(str(tmp_path / "x.parquet"))
+    found, report = read_all(parquet.FORMAT, tmp_path / "x.parquet", Options(skip_bad=True))
+    assert (len(found), report.counts) == (1, {"bad record set aside": 1})
+    with pytest.raises(InputError, match="no column 'tags'; say with --field some of tokens, ner_tags"):
+        read_all(parquet.FORMAT, tmp_path / "x.parquet", Options(field="tags"))
+
+
+def test_rubbish_and_missing_libraries_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("x.parquet", "x.arrow"):
+        with pytest.raises(InputError, match=rf"{name}: no table that can be read"):
+            read_all(parquet.FORMAT, saved(tmp_path, name, b"PAR1 rubbish"))
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InputError, match=r"the folder has no \.parquet"):
+        read_all(parquet.FORMAT, tmp_path / "empty")
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'nestag\[parquet\]'"):
+        parquet.write(GIVEN, tmp_path / "y.parquet")

@@ -1,0 +1,58 @@
+"""Detection: by content before suffix, by many records and files, and with a reason where it fails."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from nestag.corpora.registry import format_of
+from nestag.errors import InputError
+from raw_texts import saved
+
+
+def test_columns_in_a_text_file_are_no_plain_text(tmp_path: Path) -> None:
+    assert format_of(saved(tmp_path, "a.txt", "Ada B-PER\nslept O\n")).name == "columns"
+    assert format_of(saved(tmp_path, "b.txt", "Ada slept.\nThe O of the B-52 is round.\n")).name == "text"
+
+
+def test_ten_columns_of_webanno_are_webanno(tmp_path: Path) -> None:
+    header = "#FORMAT=WebAnno TSV 3.2\n#T_SP=x.A|a|b|c|d|e|f|value\n\n#Text=Ada\n"
+    path = saved(tmp_path, "a.conllu", header + "1-1\t0-3\tAda\t_\t_\t_\t_\t_\t_\tPER\n")
+    assert format_of(path).name == "webanno"
+
+
+def test_a_tsv_that_looks_like_nothing_is_not_guessed(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="it could be several formats; say which with --from, one of columns, webanno"):
+        format_of(saved(tmp_path, "a.tsv", "Ada\tPER\nslept\tO\n"))
+
+
+def test_more_than_the_first_record_counts(tmp_path: Path) -> None:
+    plain = '{"text": "nothing", "meta": {}}\n'
+    path = saved(tmp_path, "a.jsonl", plain * 50 + '{"text": "Ada", "spans": [{"start": 0, "end": 3, "label": "X"}]}\n')
+    assert format_of(path).name == "prodigy"
+
+
+def test_a_first_record_that_is_very_long_is_read_on(tmp_path: Path) -> None:
+    record = {"text": "word " * 300_000, "label": [[0, 4, "W"]]}
+    assert format_of(saved(tmp_path, "a.json", json.dumps(record))).name == "doccano"
+
+
+def test_more_than_the_first_file_of_a_folder_counts(tmp_path: Path) -> None:
+    saved(tmp_path, "000.ann", "")
+    saved(tmp_path, "001.ann", "no annotation at all\n")
+    saved(tmp_path, "002.ann", "T1\tPER 0 3\tAda\n")
+    saved(tmp_path, "notes.xml", "<notes/>")
+    assert format_of(tmp_path).name == "brat"
+
+
+def test_a_folder_of_nothing_known_is_refused_with_what_it_has(tmp_path: Path) -> None:
+    saved(tmp_path, "a.conllu", "1\ta\n")
+    with pytest.raises(InputError, match=r"a folder can be .*brat \(\*\.ann.*; this one has a\.conllu: name one"):
+        format_of(tmp_path)
+
+
+def test_a_missing_file_is_said_to_be_missing(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="there is no such file"):
+        format_of(tmp_path / "a.json")
