@@ -40,3 +40,17 @@ def test_the_readmes_encodings_run() -> None:
     scope: dict[str, object] = {}
     exec("\n".join(lines), scope)
     assert eval(last, scope)
+
+
+def test_the_examples_of_the_api_page_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    page = (TOP / "docs" / "api.md").read_text(encoding="utf-8")
+    scope: dict[str, object] = {}
+    for example in re.findall(r"```python\n(.*?)```", page, re.DOTALL):
+        exec(example, scope)
+    assert (tmp_path / "train.jsonl").exists()
+
+
+def test_the_api_page_names_the_whole_contract() -> None:
+    page = (TOP / "docs" / "api.md").read_text(encoding="utf-8")
+    assert [name for name in nestag.__all__ if not re.search(rf"\b{name}\b", page)] == []

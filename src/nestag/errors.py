@@ -66,6 +66,6 @@ class MissingExtraError(NestagError, ImportError):
     "pictures need matplotlib, which is not installed; pip install 'nestag[plot]'"
     """
 
-    def __init__(self, need: str, extra: str) -> None:
-        super().__init__(f"{need}, which is not installed; pip install 'nestag[{extra}]'")
+    def __init__(self, need: str, extra: str, otherwise: str = "") -> None:
+        super().__init__(f"{need}, which is not installed; pip install 'nestag[{extra}]'{otherwise}")
         self.extra = extra

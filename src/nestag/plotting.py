@@ -11,7 +11,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nestag.errors import InputError, UnknownNameError
+from nestag.errors import InputError, MissingExtraError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -35,9 +35,7 @@ def drawing(settings: dict[str, Any] | None = None, extra: str = "plot") -> Iter
     try:
         import matplotlib
     except ImportError:
-        raise UnknownNameError(
-            f"pictures need matplotlib, which is not installed; pip install 'nestag[{extra}]'"
-        ) from None
+        raise MissingExtraError("pictures need matplotlib", extra) from None
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
         current: Any = matplotlib.rcParams

@@ -25,7 +25,7 @@ from nestag.corpora.format import Boundaries, Options, Tokenizer
 from nestag.corpora.report import Report
 from nestag.corpora.segment import given_words, grouped, laid_out, segments, split_before
 from nestag.data import Entity, Sentence
-from nestag.errors import DataError, InputError, UnknownNameError
+from nestag.errors import DataError, InputError, MissingExtraError, UnknownNameError
 
 pytest.importorskip("spacy")
 
@@ -300,7 +300,7 @@ def test_without_spacy_the_error_says_what_to_install(monkeypatch: pytest.Monkey
 
     segment._pipeline.cache_clear()
     monkeypatch.setitem(sys.modules, "spacy", None)
-    with pytest.raises(UnknownNameError, match=re.escape("pip install 'nestag[text]'")):
+    with pytest.raises(MissingExtraError, match=re.escape("pip install 'nestag[text]'")):
         segments("a", Options())
     assert segments("a b", Options("whitespace")) == [[(0, 1), (2, 3)]]
 

@@ -17,7 +17,7 @@ from nestag.corpora.format import Format, Options
 from nestag.corpora.formats import cas, docbin
 from nestag.corpora.report import Report
 from nestag.data import Entity, Sentence
-from nestag.errors import DataError, InputError, UnknownNameError
+from nestag.errors import DataError, InputError, MissingExtraError
 from raw_texts import EXACT, LINES, patient, read_all, read_documents, saved, spans_of
 
 pytest.importorskip("spacy")
@@ -246,7 +246,7 @@ def test_what_is_not_installed_is_named(
     monkeypatch.setitem(sys.modules, module, None)
     entry, path = (cas.FORMAT, "x.zip") if extra == "cas" else (docbin.FORMAT, "x.spacy")
     assert entry.write
-    with pytest.raises(UnknownNameError, match=rf"pip install 'nestag\[{extra}\]'"):
+    with pytest.raises(MissingExtraError, match=rf"pip install 'nestag\[{extra}\]'"):
         entry.write([], tmp_path / path)
-    with pytest.raises(UnknownNameError, match=rf"pip install 'nestag\[{extra}\]'"):
+    with pytest.raises(MissingExtraError, match=rf"pip install 'nestag\[{extra}\]'"):
         read_all(entry, saved(tmp_path, path, b""))

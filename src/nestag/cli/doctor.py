@@ -16,7 +16,7 @@ from nestag.cli.terminal import hush
 from nestag.corpora.report import Report
 from nestag.diagnosis.doctor import Diagnosis, Limits, Patient, Severity, examine
 from nestag.diagnosis.symptoms import Measure
-from nestag.errors import InputError, UnknownNameError
+from nestag.errors import InputError, MissingExtraError
 from nestag.visible import visible
 
 COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.HINT: "cyan"}
@@ -58,9 +58,7 @@ def subwords_of(path: str) -> tuple[Measure, int]:
     try:
         from transformers import AutoTokenizer
     except ImportError:
-        raise UnknownNameError(
-            "--encoder needs transformers, which is not installed; pip install 'nestag[model]'"
-        ) from None
+        raise MissingExtraError("--encoder needs transformers", "model") from None
     if not Path(path).is_dir():
         raise InputError("there is no such folder; give one that save_pretrained wrote", path)
     hush()

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nestag.corpora.format import Options
 from nestag.corpora.report import Report
-from nestag.errors import UnknownNameError
+from nestag.errors import MissingExtraError, UnknownNameError
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -155,9 +155,8 @@ def _pipeline(language: str) -> Language:
     try:
         import spacy
     except ImportError:
-        raise UnknownNameError(
-            "raw text needs spaCy's tokenizer, which is not installed; pip install 'nestag[text]',"
-            " or choose the tokenizer 'whitespace'"
+        raise MissingExtraError(
+            "raw text needs spaCy's tokenizer", "text", ", or choose the tokenizer 'whitespace'"
         ) from None
     try:
         pipeline = spacy.blank(language)

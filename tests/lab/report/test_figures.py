@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from finished_runs import evaluation, percent, result
-from nestag.errors import UnknownNameError
+from nestag.errors import MissingExtraError
 from nestag.evaluation.calibration import Rated, calibration
 from nestag.evaluation.result import Confused
 from nestag.evaluation.seeds import OverSeeds
@@ -199,7 +199,7 @@ def test_setups_are_called_by_what_tells_them_apart() -> None:
 
 def test_a_missing_library_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(UnknownNameError, match=r"nestag\[report\]"), drawing(extra="report"):
+    with pytest.raises(MissingExtraError, match=r"nestag\[report\]"), drawing(extra="report"):
         pass
 
 

@@ -31,7 +31,7 @@ from nestag.corpora.report import Report
 from nestag.corpora.segment import Segment, given_words, grouped, segments, split_before
 from nestag.corpora.xmi import TYPE_SYSTEM, Xmi, read_xmi
 from nestag.data import Sentence
-from nestag.errors import InputError, UnknownNameError
+from nestag.errors import InputError, MissingExtraError, UnknownNameError
 from nestag.files import writing, writing_bytes, writing_folder, writing_together
 
 _DKPRO = "de.tudarmstadt.ukp.dkpro.core.api."
@@ -94,7 +94,7 @@ def _cassis() -> Any:
     try:
         return import_module("cassis")
     except ImportError:
-        raise UnknownNameError("XMI needs dkpro-cassis, which is not installed; pip install 'nestag[cas]'") from None
+        raise MissingExtraError("XMI needs dkpro-cassis", "cas") from None
 
 
 @contextmanager

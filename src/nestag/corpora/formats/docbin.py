@@ -24,7 +24,7 @@ from nestag.corpora.format import DEFAULT, Format, Options
 from nestag.corpora.report import Report
 from nestag.corpora.segment import given_words, grouped, laid_out, split_before
 from nestag.data import Sentence
-from nestag.errors import InputError, UnknownNameError
+from nestag.errors import InputError, MissingExtraError, UnknownNameError
 from nestag.files import reading, writing_bytes
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def _vocabulary() -> Vocab:
     try:
         from spacy.vocab import Vocab
     except ImportError:
-        raise UnknownNameError(".spacy files need spaCy, which is not installed; pip install 'nestag[text]'") from None
+        raise MissingExtraError(".spacy files need spaCy", "text") from None
     return Vocab()
 
 

@@ -8,7 +8,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from nestag.errors import InputError, UnknownNameError
+from nestag.errors import InputError, MissingExtraError
 from nestag.evaluation.result import KINDS
 from nestag.lab.experiment.result import Result, read_results
 from nestag.lab.paper.pages import F1, Page, Pages, read_pages
@@ -129,7 +129,7 @@ def template() -> Template:
     try:
         from jinja2 import Environment, StrictUndefined
     except ImportError:
-        raise UnknownNameError("reports need jinja2, which is not installed; pip install 'nestag[report]'") from None
+        raise MissingExtraError("reports need jinja2", "report") from None
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
     )
