@@ -91,7 +91,7 @@ def coverage(train: Callable[[], Iterable[Sentence]], others: Mapping[str, Itera
 
 
 def nesting(sentence: Sentence) -> tuple[Sentence, int]:
-    """The sentence without the fewest of its crossing entities, the rest as annotated, and how many they were."""
+    """The sentence without the fewest entities that cross others, and how many were removed."""
     aside = set(set_aside_crossing(sentence.entities).set_aside)
     if not aside:
         return sentence, 0
@@ -132,7 +132,7 @@ class _Parts:
     u: set[tuple[str, ...]] = field(default_factory=set)
 
     def add(self, label: Label) -> None:
-        """Take the parts of a label in."""
+        """Add the parts of a label."""
         self.n.add(label.n)
         self.c.add(label.c)
         self.u.add(label.u)
@@ -147,7 +147,7 @@ class _Parts:
 
 
 class _Ledger:
-    """The books of one encoding with one order of types over the same tokens; the training split comes first."""
+    """Counts for one encoding and one order of same-span types; the training split comes first."""
 
     def __init__(self, encoding: Encoding, order: Order) -> None:
         self.encoding = encoding
@@ -189,7 +189,7 @@ class _Ledger:
         return self.best[token, types]
 
     def row(self) -> Coverage:
-        """The books as a row of the table."""
+        """The counts as a row of the table."""
         tallies = self.tallies.values()
         chooses = self.encoding.name == "dyn"
         labels, sentences = sum(t.labels for t in tallies), sum(t.sentences for t in tallies)

@@ -61,7 +61,7 @@ class Limits:
 
 
 class Patient(NamedTuple):
-    """A split to look at: where it is from, how to read it, and what its reader reports when it has been read."""
+    """A split to examine: its source, how to read it, and the report of its reader."""
 
     source: str
     read: Callable[[], Iterable[Sentence]]
@@ -113,7 +113,7 @@ def nothing_to_learn(name: str, split: Symptoms) -> Iterator[Diagnosis]:
 
 
 def crossing(name: str, split: Symptoms, limits: Limits) -> Iterator[Diagnosis]:
-    """Entities that no tree holds."""
+    """Crossing entities, which no tree can represent."""
     if split.tangled.count:
         yield Diagnosis(
             Severity.ERROR,
@@ -134,7 +134,7 @@ def crossing(name: str, split: Symptoms, limits: Limits) -> Iterator[Diagnosis]:
 
 
 def too_long(name: str, split: Symptoms, limits: Limits, measured: bool) -> Iterator[Diagnosis]:
-    """Sentences that an encoder does not take, and entities that are hardly entities."""
+    """Sentences longer than the encoder reads, and entities that are suspiciously long."""
     if split.long.count:
         unit = "subwords, more than the encoder takes" if measured else "words, more than most encoders take"
         yield Diagnosis(
@@ -201,7 +201,7 @@ def changed_in_reading(name: str, report: Report) -> Iterator[Diagnosis]:
 
 
 def against_train(noted: Mapping[str, Symptoms], limits: Limits) -> Iterator[Diagnosis]:
-    """What shows only when the splits are compared."""
+    """Problems that show only when splits are compared."""
     train = noted[TRAIN]
     yield from _rare_types(train, limits)
     for name, split in noted.items():
@@ -250,7 +250,7 @@ def _leaks(name: str, split: Symptoms, limits: Limits) -> Iterator[Diagnosis]:
 
 
 def _inconsistent(patient: Patient, train: Symptoms, limits: Limits) -> Iterator[Diagnosis]:
-    """Mentions that are annotated now so, now otherwise, now not at all."""
+    """Mentions that are annotated inconsistently."""
     totals = {form: sum(usage.count for usage in usages.values()) for form, usages in train.forms.items()}
     frequent = {form: total for form, total in totals.items() if total >= limits.frequent}
     if not frequent or train.wordless:

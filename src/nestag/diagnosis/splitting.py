@@ -1,4 +1,4 @@
-"""A corpus into training, development and test splits: whole documents, and every type in its share.
+"""Stratified splits: a corpus is divided into train, dev and test by document, with every type in proportion.
 
 Documents are placed one by one, those with the rarest type first and among them the fullest, each into the split where
 it brings the counts of sentences and of every type nearest to what its share asks for (the smallest chi-square); then
@@ -45,7 +45,7 @@ class Load:
         self.types.update(entity.type for entity in sentence.entities)
 
     def add(self, other: Load, sign: int = 1) -> None:
-        """Take in what another one holds, or give it away (-1)."""
+        """Add another load, or subtract it (-1)."""
         self.documents += sign * other.documents
         self.sentences += sign * other.sentences
         self.tokens += sign * other.tokens
@@ -124,7 +124,7 @@ def _moved(
 
 
 def sum_of(loads: Iterable[Load]) -> Load:
-    """All of them together."""
+    """The sum of several loads."""
     total = Load()
     for load in loads:
         total.add(load)

@@ -33,7 +33,7 @@ SPANS = ((1, 1), (2, 4), (5, 9), (10, None))
 
 @dataclass(frozen=True)
 class Statistics:
-    """What was counted in a split; two add up to those of both.
+    """Counts of a split; supports `+`.
 
     >>> one = describe({"train": [Sentence(["the", "USA"], [Entity(0, 2, "GPE"), Entity(1, 2, "GPE")])]})["train"]
     >>> one.tokens, one.entities, one.mean_depth, (one + one).sentences
@@ -205,13 +205,13 @@ def count_same_span(entities: Iterable[Entity]) -> int:
 
 
 def mean(counts: Mapping[int, int]) -> float | None:
-    """The mean of counted numbers, None of none."""
+    """The mean of a histogram, None if it is empty."""
     total = sum(counts.values())
     return sum(value * count for value, count in counts.items()) / total if total else None
 
 
 def deviation(counts: Mapping[int, int]) -> float | None:
-    """The standard deviation of counted numbers (of all, not of a sample), None of none.
+    """The population standard deviation of a histogram, None if it is empty.
 
     >>> deviation({1: 1, 3: 1})
     1.0
@@ -225,7 +225,7 @@ def deviation(counts: Mapping[int, int]) -> float | None:
 
 
 def median(counts: Mapping[int, int]) -> float | None:
-    """The median of counted numbers, None of none.
+    """The median of a histogram, None if it is empty.
 
     >>> median({0: 2, 1: 2}), median({0: 3, 7: 1})
     (0.5, 0.0)
@@ -243,5 +243,5 @@ def median(counts: Mapping[int, int]) -> float | None:
 
 
 def percentage(part: int, whole: int) -> float | None:
-    """A share in percent, None of nothing."""
+    """A share in percent, None if the whole is 0."""
     return 100 * part / whole if whole else None

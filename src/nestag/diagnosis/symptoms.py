@@ -47,7 +47,7 @@ class Noted:
     examples: list[Example] = field(default_factory=list)
 
     def add(self, place: str, text: str) -> None:
-        """Note it once more."""
+        """Count one more occurrence."""
         self.count += 1
         if len(self.examples) < MOST_SHOWN:
             self.examples.append(Example(place, text))

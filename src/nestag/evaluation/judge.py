@@ -145,7 +145,7 @@ class Judge:
         )
 
     def join(self, other: Judge) -> None:
-        """Take in what another judge saw of the same prediction."""
+        """Merge the counts of another judge of the same prediction."""
         self._tally.join(other._tally)
         self._whole.join(other._whole)
         self._ledger.join(other._ledger)
@@ -157,7 +157,7 @@ class Judge:
         return self._whole.classes()["overall", 0]
 
     def result(self) -> Evaluation:
-        """All that can be said of what was seen."""
+        """The evaluation of all sentences seen so far."""
         classes = self._tally.classes()
         parts: dict[str, dict[Any, Score]] = {name: {} for name in SHOWN}
         for breakdown, member in sorted(classes):

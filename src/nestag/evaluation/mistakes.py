@@ -84,7 +84,7 @@ class Ledger:
         self._keep(pair, len(found))
 
     def join(self, other: Ledger) -> None:
-        """Take in what went wrong in other sentences."""
+        """Merge the mistakes of other sentences."""
         self.kinds.update(other.kinds)
         self.confusion.update(other.confusion)
         self._worst = sorted(self._worst + other._worst)[:MOST_KEPT]

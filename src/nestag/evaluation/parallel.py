@@ -62,7 +62,7 @@ def workers_for(*paths: str) -> int:
 
 
 def see_files(judge: Judge, gold: str, predicted: str, workers: int, any_ids: bool = False) -> Seen | None:
-    """Let copies of a judge see parts of two files, and join what they saw; None if it cannot be done so."""
+    """Judge two files in several processes and merge the counts; None if that cannot be done."""
     tasks = [JudgeTask(judge, gold, predicted, any_ids, Part(block, workers)) for block in range(workers)]
     first, *others = _done(tasks)
     for other in others:
@@ -75,7 +75,7 @@ def see_files(judge: Judge, gold: str, predicted: str, workers: int, any_ids: bo
 
 
 def _done(tasks: Sequence[JudgeTask]) -> list[Seen | None]:
-    """What comes of each task; nothing of all if one process cannot be started, or dies."""
+    """The result of each task; None for all if one process cannot be started, or dies."""
     try:
         with ProcessPoolExecutor(len(tasks), get_context("spawn"), initializer=_end_with_parent) as pool:
             return list(pool.map(see_part, tasks))
@@ -84,7 +84,7 @@ def _done(tasks: Sequence[JudgeTask]) -> list[Seen | None]:
 
 
 def _end_with_parent() -> None:
-    """See that this process does not outlive the one that started it, however that ends."""
+    """Exit when the parent process ends, however it ends."""
     Thread(target=_exit_after_parent, daemon=True).start()
 
 

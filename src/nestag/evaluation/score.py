@@ -84,7 +84,7 @@ class Spread(NamedTuple):
 
 
 def spread(types: Mapping[str, Score]) -> Spread | None:
-    """The best and the worst type and the mean and deviation of F1 over the types of gold; None of none.
+    """The best and worst type, and mean and deviation of F1 over the gold types; None if there are none.
 
     >>> spread({"A": Score.of(1, 1, 1), "B": Score.of(0, 1, 1), "C": Score.of(0, 1, 0)})
     Spread(best='A', worst='B', mean=0.5, deviation=0.5)

@@ -19,7 +19,7 @@ class OverSeeds(NamedTuple):
 
     @property
     def deviation(self) -> float | None:
-        """The sample standard deviation, None of a single run."""
+        """The sample standard deviation, None with a single run."""
         return stdev(self.values) if len(self.values) > 1 else None
 
     @property

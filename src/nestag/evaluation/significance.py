@@ -74,7 +74,7 @@ def _figures(counts: Floats) -> Floats:
 
 
 def _shares(part: Floats, whole: Floats) -> Floats:
-    """Shares; those of nothing are not a number."""
+    """Shares; NaN where the whole is 0."""
     return np.divide(part, whole, out=np.full_like(part, np.nan), where=whole > 0)
 
 

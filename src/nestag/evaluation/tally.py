@@ -72,7 +72,7 @@ class GroupCounts:
         np.add.at(self._counts.reshape(-1), cell * COLUMNS + column, ONE)
 
     def join(self, other: GroupCounts) -> None:
-        """Take in what was counted elsewhere."""
+        """Merge other counts."""
         known = self._known(list(other._places))
         while other._counts.shape[1] < self._counts.shape[1]:
             self._fold()
@@ -91,7 +91,7 @@ class GroupCounts:
         return np.array(found, dtype=np.int64)
 
     def _fold(self) -> None:
-        """Put groups together two by two."""
+        """Halve the number of groups by merging them in pairs."""
         size = self._counts.shape[1] // 2
         self._counts = _folded(self._counts, size)
         self._there = self._there[:size] | self._there[size:]

@@ -17,7 +17,7 @@ Split = Literal["train", "dev", "test"]
 
 
 class Description(NamedTuple):
-    """What the instructions of an export may speak of."""
+    """What the instructions of an export may refer to."""
 
     title: str
     """The name of the folder."""

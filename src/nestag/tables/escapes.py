@@ -1,4 +1,4 @@
-"""Text that a form would obey, made harmless."""
+"""Escaping of text for each output form."""
 
 from __future__ import annotations
 

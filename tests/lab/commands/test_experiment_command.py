@@ -111,7 +111,7 @@ def test_changed_settings_are_refused_in_one_line(told: tuple[int, str, str], fo
 
 
 def test_whoever_stops_it_is_told_how_to_go_on() -> None:
-    assert "the same command goes on" in closing(Ended((), stopped=True))[-1]
+    assert "the same command resumes" in closing(Ended((), stopped=True))[-1]
 
 
 def test_runs_that_are_done_elsewhere_are_not_passed_over(told: tuple[int, str, str], folder: Path) -> None:
@@ -127,7 +127,7 @@ def test_runs_that_are_done_elsewhere_are_not_passed_over(told: tuple[int, str, 
     assert taken.startswith(f"{name}: another process is doing it")
     assert rest == [
         f"not finished: {name}: another process is doing it",
-        "the same command, later, tells what came of them",
+        "run the same command later to see their results",
     ]
 
 

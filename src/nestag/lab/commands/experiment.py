@@ -9,24 +9,24 @@ import typer
 
 from nestag.cli.output import show
 from nestag.cli.terminal import tell
-from nestag.lab.experiment.conduct import Mean, Wish, conduct, foretell, means
+from nestag.lab.experiment.conduct import Mean, Request, conduct, means, print_estimate
 from nestag.tables import Form, Section, Table
 
 
 def experiment(
     grid: Annotated[str, typer.Argument(metavar="GRID.toml", help="Corpora, encodings, recipes and seeds to try.")],
     output: Annotated[str, typer.Option("-o", "--output", metavar="DIR", help="Where runs and results go.")],
-    at_once: Annotated[int, typer.Option(min=1, metavar="N", help="How many runs are done side by side.")] = 1,
+    at_once: Annotated[int, typer.Option(min=1, metavar="N", help="How many runs to do in parallel.")] = 1,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count the runs and estimate their time.")] = False,
-    cpu: Annotated[bool, typer.Option("--cpu", help="Use the processor even if there is a GPU.")] = False,
+    cpu: Annotated[bool, typer.Option("--cpu", help="Train on the CPU even if there is a GPU.")] = False,
     only: Annotated[str, typer.Option(metavar="TEXT", help="Only runs with these words, e.g. 'genia rel'.")] = "",
 ) -> None:
-    """Do the runs of a grid; the same command skips what is finished and goes on with what was interrupted."""
-    wish = Wish(grid, output, at_once, cpu, only)
+    """Run a grid of experiments; the same command skips finished runs and resumes interrupted ones."""
+    request = Request(grid, output, at_once, cpu, only)
     if dry_run:
-        foretell(wish, tell)
+        print_estimate(request, tell)
         return
-    conducted = conduct(wish, tell)
+    conducted = conduct(request, tell)
     if conducted.results:
         show(means_table(means(conducted.results)), Form.text)
     if conducted.code:

@@ -1,4 +1,4 @@
-"""An experiment from its grid to its last line, for whoever starts it: the command line, or `python -m`."""
+"""Runs an experiment from its grid to its summary."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ Tell = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Wish:
-    """What is asked for."""
+class Request:
+    """The arguments of an experiment."""
 
     grid: str  # a file
     folder: str  # of the experiment
@@ -38,33 +38,33 @@ class Wish:
 
 
 class Conducted(NamedTuple):
-    """What came of it."""
+    """The outcome of an experiment."""
 
     code: int  # 0 all is finished, 1 something failed or is done elsewhere, 130 it was stopped
     results: list[Result]
 
 
-def conduct(wish: Wish, tell: Tell) -> Conducted:
-    """Do what is left of an experiment; a line is told for each run that ends."""
-    grid = load_grid(wish.grid)
-    plan = plan_of(grid, wish.folder, wish.only)
+def conduct(request: Request, tell: Tell) -> Conducted:
+    """Run what is left of an experiment, with a line of progress for each run."""
+    grid = load_grid(request.grid)
+    plan = plan_of(grid, request.folder, request.only)
     _keep(grid, plan.root)
     tell(standing(plan))
-    ended = run_plan(plan, wish.at_once, wish.cpu, _Counting(len(plan.finished), len(plan.specs), tell))
+    ended = run_plan(plan, request.at_once, request.cpu, _Counting(len(plan.finished), len(plan.specs), tell))
     for line in closing(ended):
         tell(line)
     return Conducted(130 if ended.stopped else 1 if ended.failures or ended.taken else 0, plan.results())
 
 
-def foretell(wish: Wish, tell: Tell) -> None:
-    """Tell how many runs there are and how long they may take; nothing is done."""
-    plan = plan_of(load_grid(wish.grid), wish.folder, wish.only)
+def print_estimate(request: Request, tell: Tell) -> None:
+    """Print how many runs there are and how long they may take; nothing is run."""
+    plan = plan_of(load_grid(request.grid), request.folder, request.only)
     tell(standing(plan))
     if not plan.left:
         return
-    found = estimate(plan, wish.cpu)
+    found = estimate(plan, request.cpu)
     tell(f"about {duration(found.seconds)}, one run after another: {_basis(found)}")
-    side_by_side = min(wish.at_once, len(plan.left))
+    side_by_side = min(request.at_once, len(plan.left))
     if side_by_side > 1:
         least = duration(found.seconds / side_by_side)
         tell(f"{side_by_side} at once take {least} at the very least: runs side by side slow each other")
@@ -114,7 +114,7 @@ class _Counting(Watch):
         self.tell(f"{number}{outcome.task.title}: {_how(outcome)} ({duration(outcome.seconds)})")
 
     def stopping(self) -> None:
-        """Tell why it takes a moment."""
+        """Say why stopping takes a moment."""
         self.tell("stopping: runs save where they are; interrupt once more not to wait for that")
 
 
@@ -137,17 +137,17 @@ def _best_known(result: Result) -> float:
 
 
 def closing(ended: Ended) -> list[str]:
-    """What is to be said at the end."""
+    """The lines printed at the end."""
     lines = [
         f"failed: {outcome.task.title}: {outcome.reason}; see {outcome.task.log.parent}" for outcome in ended.failures
     ]
     if ended.failures:
-        lines.append("the same command tries them again, once what was wrong is mended")
+        lines.append("fix the cause, then run the same command to try them again")
     lines += [f"not finished: {outcome.task.title}: another process is doing it" for outcome in ended.taken]
     if ended.taken:
-        lines.append("the same command, later, tells what came of them")
+        lines.append("run the same command later to see their results")
     if ended.stopped:
-        lines.append("stopped; the same command goes on from what each run has saved")
+        lines.append("stopped; the same command resumes each run from its last checkpoint")
     return lines
 
 
@@ -161,7 +161,7 @@ class Mean(NamedTuple):
     decoding: str
     seeds: int
     f1: float
-    deviation: float | None  # of a sample; None of one
+    deviation: float | None  # of a sample; None with a single seed
 
 
 def means(results: Sequence[Result]) -> list[Mean]:

@@ -42,7 +42,7 @@ class Diary:
     """
 
     def __init__(self, folder: Path) -> None:
-        """Open that of a folder, or begin one."""
+        """Open the diary of a folder, or begin one."""
         self.file = folder / DIARY
         self.entries: list[Entry] = []
         self.loss = 0.0  # the last one seen
@@ -67,7 +67,7 @@ class Diary:
         return tuple(Epoch(entry.loss, entry.dev) for entry in self.entries)
 
     def see(self, loss: float, dev: list[Score]) -> bool:
-        """Take in where the run stands; True if an epoch has ended."""
+        """Record the state of the run; True if an epoch has ended."""
         if not self._resumed:
             self._resume(len(dev))
         self.loss = loss or self.loss  # 0 before the first loss of this process is known
@@ -85,5 +85,5 @@ class Diary:
             self.seconds = self.entries[-1].seconds if self.entries else 0.0
 
     def save(self) -> None:
-        """Write it down, with the time until now."""
+        """Save the file, with the time until now."""
         write_json(to_mapping(_DiaryFile(self.loss, self.elapsed, tuple(self.entries))), self.file)

@@ -106,7 +106,7 @@ def starting() -> float:
 
 
 def timed(spec: Spec, cpu: bool = False) -> float:
-    """Train a few steps in a folder that is thrown away, and time them."""
+    """Time a few training steps in a temporary folder."""
     from nestag.lab.experiment.machine import prepare
     from nestag.training import train
 
@@ -147,5 +147,5 @@ def spread_out(sentences: Sequence[Sentence], wanted: int) -> Sequence[Sentence]
 
 
 def tokens(sentences: Sequence[Sentence]) -> int:
-    """How many there are, at least 1."""
+    """The number of tokens, at least 1."""
     return max(1, sum(map(len, sentences)))

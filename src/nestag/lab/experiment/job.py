@@ -52,7 +52,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _done(folder: Path, cpu: bool) -> int:
-    """Do the run of a folder that is ours; a failure is written down."""
+    """Do the run of a folder that this process has locked; a failure is recorded."""
     try:
         spec = read_spec(folder)
         if not spec.finished:
@@ -61,7 +61,7 @@ def _done(folder: Path, cpu: bool) -> int:
     except KeyboardInterrupt:
         log("stopped")
         return STOPPED
-    except Exception:  # noqa: BLE001 - whatever it is, it is told, and the other runs go on
+    except Exception:  # noqa: BLE001 - any failure is recorded, and the other runs continue
         traceback.print_exc()
         with suppress(InputError), writing(folder / FAILED) as stream:  # the disk may be full
             stream.write(traceback.format_exc())
@@ -70,7 +70,7 @@ def _done(folder: Path, cpu: bool) -> int:
 
 
 def do(spec: Spec, cpu: bool = False) -> None:
-    """Train, predict, judge; the result is written last, and then the weights go unless they are to stay."""
+    """Train, predict and evaluate; the result is written last, then weights are deleted unless kept."""
     log(spec.title)
     splits = {name: spec.corpus.read(name) for name in spec.corpus.files}
     for name, found in splits.items():
@@ -101,7 +101,7 @@ def do(spec: Spec, cpu: bool = False) -> None:
 
 
 def trained(spec: Spec, splits: Mapping[str, Corpus], diary: Diary, cpu: bool) -> None:
-    """See that the folder has a trained model."""
+    """Train the model, unless the folder has a trained one."""
     from nestag.recognizer import SETTINGS
     from nestag.trainer import BEST, CHECKPOINTS
     from nestag.training import train
@@ -155,7 +155,7 @@ def judge(spec: Spec, recognizer: NestedNER, split: str, splits: Mapping[str, Co
 
 
 def calibration_of(gold: Sequence[Sentence], rated: Sequence[Sequence[Scored]]) -> Calibration:
-    """How far the confidences can be trusted."""
+    """The calibration of the confidences."""
     from nestag.evaluation.calibration import Rated, calibration
 
     return calibration(

@@ -1,4 +1,4 @@
-"""What a run is done on, in words: the device and the versions of what it needs."""
+"""The device of a run and the versions of its libraries."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def versions(cpu: bool) -> dict[str, str]:
 
 
 def _version(library: str) -> str | None:
-    """That of a library, None if it is not there or lies there without its papers."""
+    """The version of a library, None if it is not installed or has no metadata."""
     try:
         return importlib.metadata.version(library)
     except importlib.metadata.PackageNotFoundError:
@@ -47,7 +47,7 @@ def _version(library: str) -> str | None:
 
 
 def prepare(cpu: bool) -> None:
-    """Keep libraries quiet, and cuDNN's attention out of the way.
+    """Silence progress bars and disable cuDNN's attention.
 
     cuDNN seems to plan anew for every shape of a batch, and batches by subwords have hundreds of shapes.
     """

@@ -1,4 +1,4 @@
-"""How a task of a runner ended, and why it failed, as its exit code and what it left behind tell."""
+"""How a task ended and why it failed, by its exit code and its log."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Ended:
 
 
 def outcome_of(task: Task, code: int, seconds: float, stopping: bool) -> Outcome:
-    """What an exit code means; while somebody stops all tasks, one that stops has done as it was told."""
+    """The outcome of an exit code; while tasks are being stopped, a stopped one is no failure."""
     if code == 0:
         if task.spec:
             return Outcome(task, "finished", seconds, result=read_result(task.spec.folder / RESULT))

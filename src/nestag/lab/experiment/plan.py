@@ -65,7 +65,7 @@ def plan_of(grid: Grid, root: str | Path, only: str = "") -> Plan:
 
 
 def _refuse_changed(spec: Spec) -> None:
-    """See that what lies in the folder of a run was done with these very settings."""
+    """Refuse a run that was begun with other settings."""
     if spec.finished:
         result = read_result(spec.folder / RESULT)
         # The encoder may lie elsewhere on another machine; its name is the folder's.
@@ -105,7 +105,7 @@ def _refuse_other_settings(spec: Spec, before: Mapping[str, Any]) -> None:
 
 
 def refuse_changed_corpus(corpus: CorpusFiles, root: Path) -> None:
-    """See that a corpus is the one that the facts in the folder of an experiment are about, if there are any yet."""
+    """Refuse a corpus whose files have changed since the experiment began."""
     file = facts_file(root, corpus.name)
     if not file.exists():
         return

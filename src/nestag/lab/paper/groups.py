@@ -93,7 +93,7 @@ def _lines(
 
 
 def precision(scores: Sequence[Score], seeds: int) -> Figure | None:
-    """The mean precision, None if there is nothing to speak of."""
+    """The mean precision, None if there are no such entities."""
     told = any(score.gold or score.predicted for score in scores)
     return mean_of([score.precision for score in scores], seeds) if told else None
 

@@ -10,7 +10,7 @@ from nestag.tables import Figure
 
 
 def mean_of(shares: Sequence[float], seeds: int, form: str = ".2f") -> Figure | None:
-    """The mean of shares as percent; people are told how many there were if that is fewer than there are seeds.
+    """The mean of shares in percent, with a note of how many runs it is of where some are missing.
 
     >>> from nestag.tables import shown
     >>> shown(mean_of([0.75, 0.76], seeds=2)), shown(mean_of([0.75], seeds=2)), shown(mean_of([], seeds=2))
