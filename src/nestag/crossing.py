@@ -36,7 +36,7 @@ def set_aside_crossing(entities: Iterable[Entity]) -> Nesting:
     for start, end, _ in unique:
         weights[start, end] = weights.get((start, end), 0) + 1
     dropped: set[Span] = set()
-    for knot in _knots(list(weights)):
+    for knot in () if _nest(weights) else _knots(list(weights)):
         if len(knot) > MOST_TANGLED:
             raise CrossingError(
                 f"{len(knot)} entities between tokens {knot[0][0]} and {max(end for _, end in knot)} cross in one knot;"
@@ -58,6 +58,18 @@ def crossing_pairs(entities: Iterable[Entity]) -> Iterator[tuple[Entity, Entity]
         active = [other for other in active if other.end > entity.start]
         yield from ((other, entity) for other in active if other.start < entity.start and other.end < entity.end)
         active.append(entity)
+
+
+def _nest(spans: Iterable[Span]) -> bool:
+    """Whether no two spans cross, found in one pass; `spans` are in canonical order."""
+    ends: list[int] = []  # of the spans around the place reached, the innermost last
+    for start, end in spans:
+        while ends and ends[-1] <= start:
+            ends.pop()
+        if ends and ends[-1] < end:
+            return False
+        ends.append(end)
+    return True
 
 
 def _knots(spans: list[Span]) -> list[list[Span]]:

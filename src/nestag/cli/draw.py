@@ -8,7 +8,7 @@ Lincoln was president of the USA
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import groupby
+from itertools import accumulate, groupby
 from typing import NamedTuple
 
 from rich.cells import cell_len
@@ -53,10 +53,14 @@ def nested(sentence: Sentence, width: int) -> Iterator[Text]:
     placed = rows(sentence.entities)
     words = [visible(token) for token in sentence.tokens]
     widths = columns(words, placed)
+    waiting = sorted(placed, key=lambda place: place.entity.start, reverse=True)
+    here: list[Placed] = []
     for first, last in chunks(widths, width):
-        begins = [sum(widths[first:i]) + i - first for i in range(first, last + 1)]
+        begins = [0, *accumulate(needed + 1 for needed in widths[first:last])]
         yield Text(" ".join(pad(words[i], widths[i]) for i in range(first, last)).rstrip())
-        here = [place for place in placed if place.entity.start < last and place.entity.end > first]
+        while waiting and waiting[-1].entity.start < last:
+            here.append(waiting.pop())
+        here = [place for place in here if place.entity.end > first]
         for _, row in groupby(sorted(here, key=lambda p: (p.row, p.entity.start)), key=lambda p: p.row):
             line = Text()
             for entity, _ in row:
@@ -68,10 +72,12 @@ def nested(sentence: Sentence, width: int) -> Iterator[Text]:
 
 def rows(entities: Sequence[Entity]) -> list[Placed]:
     """Each entity below all those that it holds or crosses."""
+    lowest = [0] * max((entity.end for entity in entities), default=0)  # the first row that is free below each word
     placed: list[Placed] = []
     for entity in sorted(entities, key=lambda e: (e.end - e.start, e.start, e.type)):
-        over = [row for other, row in placed if other.start < entity.end and other.end > entity.start]
-        placed.append(Placed(entity, max(over, default=-1) + 1))
+        row = max(lowest[entity.start : entity.end])
+        lowest[entity.start : entity.end] = [row + 1] * (entity.end - entity.start)
+        placed.append(Placed(entity, row))
     return placed
 
 

@@ -90,6 +90,9 @@ def scored_records(recognizer: NestedNER, sentences: Iterable[Sentence]) -> Iter
 def _threshold(text: str) -> tuple[str, float]:
     kind, _, value = text.rpartition("=")
     try:
-        return kind, float(value)
+        number = float(value)
+        if not 0 <= number <= 1:  # nan is neither
+            raise ValueError
+        return kind, number
     except ValueError:
         raise InputError(f"{text!r} is no threshold; write --type-threshold PER=0.5", "--type-threshold") from None

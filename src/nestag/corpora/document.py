@@ -82,7 +82,8 @@ def documents_of(sentences: Iterable[Sentence], report: Report | None = None) ->
     """
     report = Report() if report is None else report
     pieces: list[Sentence] = []
-    for sentence in sentences:
+    for given in sentences:
+        sentence = _consistent(given, report)
         if pieces and not follows(pieces[-1], sentence):
             yield _document(pieces, report)
             pieces = []
@@ -203,6 +204,19 @@ def _on_tokens(
     elif (start, end) != span[:2]:
         report.add("white space trimmed from a span", document.id, _quote(span, document))
     return Entity(first, last, span.type)
+
+
+def _consistent(sentence: Sentence, report: Report) -> Sentence:
+    """The sentence; if the text it is said to stand in has other words, without that text, which the report says."""
+    if not sentence.origin:
+        return sentence
+    document, first, text, offsets = sentence.origin
+    for token, (start, end) in zip(sentence.tokens, offsets, strict=True):
+        if text[start - first : end - first] != token:
+            found = f"{text[start - first : end - first][:60]!r} where the token is {token[:60]!r}"
+            report.add("text left out because it contradicts the tokens", sentence.id or document, found)
+            return Sentence(sentence.tokens, sentence.annotated, sentence.id)
+    return sentence
 
 
 def _document(pieces: Sequence[Sentence], report: Report) -> Document:

@@ -30,6 +30,10 @@ Segment = list[Offsets]
 BYTE_ORDER_MARK = "\ufeff"
 _BLANK_LINE = re.compile(r"\n[^\S\n]*\n|\u2029")
 _WORD = re.compile(r"\S+")
+_ENDLESS = re.compile(r"(?:[^\w\s]|_){64,}|\S{1000,}")
+_PIECE = re.compile(r"\S{0,63}(?:[^\w\s]|_)")
+"""Signs in a row, or a word without end, and what it is cut into: spaCy takes one sign after the other off a word,
+which takes time quadratic in its length."""
 _ONE_AT_A_TIME = Lock()  # a pipeline learns words while it works, and works on one core anyway
 
 MOST_REMEMBERED = 500_000
@@ -122,6 +126,7 @@ def _by_rules(text: str, words: Sequence[Offsets] | None, language: str) -> list
     """The sentences of spaCy's rules, over its own words or those given."""
     with _ONE_AT_A_TIME:
         pipeline = _pipeline(language)
+        words = _words_in_parts(text, pipeline) if words is None and _ENDLESS.search(text) else words
         document = pipeline.make_doc(text) if words is None else _document(text, words, pipeline)
         for _, component in pipeline.pipeline:
             document = component(document)
@@ -129,6 +134,18 @@ def _by_rules(text: str, words: Sequence[Offsets] | None, language: str) -> list
         if len(pipeline.vocab.strings) > MOST_REMEMBERED:
             _pipeline.cache_clear()
         return found
+
+
+def _words_in_parts(text: str, pipeline: Language) -> list[Offsets]:
+    """The words of a text with endless words in it, which are cut at signs."""
+    pieces = (piece for word in _ENDLESS.finditer(text) for piece in _PIECE.finditer(text, *word.span()))
+    cuts = [0, *(piece.end() for piece in pieces), len(text)]
+    return [
+        (start + token.idx, start + token.idx + len(token))
+        for start, end in pairwise(cuts)
+        for token in pipeline.make_doc(text[start:end])
+        if not token.is_space
+    ]
 
 
 def _document(text: str, words: Sequence[Offsets], pipeline: Language) -> Doc:

@@ -5,6 +5,7 @@ Counts are complete and examples few, so memory grows with the distinct mentions
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,6 +25,9 @@ MOST_SHOWN = 3
 LONGEST_FORM = 8
 """Words of a mention beyond which it is not looked for elsewhere."""
 CLOSING = {")": "(", "]": "[", "}": "{"}
+BRACKETS = frozenset(CLOSING) | frozenset(CLOSING.values())
+MOST_CHARACTERS = 80
+"""Of a text that is shown as an example."""
 MARKS = frozenset(",;:.!?-–—")
 DETERMINERS = frozenset(
     {"the", "a", "an", "this", "that", "these", "those"}
@@ -107,9 +111,10 @@ def symptoms_of(sentences: Iterable[Sentence], source: str, size: Size, train: C
         place = place_of(source, sentence, number)
         _note_sentence(noted, sentence, place, size, train)
         _note_crossing(noted, sentence, place)
+        brackets = [place for place, token in enumerate(sentence.tokens) if token in BRACKETS]
         chains: dict[tuple[int, int], list[str]] = {}
         for entity in sentence.entities:
-            _note_entity(noted, entity, sentence.tokens[entity.start : entity.end], place, size)
+            _note_entity(noted, entity, sentence.tokens, brackets, place, size)
             chains.setdefault((entity.start, entity.end), []).append(entity.type)
         for (start, end), types in chains.items():
             if end - start <= LONGEST_FORM:
@@ -148,13 +153,21 @@ def _note_crossing(noted: Symptoms, sentence: Sentence, place: str) -> None:
         noted.crossing.add(place, f"{entity.type} {shortened(sentence.tokens[entity.start : entity.end])}")
 
 
-def _note_entity(noted: Symptoms, entity: Entity, words: Form, place: str, size: Size) -> None:
-    noted.types[entity.type] += 1
-    noted.first.setdefault(entity.type, Example(place, shortened(words)))
-    if len(words) > size.entity:
-        noted.long_entities.add(place, f"{entity.type}, {len(words)} tokens: {shortened(words)}")
-    for oddity in oddities(words):
-        noted.edges.setdefault((entity.type, oddity), Noted()).add(place, shortened(words))
+def _note_entity(
+    noted: Symptoms, entity: Entity, tokens: Form, brackets: Sequence[int], place: str, size: Size
+) -> None:
+    """Note one entity; `brackets` are the places of the sentence's brackets, so that long entities cost no more."""
+    start, end, kind = entity
+    text = shortened(tokens[start : min(end, start + MOST_CHARACTERS + 1)])
+    noted.types[kind] += 1
+    if kind not in noted.first:
+        noted.first[kind] = Example(place, text)
+    if end - start > size.entity:
+        noted.long_entities.add(place, f"{kind}, {end - start} tokens: {text}")
+    inside = brackets[bisect_right(brackets, start) : bisect_left(brackets, end - 1)]
+    outline = [tokens[start], *(tokens[i] for i in inside), *tokens[end - 1 : end if end - start > 1 else 0]]
+    for oddity in oddities(outline):
+        noted.edges.setdefault((kind, oddity), Noted()).add(place, text)
 
 
 def oddities(words: Sequence[str]) -> list[str]:
@@ -179,10 +192,11 @@ def is_balanced(words: Iterable[str]) -> bool:
     """Whether every bracket that is a word has its partner."""
     opened: list[str] = []
     for word in words:
-        if word in CLOSING.values():
+        if word in CLOSING:
+            if not opened or opened.pop() != CLOSING[word]:
+                return False
+        elif word in BRACKETS:
             opened.append(word)
-        elif word in CLOSING and (not opened or opened.pop() != CLOSING[word]):
-            return False
     return not opened
 
 
@@ -202,15 +216,20 @@ def left_out(sentences: Iterable[Sentence], forms: Iterable[Form], source: str) 
 
 def _bare(sentence: Sentence, lengths: Mapping[str, set[int]], wanted: set[Form]) -> Iterable[tuple[int, Form]]:
     """The mentions among the words that no entity covers, and where they start."""
-    covered = {place for entity in sentence.entities for place in range(entity.start, entity.end)}
+    covered = bytearray(len(sentence))
+    reach = 0
+    for entity in sentence.entities:  # by their starts, so that no place is marked twice
+        new = range(max(reach, entity.start), entity.end)
+        covered[new.start : new.start + len(new)] = b"\1" * len(new)
+        reach = max(reach, entity.end)
     for start, token in enumerate(sentence.tokens):
         for length in lengths.get(token, ()):
             form = sentence.tokens[start : start + length]
-            if form in wanted and covered.isdisjoint(range(start, start + length)):
+            if form in wanted and not any(covered[start : start + length]):
                 yield start, form
 
 
-def shortened(words: Sequence[str], most: int = 80) -> str:
+def shortened(words: Sequence[str], most: int = MOST_CHARACTERS) -> str:
     """Words as text of bounded length.
 
     >>> shortened(["a", "long", "story"], 8)

@@ -42,6 +42,8 @@ def read_field(text: str, marks: str = "\\") -> str:
     def char(match: re.Match[str]) -> str:
         escaped = match[1]
         if len(escaped) == 5:
+            if escaped.startswith(("ud8", "ud9", "uda", "udb", "udc", "udd", "ude", "udf")):
+                raise LabelError(f"{text!r} has half of a character (\\{escaped}); write the whole character as it is")
             return chr(int(escaped[1:], 16))
         if escaped in _READ:
             return _READ[escaped]

@@ -107,5 +107,7 @@ class GroupCounts:
 
 def _folded(counts: NDArray[np.int32], size: int) -> NDArray[np.int32]:
     """Counts with so many groups: those of equal numbers modulo the size are put together."""
-    folded: NDArray[np.int32] = counts.reshape(len(counts), -1, size, COLUMNS).sum(axis=1, dtype=np.int32)
+    folded: NDArray[np.int32] = counts.reshape(len(counts), counts.shape[1] // size, size, COLUMNS).sum(
+        axis=1, dtype=np.int32
+    )
     return folded

@@ -26,6 +26,8 @@ from nestag.errors import CrossingError, DataError, InputError, LabelError
 from nestag.files import read_lines, writing
 
 DOCUMENT = "# doc: "
+MOST_PIECES = 1_000_000
+"""Words and opened brackets of one sentence beyond which a file is taken for something else; each needs 200 bytes."""
 _PIECE = re.compile(r"(?P<opens>\[?)(?P<word>(?:[^\\\[\]]|\\.)*)(?P<closes>\]*)", re.DOTALL)
 _MISREAD = re.compile("[\\[\\] \ufeff]")
 _WRITTEN = {"[": r"\[", "]": r"\]", " ": r"\s", "\ufeff": r"\ufeff"}
@@ -114,6 +116,8 @@ def _parsed(line: str, name: str | None) -> tuple[Sentence, list[Entity]]:
     found: list[Entity] = []
     opened: list[tuple[int, int]] = []  # the number of the entity, and its column
     column = 1
+    if line.count(" ") >= MOST_PIECES:
+        raise DataError(f"more than {MOST_PIECES:,} words and brackets; put each sentence on a line of its own")
     for piece in line.split(" "):
         match = _PIECE.fullmatch(piece)
         if not match or not match["word"] or (match["opens"] and match["closes"]):

@@ -121,7 +121,8 @@ def _load(xmi: Xmi) -> Any:
         simplefilter("ignore")
         types = _type_system(xmi.type_system)
         simplefilter("error", UserWarning)
-        return _cassis().load_cas_from_xmi(BytesIO(xmi.data), typesystem=types)
+        # trusted only lifts the limit of 10 MB on a text: the bytes are bounded and have no definitions (xmi.py)
+        return _cassis().load_cas_from_xmi(BytesIO(xmi.data), typesystem=types, trusted=True)
 
 
 def _document(xmi: Xmi, options: Options, report: Report) -> Document:
