@@ -1,24 +1,9 @@
-"""Validation: dataclasses made from TOML, JSON or text, with every key and value checked.
-
-    @dataclass(frozen=True)
-    class Recipe:
-        epochs: int = setting(12, minimum=1, help="passes over the training corpus")
-
-    from_mapping(Recipe, {"epochs": 3}, "my.toml")        values as TOML and JSON have them
-    from_text(Recipe, {"epochs": "3"}, "--set")           values as a command line has them
-    changed(recipe, {"epochs": 3}, "train()")             a copy with other values
-    to_mapping(recipe)                                    values as TOML and JSON have them
-
-The annotation of a field says what it takes: int, float, str, bool, Literal, `X | None`, tuple, list, dict, Counter,
-a NamedTuple (as a list or a table) or another dataclass (as a table). Limits are given with `setting`; those of a tuple
-or dict hold for each of its values. NaN and infinity are refused everywhere.
-"""
+"""Dataclasses from mappings and text and back, every value checked by the annotation of its field."""
 
 from __future__ import annotations
 
 import dataclasses
-import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from difflib import get_close_matches
 from functools import cache
@@ -26,10 +11,9 @@ from types import NoneType, UnionType
 from typing import Any, Literal, NamedTuple, NoReturn, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from nestag.errors import SettingError
+from nestag.validation.bounds import ANY, Bounds, Choices, is_named_tuple, takes
 
 T = TypeVar("T")
-Choices = Iterable[str] | Callable[[], Iterable[str]]
-"""The names that a field takes, or a function that finds them."""
 
 
 def setting(
@@ -109,61 +93,6 @@ def described(cls: type) -> tuple[Described, ...]:
 
 
 @dataclass(frozen=True)
-class Bounds:
-    """What a value must also be; None is no limit."""
-
-    minimum: float | None = None
-    maximum: float | None = None
-    above: float | None = None
-    below: float | None = None
-    choices: Choices | None = None
-    none: str = "none"  # how None is written
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names to choose from, none if any text will do."""
-        found = self.choices() if callable(self.choices) else self.choices
-        return tuple(found or ())
-
-    def hold(self, number: float) -> bool:
-        """Whether a number is finite and within them."""
-        return (
-            math.isfinite(number)
-            and (self.minimum is None or number >= self.minimum)
-            and (self.maximum is None or number <= self.maximum)
-            and (self.above is None or number > self.above)
-            and (self.below is None or number < self.below)
-        )
-
-    def __str__(self) -> str:
-        words = {"of at least": self.minimum, "above": self.above, "of at most": self.maximum, "below": self.below}
-        return " and ".join(f"{word} {limit:g}" for word, limit in words.items() if limit is not None)
-
-
-ANY = Bounds()
-
-
-def takes(kind: Any, limits: Bounds = ANY) -> str:
-    """What a field of a type takes, in words.
-
-    >>> takes(int, Bounds(minimum=1)), takes(float | None, Bounds(above=0, below=1)), takes(tuple[str, ...])
-    ('a whole number of at least 1', 'a number above 0 and below 1, or none', 'a list, each text')
-    """
-    origin, parts = get_origin(kind), get_args(kind)
-    if origin in (Union, UnionType):
-        return ", or ".join(takes(part, limits) for part in parts)
-    if origin is Literal:
-        return f"one of {', '.join(map(str, parts))}"
-    if origin in (tuple, list):
-        return f"a list, each {takes(parts[0], limits)}"
-    if kind is str and limits.names:
-        return f"one of {', '.join(limits.names)}"
-    simple = {int: "a whole number", float: "a number", str: "text", bool: "true or false", NoneType: limits.none}
-    found = simple.get(kind, "a list" if _is_named_tuple(kind) else "a table")
-    return f"{found} {limits}" if kind in (int, float) and str(limits) else found
-
-
-@dataclass(frozen=True)
 class _Place:
     """Where a value stands, and how it is written."""
 
@@ -226,7 +155,7 @@ def _convert(kind: Any, value: Any, place: _Place) -> Any:
         return value if value in parts else place.refuse(value, kind)
     if is_dataclass(kind) and isinstance(kind, type):
         return value if isinstance(value, kind) else _build(kind, value, place)
-    if _is_named_tuple(kind):
+    if is_named_tuple(kind):
         return value if isinstance(value, kind) else _named_tuple(kind, value, place)
     if origin in (tuple, list):
         return _sequence(kind, value, place)
@@ -330,7 +259,3 @@ def _default(field: dataclasses.Field[Any]) -> Any:
     if field.default_factory is not MISSING:
         return field.default_factory()
     return None if field.default is MISSING else field.default
-
-
-def _is_named_tuple(kind: Any) -> bool:
-    return isinstance(kind, type) and issubclass(kind, tuple) and hasattr(kind, "_fields")
