@@ -93,9 +93,9 @@ def test_genia_says_what_is_wrong_with_a_source(tmp_path: Path) -> None:
     (tmp_path / "no.tgz").write_bytes(b"x")
     nested = genia_file(tmp_path, article("M:1", "a <sentence>b</sentence>"), name="nested.xml")
     for source, problem in (
-        (tmp_path / "none.xml", "cannot be read"),
+        (tmp_path / "none.xml", "there is no such file"),
         (tmp_path, "has none of"),
-        (tmp_path / "cut.xml.gz", "not a whole archive|not XML"),
+        (tmp_path / "cut.xml.gz", "not a whole gzip file|not XML"),
         (tmp_path / "empty.tgz", "has neither"),
         (tmp_path / "no.tgz", "not a whole archive"),
         (nested, "stands in another"),

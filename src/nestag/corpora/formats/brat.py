@@ -25,7 +25,7 @@ from nestag.corpora.format import DEFAULT, Format, Options, skipping
 from nestag.corpora.report import Report
 from nestag.data import Sentence
 from nestag.errors import InputError
-from nestag.files import Line, read_lines, read_text, writing, writing_folder
+from nestag.files import Line, read_lines, read_text, writing, writing_folder, writing_together
 
 _ENTITY = re.compile(r"T\S*\t(\S+) (\d{1,18} \d{1,18}(?:;\d{1,18} \d{1,18})*)(?:\t(.*))?", re.DOTALL)
 _LEFT = {"E": "event", "R": "relation", "*": "relation", "A": "attribute", "M": "attribute", "N": "link", "#": "note"}
@@ -55,7 +55,8 @@ def write(
         document = next(documents, Document("", ""))
         if next(documents, None):
             raise InputError("one .ann file holds one document, and there are several; name a folder", str(path))
-        _write_pair(document, Path(path), report)
+        with writing_together(Path(path).parent) as part:
+            _write_pair(document, part / Path(path).name, report)
         return
     names = Names(report)
     with writing_folder(path) as folder:

@@ -16,6 +16,7 @@ from typing import Literal, NamedTuple
 
 from nestag.corpora.report import Report
 from nestag.errors import InputError
+from nestag.files import reading
 from nestag.lab.corpora.markup import EndTag, Event, StartTag, Text, events
 
 TYPES = ("PER", "ORG", "GPE", "LOC", "FAC", "VEH", "WEA")
@@ -57,11 +58,8 @@ def read(path: Path, part: Part, report: Report) -> Iterator[AceMention]:
 
 
 def _events(path: Path) -> Iterator[Event]:
-    try:
-        with path.open("rb") as stream:
-            yield from events(stream, str(path))
-    except OSError as error:
-        raise InputError(f"cannot be read ({error.strerror or error}); check the path", str(path)) from None
+    with reading(path) as stream:
+        yield from events(stream, str(path))
 
 
 def _mention(span: StartTag, kind: str, text: str, path: Path, report: Report) -> Iterator[AceMention]:

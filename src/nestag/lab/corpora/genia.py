@@ -11,10 +11,8 @@ the split in corpus order are those of Shibuya and Hovy (2020).
 
 from __future__ import annotations
 
-import gzip
 import re
 import tarfile
-import zlib
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -27,6 +25,8 @@ from nestag.corpora.report import Report
 from nestag.corpora.segment import Offsets
 from nestag.data import Entity, Sentence
 from nestag.errors import InputError
+from nestag.files import reading
+from nestag.files.packed import BROKEN
 from nestag.lab.corpora.markup import EndTag, Event, StartTag, Text, events
 from nestag.lab.corpora.split import SPLITS, SplitSentence
 from nestag.lab.corpora.words import words
@@ -211,9 +211,9 @@ def _opened(source: str | Path) -> Iterator[tuple[BinaryIO, str]]:
                 member = _member(archive, path)
                 yield cast(BinaryIO, archive.extractfile(member)), f"{path}/{member.name}"
         else:
-            with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as stream:
-                yield cast(BinaryIO, stream), str(path)
-    except (tarfile.TarError, gzip.BadGzipFile, EOFError, zlib.error) as error:
+            with reading(path) as stream:
+                yield stream, str(path)
+    except (tarfile.TarError, *BROKEN) as error:
         raise InputError(f"not a whole archive ({error}); get it again", str(path)) from None
     except OSError as error:
         raise InputError(f"cannot be read ({error.strerror or error}); check the path", str(path)) from None
