@@ -178,7 +178,7 @@ def test_what_a_reader_changed_is_told(tmp_path: Path) -> None:
     ("source", "told"),
     [
         ("missing.jsonl", "no such file"),
-        (".", "its format cannot be guessed; say which with --from"),
+        (".", "name one of its files"),
         ("bad.jsonl.gz", "not a whole gzip file"),
     ],
 )
