@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 from nestag.cli import app
 from nestag.cli import convert as module
 from nestag.corpora.document import document_of
-from nestag.corpora.format import Format
+from nestag.corpora.format import Format, Options
 from nestag.corpora.formats import jsonl
 from nestag.corpora.registry import available
 from nestag.data import Entity, Sentence
@@ -121,8 +121,9 @@ def test_options_reach_the_reader(corpus: Path, monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr(module, "format_of", lambda path, name: Format("x", "", (), read))  # type: ignore[arg-type]
     flags = ["--tokenizer", "whitespace", "--language", "de", "--boundaries", "split", "--field", "gold"]
+    flags += ["--columns", "2,-1", "--skip-bad"]
     assert CliRunner().invoke(app, ["convert", "in", str(corpus.with_name("o.jsonl")), *flags]).exit_code == 0
-    assert [(o.tokenizer, o.language, o.boundaries, o.field) for o in seen] == [("whitespace", "de", "split", "gold")]
+    assert seen == [Options("whitespace", "de", "split", "gold", (2, -1), skip_bad=True)]
 
 
 def peak(source: Path) -> int:
@@ -207,3 +208,28 @@ def test_a_split_never_overwrites_its_own_source_nor_reads_a_pipe(tmp_path: Path
     assert [path.name for path in tmp_path.iterdir()] == ["train.jsonl"]
     piped = CliRunner().invoke(app, ["split", "-", "-o", str(tmp_path), "--from", "jsonl"])
     assert (piped.exit_code, "more than once" in piped.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("columns", ["1", "0,1", "a,b", "1,1", ""])
+def test_columns_that_are_none_are_refused(columns: str, corpus: Path) -> None:
+    done = CliRunner().invoke(app, ["stats", str(corpus), "--columns", columns])
+    assert (done.exit_code, "like 1,4" in done.stderr) == (2, True)
+
+
+def test_what_is_odd_about_a_file_is_told_by_every_command_that_reads(tmp_path: Path) -> None:
+    odd = tmp_path / "odd.txt"
+    odd.write_text("Ada NNP O\nslept VBD O\n\n" * 5 + "Bob PER\n", encoding="utf-8")
+    for command in (["convert", str(odd), str(tmp_path / "out.jsonl")], ["stats", str(odd)]):
+        refused = CliRunner().invoke(app, command)
+        assert (refused.exit_code, "odd.txt:16: 2 columns where 3 are due" in refused.stderr) == (2, True)
+        done = CliRunner().invoke(app, [*command, "--skip-bad"])
+        assert done.exit_code == 0
+        for part in (
+            "read as columns",
+            "no tags in column 2",
+            "1 bad record set aside",
+            "warning: ",
+            "no entity in 5 sentences",
+            "--columns names",
+        ):
+            assert part in done.stderr

@@ -177,3 +177,19 @@ def test_cas_writes_one_file(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"there is no TypeSystem.xml beside it"):
         read_all(cas.FORMAT, tmp_path / "d.xmi")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["d.xmi", "e.xmi.gz"]
+
+
+def test_texts_of_more_than_ten_megabytes_may_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import cassis
+
+    seen: dict[str, object] = {}  # reading one takes half a minute, so only the parser's limit is looked at
+
+    def load(*given: object, **options: object) -> object:
+        seen.update(options)
+        return real(*given, **options)  # type: ignore[arg-type]
+
+    real = cassis.load_cas_from_xmi
+    monkeypatch.setattr(cassis, "load_cas_from_xmi", load)
+    cas.write([Sentence(["x"], [Entity(0, 1, "X")], "d-1")], tmp_path / "d.xmi")
+    assert len(read_all(cas.FORMAT, tmp_path / "d.xmi")[0]) == 1
+    assert seen["trusted"] is True

@@ -9,9 +9,10 @@ from __future__ import annotations
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
+from importlib import import_module
+from io import BytesIO
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
-from xml.parsers import expat
 
 from nestag.corpora.folders import document_name
 from nestag.errors import InputError
@@ -112,25 +113,13 @@ def _xmi(name: str, place: str, data: bytes, types: bytes) -> Xmi:
     return Xmi(name, place, data, types)
 
 
-class _RootReached(Exception):  # noqa: N818 (nothing is wrong when this is raised)
-    """The first element: no definition can follow."""
-
-
 def _refuse_definitions(data: bytes, place: str) -> None:
     """An InputError if XML has a document type definition, in whatever encoding it is."""
-
-    def found(*_: object) -> None:
-        raise InputError("the XML has a document type definition; remove <!DOCTYPE ...>", place)
-
-    def reached(*_: object) -> None:
-        raise _RootReached
-
-    parser = expat.ParserCreate()
-    parser.StartDoctypeDeclHandler = found
-    parser.StartElementHandler = reached
+    etree = import_module("defusedxml.ElementTree")
+    forbidden = import_module("defusedxml.common").DTDForbidden
     try:
-        parser.Parse(data, True)
-    except _RootReached:
-        return
-    except (expat.ExpatError, LookupError, ValueError) as error:
+        next(etree.iterparse(BytesIO(data), events=("start",), forbid_dtd=True), None)
+    except forbidden:
+        raise InputError("the XML has a document type definition; remove <!DOCTYPE ...>", place) from None
+    except (etree.ParseError, LookupError, ValueError) as error:
         raise InputError(f"not XML ({error}); export it again", place) from None
