@@ -109,6 +109,7 @@ def test_a_folder_of_several_splits_is_refused(tmp_path: Path) -> None:
         ({"text": ["a"]}, "no column tokens or words .* among text"),
         ({"tokens": [["a"]], "ner_tags": [[1]]}, "no column of tags among tokens, ner_tags; say it with --field"),
         ({"tokens": [["a"]], "ner_tags": [["O", "O"]]}, "row 1: 'ner_tags' has 2 tags for 1 tokens"),
+        ({"tokens": [["a"]], "ner_tags": ["B-X"]}, "no column of tags"),
         ({"tokens": [[""]], "ner_tags": [["O"]]}, "row 1: 'tokens' is empty"),
     ],
 )

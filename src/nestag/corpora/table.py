@@ -171,7 +171,9 @@ def chosen_columns(batch: Any, table: Table, field: str | None, report: Report) 
 
 
 def _tags_seen(rows: Sequence[dict[str, Any]], column: str, names: list[str]) -> set[str]:
-    """The types of a column if all its values are tags; O gives an empty one."""
+    """The types of a column if all its values are lists of tags; O gives an empty one."""
+    if not all(isinstance(row[column], list | None) for row in rows):
+        return set()
     try:
         cells = [_cell(value, names) for row in rows for value in _flat(row[column])]
     except DataError:
@@ -203,8 +205,10 @@ def sentence_of(row: dict[str, Any], columns: Columns, place: str, report: Repor
     return sentence
 
 
-def _levels(value: list[Any], length: int, column: str) -> list[list[Any]]:
+def _levels(value: Any, length: int, column: str) -> list[list[Any]]:
     """The levels of a cell: one, or several of which each has a tag for each token."""
+    if not isinstance(value, list):
+        raise DataError(f"{column!r} is {value!r:.40}; make it a list of tags")
     if len(value) == length:
         return [value]
     if all(isinstance(level, list) and len(level) == length for level in value):
