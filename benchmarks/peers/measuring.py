@@ -1,0 +1,58 @@
+"""What measurements of peers share: the sentences that all systems are trained on, and how results are written."""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from nestag.data import Entity, Sentence
+from nestag.evaluation import Score
+
+
+class Seconds(NamedTuple):
+    """A time on the clock and on the processor."""
+
+    wall: float
+    cpu: float
+
+    @classmethod
+    def now(cls) -> Seconds:
+        """Both, from some beginning."""
+        return cls(time.perf_counter(), time.process_time())
+
+    def since(self, start: Seconds) -> Seconds:
+        """How long both are after a start."""
+        return Seconds(self.wall - start.wall, self.cpu - start.cpu)
+
+
+def subset(sentences: Sequence[Sentence], size: int, seed: int = 0) -> list[Sentence]:
+    """The first `size` of a random order that depends on the seed alone, as they stand in the corpus."""
+    order = list(range(len(sentences)))
+    random.Random(seed).shuffle(order)
+    return [sentences[number] for number in sorted(order[:size])]
+
+
+def finished(path: Path) -> list[dict[str, Any]]:
+    """The runs of a file of results."""
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.exists() else []
+
+
+def gold_of(sentences: Iterable[Sentence]) -> list[set[Entity]]:
+    """The entities of each sentence."""
+    return [set(sentence.entities) for sentence in sentences]
+
+
+def shares(found: Score) -> dict[str, float]:
+    """Precision, recall and F1 in percent."""
+    return {name: round(100 * getattr(found, name), 2) for name in ("precision", "recall", "f1")}
+
+
+def processor() -> str:
+    """The name of the processor, where Linux tells it."""
+    path = Path("/proc/cpuinfo")
+    lines = path.read_text().splitlines() if path.exists() else []
+    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "unknown")
