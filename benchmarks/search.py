@@ -26,11 +26,11 @@ from nestag.decoding import Decoding, EntityTable, Search, decode_scores
 from nestag.encodings.base import Naming
 from nestag.evaluation import Score, score
 from nestag.evaluation.calibration import Calibration, Rated, calibration
-from nestag.inputs import chunked
-from nestag.recognizer import CHUNK, NestedNER
+from nestag.recognizer import NestedNER
 from nestag.tables import Cell, Form, Percent, Section, Table, write
 from nestag.vocabulary import Vocabulary
 
+AT_ONCE = 2_000
 TEMPERATURES = (1.0, 1.25, 1.5, 1.75, 2.0)
 POOLINGS: tuple[Literal["sum", "mean"], ...] = ("sum", "mean")
 COLUMNS = ("decoding", "naming", "consistent", "pooling", "temperature", "F1", "precision", "recall", "ECE", "Brier")
@@ -86,10 +86,11 @@ def ways() -> Iterator[Way]:
 
 
 def read(recognizer: NestedNER, sentences: Sequence[Sentence]) -> Iterator[Block]:
-    """The scores of all sentences, in the chunks that `predict` would read."""
-    for chunk in chunked(sentences, CHUNK):
-        heads = recognizer.scores([sentence.tokens for sentence in chunk], [document_of(item) for item in chunk])
-        yield Block(chunk, heads)
+    """The scores of all sentences, some at a time."""
+    for first in range(0, len(sentences), AT_ONCE):
+        chunk = list(sentences[first : first + AT_ONCE])
+        scores = recognizer.scores([sentence.tokens for sentence in chunk], [document_of(item) for item in chunk])
+        yield Block(chunk, scores[:3])
 
 
 def measured(corpus: str, vocabulary: Vocabulary, blocks: Sequence[Block], way: Way) -> Row:

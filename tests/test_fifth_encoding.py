@@ -9,8 +9,8 @@ import nestag.encodings as registry
 from fifth_encoding import FromTheRight
 from nestag.decoding import decoder
 from nestag.recognizer import NestedNER
-from nestag.training import train
-from test_recognizer import CORPUS, GOLD, MANY, quick
+from nestag.training.run import train
+from two_sentences import CORPUS, GOLD, MANY, quick
 
 
 @pytest.fixture(autouse=True)
@@ -28,8 +28,8 @@ def test_it_trains_saves_loads_and_predicts(tiny_encoder: Callable[[str], str], 
     loaded = NestedNER.from_pretrained(tmp_path / "model", "cpu")
     assert loaded.vocabulary.encoding == "right"
     assert loaded.predict(CORPUS) == GOLD
-    rated = loaded.predict_scored(CORPUS)
-    assert [tuple(entity for entity, _ in found) for found in rated] == GOLD
-    assert all(0 < confidence <= 1 for found in rated for _, confidence in found)
+    rated = loaded.predict(CORPUS, confidence=True)
+    assert [tuple(scored.entity for scored in found) for found in rated] == GOLD
+    assert all(0 < scored.confidence <= 1 for found in rated for scored in found)
     strict = NestedNER.from_pretrained(tmp_path / "model", "cpu", threshold=1.0)
     assert strict.predict(CORPUS) == [()] * len(CORPUS)

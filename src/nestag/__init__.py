@@ -23,9 +23,9 @@ if TYPE_CHECKING:
         UnknownNameError,
     )
     from nestag.evaluation import evaluate
-    from nestag.recipe import Recipe
     from nestag.recognizer import NestedNER
-    from nestag.training import train
+    from nestag.training.recipe import Recipe
+    from nestag.training.run import train
 
 __version__ = "0.1.0"
 
@@ -65,9 +65,9 @@ _HOMES = {
         "UnknownNameError",
     ),
     "nestag.evaluation": ("evaluate",),
-    "nestag.recipe": ("Recipe",),
     "nestag.recognizer": ("NestedNER",),
-    "nestag.training": ("train",),
+    "nestag.training.recipe": ("Recipe",),
+    "nestag.training.run": ("train",),
 }
 _NEEDS_MODEL = ("NestedNER", "train")
 

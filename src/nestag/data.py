@@ -25,6 +25,14 @@ class Entity(NamedTuple):
     type: str
 
 
+class Characters(NamedTuple):
+    """A stretch of a document, half-open, and its text."""
+
+    start: int
+    end: int
+    text: str
+
+
 class Origin(NamedTuple):
     """Where a sentence stands in a document, in characters.
 
@@ -38,6 +46,11 @@ class Origin(NamedTuple):
     """The piece, with whatever stands before, between and after its tokens."""
     offsets: tuple[tuple[int, int], ...]
     """Start and end of each token in the document."""
+
+    def characters(self, start: int, end: int) -> Characters:
+        """Where the tokens from `start` to `end` stand in the document, and what stands there."""
+        first, last = self.offsets[start][0], self.offsets[end - 1][1]
+        return Characters(first, last, self.text[first - self.start : last - self.start])
 
 
 def outermost_first(entity: Entity) -> tuple[int, int, str]:

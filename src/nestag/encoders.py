@@ -10,6 +10,7 @@ import hashlib
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from nestag.errors import UnknownNameError
 
@@ -59,3 +60,11 @@ def _packaged(name: str) -> Path:
             f"the weights of {name!r} are not those released (sha256 {digest}); install {requirement} anew"
         )
     return folder
+
+
+def longest_window(config: Any, most: int) -> int:
+    """How many subwords an encoder reads at once, at most `most`; RoBERTa's kind loses two positions to padding."""
+    positions = int(getattr(config, "max_position_embeddings", 0) or most)
+    if positions in (514, 1026, 4098):
+        positions -= 2
+    return min(most, positions)

@@ -1,59 +1,52 @@
-"""NestedNER: what a user loads, calls and saves. Training makes one (training.py)."""
+"""NestedNER: what a user loads, calls and saves. Training makes one (training/run.py)."""
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, overload
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
-from transformers import PreTrainedTokenizerBase
+from transformers import AutoTokenizer, PretrainedConfig, PreTrainedTokenizerBase
 
-from nestag.batching import batches
+from nestag.chunks import Chunk, Item
 from nestag.corpora.document import Document, document_of, sentences_of
-from nestag.corpora.format import Options
+from nestag.corpora.format import DEFAULT, Options
 from nestag.corpora.labelling import read_vocabulary, write_vocabulary
 from nestag.corpora.report import Report
 from nestag.data import Entity, Sentence
-from nestag.decoding import Decoding, EntityTable, Search, decode_scores, filter_entities
-from nestag.errors import InputError
+from nestag.decoding import Decoding, EntityTable, Search
+from nestag.encoders import locate, out_of_reach
+from nestag.engine import CHUNK, ChunkScores, Engine
+from nestag.errors import InputError, UnknownNameError
 from nestag.files import writing
-from nestag.inputs import Reader, Reading, chunked, load_tokenizer
-from nestag.model import Tagger
+from nestag.model_folder import SETTINGS, VOCABULARY, check_folder, read_json, write_manifest
+from nestag.subwords import LayoutMaker
+from nestag.tagger import Tagger, TaggerScorer
+from nestag.validation import changed, from_mapping, setting, to_mapping
 from nestag.vocabulary import Vocabulary
 
-CHUNK = 2_000
-"""Sentences that are sorted by length and tagged together; more would only cost memory."""
-
-BLOCK = 2**25
-"""Scores, of all three heads, that are held at once."""
-
-Floats = NDArray[np.float32]
-T = TypeVar("T")
-
-SETTINGS = "nestag.json"
-VOCABULARY = "vocabulary.json"
+Tokens = Sequence[str] | Sentence
 
 
 @dataclass(frozen=True)
 class Settings:
     """How a recognizer reads and decodes; stored beside the weights."""
 
-    window: int = 512  # subwords read at once
-    context: int = 0  # subwords up to which neighbouring sentences are added
-    decoding: Decoding = "legal"  # legal or greedy
-    budget: int = 8_192  # subwords in a batch
-    temperature: float = 1.0  # of confidences, chosen on held-out sentences (calibrating.py)
-    threshold: float = 0.0  # the least confidence of an entity
-    thresholds: dict[str, float] = dataclasses.field(default_factory=dict)  # the same for single types
+    max_length: int = setting(512, minimum=8, help="subwords read at once")
+    context: int = setting(0, minimum=0, help="subwords up to which neighbouring sentences are added; 0 for none")
+    decoding: Decoding = setting("legal", help="the best legal labels, or the paper's way")
+    batch_subwords: int = setting(0, minimum=0, help="subwords in a batch; 0 for what suits the device")
+    temperature: float = setting(1.0, above=0, help="of confidences, chosen on held-out sentences")
+    threshold: float = setting(0.0, minimum=0, help="the least confidence of an entity")
+    thresholds: dict[str, float] = setting(factory=dict, minimum=0, help="the same for single types")
 
 
-class Found(NamedTuple):
+class TextEntity(NamedTuple):
     """An entity in a text: its characters, its type, what it says, and how sure the model is."""
 
     start: int
@@ -63,11 +56,18 @@ class Found(NamedTuple):
     confidence: float
 
 
-class Scored(NamedTuple):
+class ScoredEntity(NamedTuple):
     """An entity of tokens and how sure the model is of it."""
 
-    entity: Entity
+    start: int
+    end: int
+    type: str
     confidence: float
+
+    @property
+    def entity(self) -> Entity:
+        """The entity alone."""
+        return Entity(self.start, self.end, self.type)
 
 
 class NestedNER:
@@ -87,30 +87,39 @@ class NestedNER:
         self.settings = settings
 
     @classmethod
-    def from_pretrained(cls, path: str | Path, device: str | None = None, **changes: Any) -> NestedNER:
+    def from_pretrained(
+        cls,
+        path: str | Path,
+        device: str | None = None,
+        *,
+        revision: str | None = None,
+        token: str | None = None,
+        **settings: Any,
+    ) -> NestedNER:
         """Load one from a folder or the hub; keyword arguments change its settings, e.g. `decoding="greedy"`."""
-        folder = _local(str(path))
-        settings = dataclasses.replace(_read_settings(folder), **changes)
-        try:
-            model: Tagger = Tagger.from_pretrained(str(folder), use_safetensors=True)
-        except (OSError, ValueError) as error:
-            raise InputError(
-                f"the model cannot be loaded ({error}); was it saved by save_pretrained?", str(path)
-            ) from None
-        model.to(device or ("cuda" if torch.cuda.is_available() else "cpu"))  # type: ignore[arg-type]
+        folder = _local(str(path), revision, token)
+        check_folder(folder)
+        stored = from_mapping(Settings, read_json(folder / SETTINGS), str(folder / SETTINGS))
+        model = Tagger.loaded(folder)
+        model.to(_device(device))  # type: ignore[arg-type]
         model.train(False)
+        vocabulary = read_vocabulary(folder / VOCABULARY)
+        sizes = len(vocabulary.n), len(vocabulary.c), len(vocabulary.u)
+        if sizes != model.config.sizes:
+            raise InputError(f"its heads have {model.config.sizes} labels and its vocabulary {sizes}", str(path))
         tokenizer = load_tokenizer(str(folder), model.config)
-        return cls(model, tokenizer, read_vocabulary(folder / VOCABULARY), settings)
+        return cls(model, tokenizer, vocabulary, changed(stored, settings, "from_pretrained"))
 
     def save_pretrained(self, path: str | Path) -> None:
-        """Save it as a folder: safetensors and JSON, nothing that could run."""
+        """Save it as a folder: safetensors and JSON, nothing that could run. The manifest is written last."""
         folder = Path(path)
         folder.mkdir(parents=True, exist_ok=True)
         self.model.save_pretrained(folder)
         self.tokenizer.save_pretrained(folder)
         write_vocabulary(self.vocabulary, folder / VOCABULARY)
         with writing(folder / SETTINGS) as stream:
-            stream.write(json.dumps(dataclasses.asdict(self.settings), indent=1) + "\n")
+            stream.write(json.dumps(to_mapping(self.settings), indent=1) + "\n")
+        write_manifest(folder)
 
     def push_to_hub(self, name: str, private: bool = True) -> None:
         """Upload the saved folder to the hub under a name such as `you/model`."""
@@ -124,128 +133,139 @@ class NestedNER:
             hub.create_repo(name, private=private, exist_ok=True)
             hub.upload_folder(repo_id=name, folder_path=folder)
 
-    def predict(self, sentences: Iterable[Sequence[str] | Sentence]) -> list[tuple[Entity, ...]]:
-        """The entities of each sentence of tokens, in canonical order."""
-        tables = self._tables(sentences, confidence=self._thresholded)
-        return [entities for order, table in tables for entities in reordered(order, table.to_lists())]
+    def __call__(self, text: Any) -> Any:
+        """The entities of a text, or of each of several texts or sentences.
 
-    def predict_scored(self, sentences: Iterable[Sequence[str] | Sentence]) -> list[tuple[Scored, ...]]:
-        """The same with the confidence of each entity."""
-        tables = self._tables(sentences, confidence=True)
-        return [entities for order, table in tables for entities in reordered(order, scored(table))]
+        `ner("The mayor of Utrecht resigned.")`, `ner(["One text.", "Another."])`, `ner([["tokens", "of", "one"]])`.
+        """
+        if isinstance(text, str):
+            return next(self.pipe([text]))
+        if isinstance(text, Sentence):
+            return self.predict([text], confidence=True)[0]
+        if isinstance(text, Sequence) and all(isinstance(item, str) for item in text):
+            return list(self.pipe(text))
+        if isinstance(text, Iterable):
+            return self.predict(text, confidence=True)
+        raise TypeError(f'{type(text).__name__} is neither text nor sentences; call it as ner("A text.")')
 
-    def predict_stream(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
-        """The sentences with the entities found in them, a chunk at a time, in their order."""
-        for chunk in chunked(iter(sentences), CHUNK):
-            for sentence, entities in zip(chunk, self.predict(chunk), strict=True):
-                yield sentence.with_entities(entities)
+    @overload
+    def predict(self, sentences: Iterable[Tokens], confidence: Literal[False] = False) -> list[tuple[Entity, ...]]: ...
+    @overload
+    def predict(self, sentences: Iterable[Tokens], confidence: Literal[True]) -> list[tuple[ScoredEntity, ...]]: ...
+    def predict(self, sentences: Iterable[Tokens], confidence: bool = False) -> list[Any]:
+        """The entities of each sentence of tokens, in canonical order; with `confidence`, how sure the model is."""
+        return [found for _, found in self._stream(map(_item, sentences), confidence)]
 
-    def predict_text(self, text: str, options: Options = Options()) -> list[Found]:  # noqa: B008
-        """The entities of a raw text, with character offsets."""
-        sentences = list(sentences_of(Document("text", text), options, Report()))
-        found: list[Found] = []
-        for sentence, entities in zip(sentences, self.predict_scored(sentences), strict=True):
-            assert sentence.origin is not None
-            offsets = sentence.origin.offsets
-            for (first, last, kind), confidence in entities:
-                start, end = offsets[first][0], offsets[last - 1][1]
-                found.append(Found(start, end, kind, text[start:end], confidence))
-        return found
+    def annotate(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
+        """The sentences with the entities found in them, in their order, as they stream by."""
+        for sentence, entities in self._stream(map(_item, sentences), confidence=False):
+            yield sentence.with_entities(entities)
 
-    @property
-    def _thresholded(self) -> bool:
-        return bool(self.settings.threshold or self.settings.thresholds)
+    def annotate_scored(self, sentences: Iterable[Sentence]) -> Iterator[tuple[Sentence, tuple[ScoredEntity, ...]]]:
+        """Each sentence with the entities found in it and their confidences, as they stream by."""
+        yield from self._stream(map(_item, sentences), confidence=True)
 
-    def _tables(
-        self, sentences: Iterable[Sequence[str] | Sentence], confidence: bool
-    ) -> Iterator[tuple[list[int], EntityTable]]:
-        """The entities of each chunk of sentences, sorted by length, and where each stood in its chunk."""
-        for chunk in chunked(iter(sentences), CHUNK):
-            tokens = [item.tokens if isinstance(item, Sentence) else tuple(item) for item in chunk]
-            documents = [document_of(item) if isinstance(item, Sentence) else "" for item in chunk]
-            reading = self._reader.read(tokens, documents)
-            order = sorted(range(len(tokens)), key=lambda index: len(tokens[index]))
-            blocks = [self._decoded(reading, block, confidence) for block in self._blocks(order, tokens)]
-            table = joined(blocks)
-            if self._thresholded:
-                table = filter_entities(table, self.settings.threshold, self.settings.thresholds)
-            yield order, table
+    def pipe(
+        self, texts: Iterable[str], batch_size: int = CHUNK, options: Options = DEFAULT
+    ) -> Iterator[list[TextEntity]]:
+        """The entities of each text, with character offsets, as they stream by; `batch_size` counts sentences."""
+        items = (
+            Item(sentence.tokens, str(number), (number, sentence))
+            for number, text in enumerate(map(_text, texts))
+            for sentence in sentences_of(Document(str(number), text), options, Report())  # one at least
+        )
+        found = self._stream(items, confidence=True, chunk_size=batch_size)
+        for _, sentences in groupby(found, key=lambda pair: pair[0][0]):
+            yield [entity for (_, sentence), scored in sentences for entity in _in_text(sentence, scored)]
 
-    @property
-    def _reader(self) -> Reader:
-        return Reader(self.tokenizer, self.settings.window, self.settings.context)
+    @cached_property
+    def layout_maker(self) -> LayoutMaker:
+        """What lays sentences out for the encoder; it remembers the words it has seen."""
+        return LayoutMaker(self.tokenizer, self.settings.max_length, self.settings.context)
 
-    def _blocks(self, order: list[int], tokens: Sequence[Sequence[str]]) -> Iterator[list[int]]:
-        """Sentences of like length whose scores, padded, take bounded memory."""
-        most = max(1, BLOCK // sum(self.model.config.sizes))
-        block: list[int] = []
-        for index in order:
-            if block and (len(block) + 1) * len(tokens[index]) > most:
-                yield block
-                block = []
-            block.append(index)
-        yield block
-
-    def _decoded(self, reading: Reading, block: list[int], confidence: bool) -> EntityTable:
-        n, c, u = self._scores(reading, block)
-        lengths = [len(reading.texts[index]) for index in block]
-        search = Search(temperature=self.settings.temperature)
-        return decode_scores(
-            self.vocabulary, n, c, u, lengths, self.settings.decoding, confidence=confidence, search=search
+    def engine(self, chunk_size: int = CHUNK) -> Engine:
+        """The engine that tags with the settings of now."""
+        settings = self.settings
+        return Engine(
+            TaggerScorer(self.model, settings.batch_subwords),
+            self.layout_maker,
+            self.vocabulary,
+            settings.decoding,
+            Search(temperature=settings.temperature),
+            settings.threshold,
+            settings.thresholds,
+            chunk_size,
         )
 
-    def scores(self, sentences: Sequence[Sequence[str]], documents: Sequence[str] | None = None) -> tuple[Floats, ...]:
-        """The log-probabilities of the three heads: words x labels, the sentences one after the other."""
-        return self._scores(self._reader.read(sentences, documents), range(len(sentences)))
+    def _stream(self, items: Iterable[Item], confidence: bool, chunk_size: int = CHUNK) -> Iterator[tuple[Any, Any]]:
+        """The source of each item, and its entities."""
+        for found, table in self.engine(chunk_size).run(items, confidence):
+            entities = scored_lists(table) if confidence else table.to_lists()
+            yield from zip((item.source for item in found), entities, strict=True)
 
-    @torch.inference_mode()
-    def _scores(self, reading: Reading, block: Sequence[int]) -> tuple[Floats, ...]:
-        ends = np.cumsum([len(reading.texts[index]) for index in block], dtype=np.int64).tolist()
-        first = dict(zip(block, [0, *ends], strict=False))
-        windows = [window for window in reading.windows if window.sentence in first]
-        heads = [np.zeros((max(ends, default=0), size), dtype=np.float32) for size in self.model.config.sizes]
-        was_training = self.model.training
-        self.model.train(False)
-        for group in batches(windows, self.settings.budget):
-            chosen = [windows[index] for index in group]
-            inputs = self._reader.tensors(reading, chosen)
-            scores = self.model(**{name: value.to(self.model.device) for name, value in inputs.items()})
-            for head, score in zip(heads, scores[:3], strict=True):
-                values = torch.log_softmax(score.float(), dim=-1).cpu().numpy()
-                for window, words in zip(chosen, values, strict=True):
-                    kept = words[window.keep_first - window.first : window.keep_last - window.first]
-                    at = first[window.sentence]
-                    head[at + window.keep_first : at + window.keep_last] = kept
-        self.model.train(was_training)
-        return tuple(heads)
+    def scores(self, sentences: Sequence[Sequence[str]], documents: Sequence[str] | None = None) -> ChunkScores:
+        """The log-probabilities of the three heads for every word, the sentences one after the other."""
+        items = list(map(Item, sentences, documents or [""] * len(sentences)))
+        engine = self.engine(max(1, len(items)))
+        return engine.score(engine.lay_out(Chunk(items, 0, len(items))))
 
 
-def joined(blocks: Sequence[EntityTable]) -> EntityTable:
-    """The tables of blocks that follow each other as one."""
-    first = np.cumsum([0, *(block.sentences for block in blocks)])
-    sentence = np.concatenate([block.sentence + start for block, start in zip(blocks, first, strict=False)])
-    start, end, kind = (np.concatenate(column) for column in zip(*(block[1:4] for block in blocks), strict=True))
-    rated = [block.confidence for block in blocks if block.confidence is not None]
-    confidence = np.concatenate(rated) if len(rated) == len(blocks) else None
-    return EntityTable(sentence, start, end, kind, blocks[0].types, int(first[-1]), confidence)
-
-
-def reordered(order: Sequence[int], found: list[T]) -> list[T]:
-    """What was found in sentences taken in an order, in the order they came in."""
-    back: list[T] = list(found)
-    for index, entities in zip(order, found, strict=True):
-        back[index] = entities
-    return back
-
-
-def scored(table: EntityTable) -> list[tuple[Scored, ...]]:
+def scored_lists(table: EntityTable) -> list[tuple[ScoredEntity, ...]]:
     """A table's entities with their confidences, sentence by sentence."""
     assert table.confidence is not None
     values = iter(table.confidence.tolist())
-    return [tuple(Scored(entity, next(values)) for entity in entities) for entities in table.to_lists()]
+    return [tuple(ScoredEntity(*entity, next(values)) for entity in entities) for entities in table.to_lists()]
 
 
-def _local(path: str) -> Path:
+def _in_text(sentence: Sentence, scored: Iterable[ScoredEntity]) -> Iterator[TextEntity]:
+    """Entities of a sentence with their characters in its text."""
+    assert sentence.origin is not None
+    for first, last, kind, confidence in scored:
+        start, end, text = sentence.origin.characters(first, last)
+        yield TextEntity(start, end, kind, text, confidence)
+
+
+def _item(sentence: Tokens) -> Item:
+    """A sentence for the engine; a string is not a list of words."""
+    if isinstance(sentence, Sentence):
+        return Item(sentence.tokens, document_of(sentence), sentence)
+    listed = isinstance(sentence, Sequence) and not isinstance(sentence, str)
+    if not listed or not all(isinstance(token, str) for token in sentence):
+        raise TypeError(f"{sentence!r:.80} is no sentence; give a list of words for each, or call ner(text) for text")
+    return Item(tuple(sentence), "", sentence)
+
+
+def _text(text: object) -> str:
+    if not isinstance(text, str):
+        raise TypeError(f"{text!r:.80} is no text; give strings, or call ner.predict(sentences) for words")
+    return text
+
+
+def _device(name: str | None) -> str:
+    """The device to use: the one named, or a GPU if there is one."""
+    chosen = name or ("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        torch.zeros(1, device=chosen)
+    except (RuntimeError, AssertionError) as error:
+        reason = " ".join(str(error).split())[:100]
+        raise UnknownNameError(f"the device {chosen!r} cannot be used ({reason}); try cpu") from None
+    return chosen
+
+
+def load_tokenizer(encoder: str, config: PretrainedConfig | None = None) -> PreTrainedTokenizerBase:
+    """The fast tokenizer of an encoder; a folder whose kind of model transformers does not know needs its config."""
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(
+            locate(encoder), config=config, trust_remote_code=False, add_prefix_space=True
+        )
+    except (OSError, ValueError) as error:
+        raise out_of_reach(encoder, error) from None
+    if not tokenizer.is_fast:
+        raise UnknownNameError(f"the tokenizer of {encoder!r} cannot align words; use an encoder with a tokenizer.json")
+    return tokenizer
+
+
+def _local(path: str, revision: str | None, token: str | None) -> Path:
     """The folder of a model: the path itself, or what the hub holds under that name."""
     if Path(path).is_dir():
         return Path(path)
@@ -256,16 +276,8 @@ def _local(path: str) -> Path:
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
 
+    patterns = ["*.json", "*.safetensors", "*.txt", "*.model"]
     try:
-        return Path(snapshot_download(path, allow_patterns=["*.json", "*.safetensors", "*.txt", "*.model"]))
+        return Path(snapshot_download(path, revision=revision, token=token, allow_patterns=patterns))
     except (HfHubHTTPError, LocalEntryNotFoundError, OSError) as error:
         raise InputError(f"neither a folder nor on the hub ({type(error).__name__}); check the name", path) from None
-
-
-def _read_settings(folder: Path) -> Settings:
-    try:
-        return Settings(**json.loads((folder / SETTINGS).read_text(encoding="utf-8")))
-    except FileNotFoundError:
-        raise InputError(f"there is no {SETTINGS} in it; give a folder saved by training", str(folder)) from None
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{SETTINGS} cannot be read ({error}); save the model again", str(folder)) from None

@@ -8,15 +8,12 @@ import pytest
 from typer.testing import CliRunner
 
 from nestag.cli import app
-from nestag.cli.train import explain_zero
 from nestag.corpora.formats import jsonl
-from nestag.evaluation import Score
 from nestag.recognizer import NestedNER
-from nestag.training import Run
-from test_recognizer import CORPUS, GOLD, MANY
+from two_sentences import CORPUS, GOLD, MANY
 
-QUICK = ("epochs=15", "budget=64", "learning_rate=3e-3", "head_learning_rate=1e-2", "dropout=0", "schedule=constant",
-         "warmup=0", "patience=3", "lstm_size=0", "ema=0.5")  # fmt: skip
+QUICK = ("epochs=15", "batch_subwords=64", "learning_rate=3e-3", "head_learning_rate=1e-2", "dropout=0",
+         "schedule=constant", "warmup_ratio=0", "patience=3", "conv_size=0", "ema_decay=0.5")  # fmt: skip
 
 
 Files = tuple[Path, Path]
@@ -47,7 +44,9 @@ def model(files: Files, tiny_encoder: Callable[[str], str], tmp_path_factory: py
         "--encoder", tiny_encoder("bert"), "--cpu", *settings(),
     )  # fmt: skip
     assert code == 0, told
-    assert "epoch 1: loss" in told
+    assert "16 sentences of" in told  # the plan
+    assert "dev scored 15 times; stops after 3 without a better one" in told
+    assert ": loss " in told
     assert "seed 1 dev   precision 100.00  recall 100.00  F1 100.00" in told
     assert "seed 1 test  precision 100.00" in told
     return out
@@ -95,33 +94,50 @@ def test_predict_is_a_pipe(model: Path) -> None:
 def test_several_seeds_are_summed_up(files: Files, tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
     code, _, told = run(
         "train", "--train", files[0], "--dev", files[1], "-o", tmp_path / "m", "--encoder", tiny_encoder("bert"),
-        "--seeds", 2, "--cpu", *settings("epochs=2"),
+        "--seeds", 2, "--cpu", *settings("epochs=1"),
     )  # fmt: skip
     assert code == 0, told
     assert "over 2 seeds" in told
     assert NestedNER.from_pretrained(tmp_path / "m" / "seed-2", "cpu").vocabulary.encoding == "rel"
 
 
-@pytest.mark.parametrize(
-    ("found", "told"),
-    [
-        (Score.of(0, 0, 6), "no entity is predicted"),
-        (Score.of(0, 9, 6), "although 9 entities are predicted"),
-        (Score.of(0, 3, 0), "dev has no entities"),
-        (Score.of(1, 1, 6), ""),
-    ],
-)
-def test_a_run_that_finds_nothing_says_why(found: Score, told: str, capsys: pytest.CaptureFixture[str]) -> None:
-    explain_zero(Run(None, found, [found] * 3, 0))  # type: ignore[arg-type]
-    error = capsys.readouterr().err
-    assert told in error
-    assert bool(error) == bool(told)
+def test_a_finished_command_scores_again_and_changes_nothing(
+    model: Path, files: Files, tiny_encoder: Callable[[str], str]
+) -> None:
+    before = (model / "manifest.json").read_bytes()
+    (model / "README.md").unlink()  # as if it had been killed before the card was written
+    code, _, told = run(
+        "train", "--train", files[0], "--dev", files[1], "--test", files[1], "-o", model,
+        "--encoder", tiny_encoder("bert"), "--cpu", *settings(),
+    )  # fmt: skip
+    assert code == 0, told
+    assert "seed 1 test  precision 100.00" in told
+    assert "| train | 16 | 104 | 48 |" in (model / "README.md").read_text()
+    assert (model / "manifest.json").read_bytes() == before
+
+
+def test_a_stored_threshold_is_obeyed_unless_another_is_given(model: Path, files: Files, tmp_path: Path) -> None:
+    strict = tmp_path / "strict"
+    NestedNER.from_pretrained(model, "cpu", threshold=1.0).save_pretrained(strict)
+    for option, some in (((), False), (("--threshold", 0), True)):
+        code, out, told = run("predict", strict, files[1], "--to", "jsonl", "--device", "cpu", *option)
+        assert code == 0, told
+        assert any(json.loads(line)["entities"] for line in out.splitlines()) is some
+
+
+def test_every_setting_is_listed() -> None:
+    code, out, _ = run("train", "--settings")
+    assert code == 0
+    assert "steps = auto\n    optimizer steps in all" in out
+    assert out.count("takes") >= 25
 
 
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        (["--set", "epoch=3"], "no setting is called 'epoch'"),
+        (["--set", "epoch=3"], "there is no setting 'epoch'; did you mean 'epochs'"),
+        (["--set", "dropout=2"], "dropout is '2'"),
+        (["--set", "max_length=2"], "max_length is '2'"),
         (["--set", "epochs"], "write --set key=value"),
         (["--recipe", "secret"], "no recipe is called 'secret'"),
         (["--encoding", "bio"], "no encoding is called 'bio'"),
@@ -145,4 +161,4 @@ def test_predict_says_what_it_cannot_write(tmp_path: Path) -> None:
 def test_predict_refuses_what_is_no_model(tmp_path: Path) -> None:
     code, _, told = run("predict", tmp_path, "-", text="x")
     assert code == 2
-    assert "nestag.json" in told
+    assert "manifest.json" in told

@@ -71,14 +71,14 @@ def train_and_tag(folder: str) -> None:
     from nestag import sample
     from nestag.cli.draw import nested
     from nestag.cli.train import one, summary
-    from nestag.recipe import load_recipe
     from nestag.recognizer import NestedNER
+    from nestag.training.recipe import load_recipe
 
     splits = {name: sample.sentences(name) for name in get_args(sample.Split)}
     told = ", ".join(f"{len(found)} {name}" for name, found in splits.items())
     for line in ("", f"Training on the embedded corpus ({told} sentences) on this machine's processor:", ""):
         tell(line)
-    row = one(splits, folder, load_recipe("demo"), 1, (), cpu=True)
+    row = one(splits, folder, load_recipe("default"), 1, (), cpu=True)
     tell("")
     for line in summary([row]):
         tell(line)
@@ -98,4 +98,4 @@ def tagged(recognizer: object, texts: Sequence[str]) -> list[Sentence]:
 
     assert isinstance(recognizer, NestedNER)
     sentences = [s for text in texts for s in sentences_of(Document("new", text), DEFAULT, Report())]
-    return list(recognizer.predict_stream(sentences))
+    return list(recognizer.annotate(sentences))

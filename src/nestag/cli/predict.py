@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -32,7 +32,9 @@ def predict(
     confidence: Annotated[
         bool, typer.Option("--confidence", help="Write JSON Lines with the confidence of each entity.")
     ] = False,
-    threshold: Annotated[float, typer.Option(min=0, max=1, help="Leave out entities of less confidence.")] = 0.0,
+    threshold: Annotated[
+        float | None, typer.Option(min=0, max=1, help="Leave out entities of less confidence; else as the model says.")
+    ] = None,
     type_threshold: Annotated[
         list[str] | None, typer.Option(metavar="TYPE=VALUE", help="The same for one type; may be given again.")
     ] = None,
@@ -50,13 +52,16 @@ def predict(
     options = options_of(tokenizer, language, Edges.WIDEN, None)
     reading = format_named(read_as) if read_as else format_named("text") if source == PIPE else format_of(source)
     write = None if confidence else writer_for(output, write_as)
-    thresholds = dict(map(_threshold, type_threshold or []))
-    other = {"decoding": decoding} if decoding else {}
-    recognizer = NestedNER.from_pretrained(model, device, threshold=threshold, thresholds=thresholds, **other)
+    changes: dict[str, Any] = {
+        name: value for name, value in (("threshold", threshold), ("decoding", decoding)) if value is not None
+    }
+    if type_threshold:
+        changes["thresholds"] = dict(map(_threshold, type_threshold))
+    recognizer = NestedNER.from_pretrained(model, device, **changes)
     report = Report()
     sentences = progress(reading.read(source, options, report), "tagging")
     if write:
-        write(recognizer.predict_stream(sentences), output, options, report)
+        write(recognizer.annotate(sentences), output, options, report)
     else:
         write_scored(recognizer, sentences, output)
     for line in report.summary():
@@ -72,19 +77,15 @@ def write_scored(recognizer: NestedNER, sentences: Iterable[Sentence], output: s
 
 def scored_records(recognizer: NestedNER, sentences: Iterable[Sentence]) -> Iterator[dict[str, object]]:
     """What `write_scored` writes."""
-    from nestag.inputs import chunked
-    from nestag.recognizer import CHUNK
-
-    for chunk in chunked(iter(sentences), CHUNK):
-        for sentence, found in zip(chunk, recognizer.predict_scored(chunk), strict=True):
-            entities: list[dict[str, object]] = []
-            for entity, value in found:
-                record: dict[str, object] = {**entity._asdict(), "confidence": round(value, 4)}
-                if sentence.origin:
-                    offsets = sentence.origin.offsets
-                    record |= {"start_char": offsets[entity.start][0], "end_char": offsets[entity.end - 1][1]}
-                entities.append(record)
-            yield {"tokens": list(sentence.tokens), "entities": entities, "id": sentence.id}
+    for sentence, found in recognizer.annotate_scored(sentences):
+        entities: list[dict[str, object]] = []
+        for entity in found:
+            record: dict[str, object] = {**entity._asdict(), "confidence": round(entity.confidence, 4)}
+            if sentence.origin:
+                start, end, text = sentence.origin.characters(entity.start, entity.end)
+                record |= {"start_char": start, "end_char": end, "text": text}
+            entities.append(record)
+        yield {"tokens": list(sentence.tokens), "entities": entities, "id": sentence.id}
 
 
 def _threshold(text: str) -> tuple[str, float]:

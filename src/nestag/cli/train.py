@@ -2,32 +2,31 @@
 
 from __future__ import annotations
 
-import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from nestag.cli.splits import From, Reading
 from nestag.cli.terminal import hush, tell
-from nestag.corpora.registry import format_of
+from nestag.corpora.corpus import Corpus
 from nestag.data import Sentence
+from nestag.duration import duration
 from nestag.errors import InputError
 from nestag.evaluation import Score, score
-from nestag.recipe import Recipe, load_recipe
+from nestag.evaluation.seeds import over_seeds
+from nestag.training.recipe import Recipe, load_recipe
 
 if TYPE_CHECKING:
-    from nestag.trainer import Progress
-    from nestag.training import Run
-
-ZERO_AFTER = 3
-"""Epochs after which an F1 of zero on dev is explained."""
+    from nestag.training.progress import Progress
 
 
 def train(
+    *,
     training: Annotated[str, typer.Option("--train", metavar="FILE", help="The training corpus, in any format.")],
-    dev: Annotated[str, typer.Option(metavar="FILE", help="The corpus by which the best epoch is chosen.")],
+    dev: Annotated[str, typer.Option(metavar="FILE", help="The corpus by which the best weights are chosen.")],
     output: Annotated[str, typer.Option("-o", "--output", metavar="DIR", help="Where the model goes.")],
     test: Annotated[str | None, typer.Option(metavar="FILE", help="A corpus to report scores on at the end.")] = None,
     encoder: Annotated[
@@ -39,6 +38,12 @@ def train(
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="Change a setting of the recipe; may be given again."),
     ] = None,
+    list_settings: Annotated[
+        bool,
+        typer.Option(
+            "--settings", is_eager=True, callback=lambda wanted: show_settings(wanted), help="List all settings."
+        ),
+    ] = False,
     seeds: Annotated[int, typer.Option(min=1, help="How many runs, with the seeds 1, 2, ...")] = 1,
     report_to: Annotated[
         list[str] | None,
@@ -47,12 +52,16 @@ def train(
         ),
     ] = None,
     cpu: Annotated[bool, typer.Option("--cpu", help="Use the processor even if there is a GPU.")] = False,
+    format: From = None,
+    reading: Reading,
 ) -> None:
     """Train a recognizer; the same command goes on with a run that was interrupted."""
     changes = dict(_setting(text) for text in settings or [])
     changes |= {name: value for name, value in (("encoder", encoder), ("encoding", encoding)) if value}
-    chosen = load_recipe(recipe).changed(changes)
-    splits = {name: read(path) for name, path in (("train", training), ("dev", dev), ("test", test)) if path}
+    chosen = load_recipe(recipe).changed(changes, "--set", text=True)
+    _check_encoding(chosen)
+    paths = {"train": training, "dev": dev, "test": test}
+    splits = {name: read(name, path, format, reading) for name, path in paths.items() if path}
     rows = [
         one(splits, output if seeds == 1 else str(Path(output) / f"seed-{seed}"), chosen, seed, report_to or (), cpu)
         for seed in range(1, seeds + 1)
@@ -70,19 +79,34 @@ class Row:
 
 
 def one(
-    splits: dict[str, list[Sentence]], output: str, recipe: Recipe, seed: int, report_to: Sequence[str], cpu: bool
+    splits: Mapping[str, Sequence[Sentence]],
+    output: str,
+    recipe: Recipe,
+    seed: int,
+    report_to: Sequence[str],
+    cpu: bool,
 ) -> Row:
     """One run, with a progress bar, and its model card."""
-    from nestag.card import card
-    from nestag.files import writing
-    from nestag.training import train as run_training
-
     hush()
-    with watching(f"seed {seed}") as watch:
-        run = run_training(splits["train"], splits["dev"], output, recipe, seed, watch, report_to, cpu)
+    from nestag.files import writing
+    from nestag.training.advice import advice
+    from nestag.training.card import card
+    from nestag.training.run import train as run_training
+
+    bar = ProgressBar(f"seed {seed}")
+    try:
+        with bar:
+            run = run_training(
+                splits["train"], splits["dev"], output, recipe,
+                seed=seed, watch=bar.show, report_to=report_to, use_cpu=cpu,
+            )  # fmt: skip
+    except KeyboardInterrupt:
+        tell(bar.stopped(output))
+        raise
     if run.set_aside:
         tell(f"{run.set_aside:,} crossing entities of train were set aside")
-    explain_zero(run)
+    for line in advice(run):
+        tell(line)
     predicted = {name: run.recognizer.predict(splits[name]) for name in splits if name != "train"}
     with writing(Path(output) / "README.md") as stream:
         stream.write(card(Path(output).name, recipe, seed, dict(splits), dict(predicted)))
@@ -90,9 +114,12 @@ def one(
     return Row(seed, scores)
 
 
-def read(path: str) -> list[Sentence]:
-    """A corpus in any format."""
-    return list(format_of(path).read(path))
+def read(name: str, path: str, format: str | None, reading: Reading) -> Corpus:
+    """A corpus in any format; what could not be kept as it was is said."""
+    corpus = Corpus.read(path, format, reading.options)
+    for line in corpus.report.summary():
+        tell(f"{name}: {line}")
+    return corpus
 
 
 def summary(rows: Sequence[Row]) -> list[str]:
@@ -100,10 +127,8 @@ def summary(rows: Sequence[Row]) -> list[str]:
     lines = [f"seed {row.seed} {name:5} {shown(found)}" for row in rows for name, found in row.scores.items()]
     if len(rows) > 1:
         for name in rows[0].scores:
-            values = [100 * row.scores[name].f1 for row in rows]
-            lines.append(
-                f"{name:5} F1 {statistics.mean(values):.2f} ± {statistics.stdev(values):.2f} over {len(rows)} seeds"
-            )
+            found = over_seeds([100 * row.scores[name].f1 for row in rows])
+            lines.append(f"{name:5} F1 {found} over {len(rows)} seeds")
     return lines
 
 
@@ -112,22 +137,23 @@ def shown(found: Score) -> str:
     return f"precision {100 * found.precision:6.2f}  recall {100 * found.recall:6.2f}  F1 {100 * found.f1:6.2f}"
 
 
-def explain_zero(run: Run) -> None:
-    """Say what probably went wrong if nothing was found on dev."""
-    if run.dev.f1 > 0 or len(run.epochs) < ZERO_AFTER:
+def show_settings(wanted: bool) -> None:
+    """Every setting of a recipe, with what it takes and its value in `default`."""
+    if not wanted:
         return
-    if not run.dev.gold:
-        tell("dev F1 is 0 because dev has no entities; check its field names")
-    elif not run.dev.predicted:
-        tell(
-            "dev F1 is 0 because no entity is predicted: the heads have not learned more than the most frequent labels;"
-            " train longer, or raise head_learning_rate (--set head_learning_rate=3e-3)"
-        )
-    else:
-        tell(
-            f"dev F1 is 0 although {run.dev.predicted:,} entities are predicted: types or offsets of train and dev"
-            " differ; compare them with nestag stats and nestag doctor"
-        )
+    from nestag.validation import described
+
+    default = load_recipe("default")
+    for one_setting in described(Recipe):
+        value = getattr(default, one_setting.name)
+        typer.echo(f"{one_setting.name} = {value}\n    {one_setting.help}; takes {one_setting.takes}")
+    raise typer.Exit
+
+
+def _check_encoding(recipe: Recipe) -> None:
+    from nestag.encodings import encoding
+
+    encoding(recipe.encoding)
 
 
 def _setting(text: str) -> tuple[str, str]:
@@ -137,32 +163,62 @@ def _setting(text: str) -> tuple[str, str]:
     return name, value
 
 
-class watching:  # noqa: N801 - reads as a verb where it is used
-    """A progress bar with loss, F1 on dev and the time left, on the error stream."""
+class ProgressBar:
+    """What was planned, a bar with the loss and F1 on dev, and a line for each scoring, on the error stream."""
 
     def __init__(self, title: str) -> None:
         from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import Progress as Bar
 
         columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
-        self.bar = Progress(*columns, console=Console(stderr=True))
+        self.bar = Bar(*columns, console=Console(stderr=True, highlight=False))
         self.title = title
-        self.told = 0
+        self.told: int | None = None  # scorings that have been shown; None before the plan has been
+        self.timed = False
+        self.last: Progress | None = None
 
     def __enter__(self) -> Callable[[Progress], None]:
         self.bar.start()
         self.task = self.bar.add_task(self.title, total=None)
-        return self.tell
+        return self.show
 
-    def tell(self, progress: Progress) -> None:
-        """Show where the run stands, and a line for each epoch."""
-        text = f"{self.title}  loss {progress.loss:.3f}  dev F1 {100 * progress.best:.2f}"
-        self.bar.update(self.task, description=text, completed=progress.step, total=progress.steps)
-        if len(progress.dev) > self.told:
+    def show(self, progress: Progress) -> None:
+        """Show where the run stands."""
+        from nestag.training.plan import described
+
+        self.last = progress
+        if self.told is None:
             self.told = len(progress.dev)
-            self.bar.console.print(
-                f"epoch {self.told}: loss {progress.loss:.3f}, dev F1 {100 * progress.dev[-1].f1:.2f}"
-            )
+            self.say(described(progress.plan))
+            if progress.step:
+                self.say(f"goes on after step {progress.step:,}")
+        if progress.seconds is not None and not self.timed:
+            self.timed = True
+            self.say(f"about {duration(progress.seconds)} on this machine, less if it stops early")
+        loss = "" if progress.loss is None else f"  loss {progress.loss:.3f}"
+        best = "" if progress.best is None else f"  dev F1 {100 * progress.best.score.f1:.2f}"
+        self.bar.update(
+            self.task, description=self.title + loss + best, completed=progress.step, total=progress.plan.steps
+        )
+        for scoring in progress.dev[self.told :]:
+            self.say(f"step {scoring.step:,}: loss {scoring.loss:.3f}, dev F1 {100 * scoring.score.f1:.2f}")
+        self.told = len(progress.dev)
+
+    def say(self, line: str) -> None:
+        """A line above the bar."""
+        self.bar.console.print(line, soft_wrap=True)
+
+    def stopped(self, output: str) -> str:
+        """What to say when a run was stopped."""
+        if self.last is None or not self.last.step:
+            return "stopped before the first step; nothing had to be saved"
+        best = self.last.best
+        reached = f", dev F1 {100 * best.score.f1:.2f} so far" if best else ""
+        return (
+            f"stopped after step {self.last.step:,} of {self.last.plan.steps:,}{reached};"
+            f" everything is saved in {output}, and the same command goes on from there"
+        )
 
     def __exit__(self, *_: object) -> None:
         self.bar.stop()

@@ -16,11 +16,11 @@ from nestag.lab.experiment.outcome import Ended
 from nestag.lab.experiment.plan import plan_of
 from nestag.lab.experiment.result import Key, read_results
 from nestag.lab.experiment.spec import LOCK, write_spec
-from test_recognizer import CORPUS, MANY
+from two_sentences import CORPUS, MANY
 
 GRID = """
 encoders = ["{encoder}"]
-recipes = ["demo"]
+recipes = ["default"]
 
 [corpora.good]
 folder = "good"
@@ -30,7 +30,8 @@ folder = "broken"
 
 [settings]
 epochs = 1
-budget = 64
+batch_subwords = 64
+conv_size = 0
 """
 
 
@@ -62,23 +63,23 @@ def test_what_fails_is_told_and_the_rest_is_done(told: tuple[int, str, str], fol
     assert code == 1, error
     lines = error.splitlines()
     assert lines[0] == "2 runs: 0 finished, 0 interrupted, 2 to begin"
-    assert any(" good bert" in line and "rel demo seed 1: test F1 " in line for line in lines)
+    assert any(" good bert" in line and "rel default seed 1: test F1 " in line for line in lines)
     assert any(line.startswith("failed: broken bert") and "dev.jsonl:1: not JSON" in line for line in lines)
     assert any(line.startswith("failed: the facts of broken") and "dev.jsonl:1: not JSON" in line for line in lines)
-    assert {line.split()[0] for line in lines if "rel demo seed 1" in line and "/2" in line} == {"1/2", "2/2"}
+    assert {line.split()[0] for line in lines if "rel default seed 1" in line and "/2" in line} == {"1/2", "2/2"}
     assert "F1 on test" in out
-    assert [(row.split()[0], row.split()[4]) for row in out.splitlines() if " demo " in row] == [
+    assert [(row.split()[0], row.split()[4]) for row in out.splitlines() if " default " in row] == [
         ("good", "greedy"),
         ("good", "legal"),
     ]
     (result,) = read_results(folder / "out")
-    assert result.key == Key("good", result.key.encoder, "rel", "demo", 1)
+    assert result.key == Key("good", result.key.encoder, "rel", "default", 1)
     assert set(read_all_facts(folder / "out")) == {"good"}
     assert (folder / "out" / "grid.toml").read_text() == (folder / "grid.toml").read_text()
     runs = folder / "out" / "runs"
     assert len(list(runs.glob("broken/*/*/*/*/failed.txt"))) == 1
     (log,) = runs.glob("good/*/*/*/*/log.txt")
-    assert "epoch 1: loss" in log.read_text()
+    assert "step 8: loss" in log.read_text()
 
 
 def test_a_second_call_skips_what_is_finished(told: tuple[int, str, str], folder: Path) -> None:
@@ -91,14 +92,14 @@ def test_a_second_call_skips_what_is_finished(told: tuple[int, str, str], folder
 
 
 def test_a_dry_run_estimates_and_does_nothing(told: tuple[int, str, str], folder: Path) -> None:
-    wider = (folder / "grid.toml").read_text().replace('recipes = ["demo"]', 'recipes = ["demo"]\nseeds = 3')
+    wider = (folder / "grid.toml").read_text().replace('recipes = ["default"]', 'recipes = ["default"]\nseeds = 3')
     (folder / "wider.toml").write_text(wider)
     code, out, error = run(folder / "wider.toml", "-o", folder / "out", "--only", "good", "--dry-run", "--at-once", 4)
     assert (code, out) == (0, "")
     lines = error.splitlines()
     assert lines[0] == "3 runs: 1 finished, 0 interrupted, 2 to begin"
     assert "one run after another" in lines[1]
-    assert lines[1].endswith("demo as finished runs here took")
+    assert lines[1].endswith("default as finished runs here took")
     assert lines[2].startswith("2 at once take")  # there are no more to do
     assert len(read_results(folder / "out")) == 1
 
@@ -115,14 +116,14 @@ def test_whoever_stops_it_is_told_how_to_go_on() -> None:
 
 
 def test_runs_that_are_done_elsewhere_are_not_passed_over(told: tuple[int, str, str], folder: Path) -> None:
-    wider = (folder / "grid.toml").read_text().replace('recipes = ["demo"]', 'recipes = ["demo"]\nseeds = [7]')
+    wider = (folder / "grid.toml").read_text().replace('recipes = ["default"]', 'recipes = ["default"]\nseeds = [7]')
     (folder / "other seed.toml").write_text(wider)
     (spec, *_) = plan_of(load_grid(folder / "other seed.toml"), folder / "out", "good").specs
     write_spec(spec)
     with FileLock(spec.folder / LOCK):
         code, _, error = run(folder / "other seed.toml", "-o", folder / "out", "--only", "good", "--cpu")
     assert code == 1
-    name = f"good {spec.key.encoder} rel demo seed 7"
+    name = f"good {spec.key.encoder} rel default seed 7"
     taken, *rest = error.splitlines()[1:]
     assert taken.startswith(f"{name}: another process is doing it")
     assert rest == [

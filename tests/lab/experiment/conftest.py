@@ -12,10 +12,11 @@ from nestag.evaluation.matching import Pair
 from nestag.lab.experiment.facts import facts_of, write_facts
 from nestag.lab.experiment.grid import Grid
 from nestag.lab.experiment.plan import Plan, plan_of
-from nestag.lab.experiment.result import Epoch, Result, write_result
+from nestag.lab.experiment.result import Result, write_result
 from nestag.lab.experiment.spec import CorpusFiles, Spec, write_spec
-from nestag.recipe import Recipe
-from test_recognizer import CORPUS
+from nestag.training.progress import Scoring
+from nestag.training.recipe import Recipe
+from two_sentences import CORPUS
 
 
 @pytest.fixture
@@ -32,8 +33,8 @@ def finish(spec: Spec) -> None:
     found = judged(Pair(one, one) for one in CORPUS)
     scores = {split: {"legal": found} for split in ("dev", "test")}
     spec.folder.mkdir(parents=True)
-    epochs = (Epoch(0.5, found.overall),) * 2
-    write_result(Result(spec.key, spec.settings, epochs, 26.0, 1, "a processor", {}, scores, {}), spec.folder)
+    scorings = (Scoring(100, 0.5, found.overall, 13.0), Scoring(200, 0.5, found.overall, 26.0))
+    write_result(Result(spec.key, spec.settings, scorings, 26.0, 1, "a processor", {}, scores, {}), spec.folder)
 
 
 def begin(spec: Spec) -> None:

@@ -8,30 +8,42 @@ from pathlib import Path
 
 import pytest
 
-from nestag.lab.experiment.diary import Diary
 from nestag.lab.experiment.estimate import Kind, estimate, spread_out, starting, timed
 from nestag.lab.experiment.grid import Grid
 from nestag.lab.experiment.plan import Plan, plan_of
-from test_recognizer import CORPUS, MANY, quick
+from nestag.training.folder import COMPLETE
+from nestag.training.plan import rough_plan
+from two_sentences import CORPUS, MANY, quick
 
 TOKENS = 13  # of the training corpus
 
 
+def work(plan: Plan) -> float:
+    """Subwords that one run of the grid learns from, judging included."""
+    found = rough_plan(plan.specs[0].recipe, 2, TOKENS)
+    return (found.steps + found.epoch_steps) * found.batch_subwords
+
+
+def rate(plan: Plan) -> float:
+    """Seconds a subword: the finished run took 26 for its 200 steps."""
+    return 26 / (200 * rough_plan(plan.specs[0].recipe, 2, TOKENS).batch_subwords)
+
+
 def test_finished_runs_tell_how_fast_the_others_are(plan: Plan) -> None:
     found = estimate(plan, probe=_never, start=5)
-    # 26 seconds for 13 tokens in 2 epochs: 1 second a token; three runs of 12 epochs are left, each judged in the end
-    assert found.seconds == pytest.approx(3 * (5 + 13 * TOKENS))
+    assert found.seconds == pytest.approx(3 * (5 + rate(plan) * work(plan)))
     assert found.from_runs == (Kind("minilm", "r"),)
     assert found.from_probes == ()
 
 
-def test_epochs_that_an_interrupted_run_has_behind_it_are_not_counted(plan: Plan) -> None:
-    diary = Diary(plan.specs[1].folder)
-    epochs = []
-    for _ in range(5):
-        epochs.append(plan.results()[0].epochs[0].dev)
-        diary.see(0.5, epochs)
-    assert estimate(plan, probe=_never, start=0).seconds == pytest.approx((8 + 13 + 13) * TOKENS)
+def test_steps_that_an_interrupted_run_has_behind_it_are_not_counted(plan: Plan) -> None:
+    model = plan.specs[1].model
+    (model / "checkpoints" / "checkpoint-150").mkdir(parents=True)
+    (model / "checkpoints" / "checkpoint-150" / COMPLETE).touch()
+    (model / "run.json").touch()
+    behind = 150 * rough_plan(plan.specs[0].recipe, 2, TOKENS).batch_subwords
+    expected = rate(plan) * (3 * work(plan) - behind)
+    assert estimate(plan, probe=_never, start=0).seconds == pytest.approx(expected)
 
 
 def test_what_nobody_knows_is_timed_once(grid: Grid, plan: Plan, tmp_path: Path) -> None:
@@ -39,10 +51,10 @@ def test_what_nobody_knows_is_timed_once(grid: Grid, plan: Plan, tmp_path: Path)
     wider = replace(grid, encoders={"minilm": "minilm", "new": "new"})
     found = estimate(plan_of(wider, plan.root), probe=lambda spec, _: (probed.append(spec.title), 2.0)[1], start=0)
     assert probed == ["small new abs r seed 1"]
-    assert found.seconds == pytest.approx(3 * 13 * TOKENS + 4 * 13 * TOKENS * 2)
+    assert found.seconds == pytest.approx(3 * rate(plan) * work(plan) + 4 * 2.0 * work(plan))
     assert (found.from_runs, found.from_probes) == ((Kind("minilm", "r"),), (Kind("new", "r"),))
     fresh = estimate(plan_of(grid, tmp_path / "fresh"), probe=lambda *_: 1.0, start=0)
-    assert fresh.seconds == pytest.approx(4 * 13 * TOKENS)
+    assert fresh.seconds == pytest.approx(4 * work(plan))
 
 
 def test_a_process_takes_a_moment_to_begin(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -62,7 +74,7 @@ def test_a_probe_trains_and_leaves_nothing(
     tiny_encoder: Callable[[str], str],
     tmp_path: Path,
 ) -> None:
-    recipe = quick(tiny_encoder("bert"), budget=32)
+    recipe = quick(tiny_encoder("bert"), batch_subwords=32)
     (spec, *_) = replace(grid, recipes={"r": recipe}).runs(tmp_path / "out")
     assert 0 < timed(spec, cpu=True) < 1
     assert not (tmp_path / "out").exists()

@@ -42,7 +42,8 @@ def test_what_is_left_out_comes_from_the_recipe(corpora: Path) -> None:
 
 def test_everything_with_everything_and_each_seed_after_the_other(corpora: Path) -> None:
     (corpora.parent / "mine.toml").write_text('epochs = 3\nencoding = "dyn"\n')
-    tables = '[corpora.one]\nfolder = "corpora/one"\n[corpora.two]\nfolder = "corpora/two"\n[settings]\nbudget = 64\n'
+    tables = '[corpora.one]\nfolder = "corpora/one"\n[corpora.two]\nfolder = "corpora/two"\n'
+    tables += "[settings]\nbatch_subwords = 64\n"
     text = (
         'encoders = ["minilm", "org/model"]\nencodings = ["abs", "4tg"]\nrecipes = ["paper", "mine.toml"]\nseeds = 2\n'
     )
@@ -54,7 +55,7 @@ def test_everything_with_everything_and_each_seed_after_the_other(corpora: Path)
     assert first == {run.key._replace(seed=0) for run in runs[16:]}
     chosen = next(run for run in runs if run.key == Key("two", "org--model", "4tg", "mine", 2))
     recipe = chosen.recipe
-    assert (recipe.encoder, recipe.encoding, recipe.epochs, recipe.budget) == ("org/model", "4tg", 3, 64)
+    assert (recipe.encoder, recipe.encoding, recipe.epochs, recipe.batch_subwords) == ("org/model", "4tg", 3, 64)
 
 
 def test_corpora_are_read_as_the_grid_says(corpora: Path) -> None:
@@ -89,10 +90,10 @@ def test_encoders_in_folders_are_called_by_their_last_name(corpora: Path) -> Non
 
 def test_recipes_may_be_tables_of_changes(corpora: Path) -> None:
     tables = '[corpora.one]\nfolder = "corpora/one"\n[recipes.default]\n[recipes.linear]\nbase = "default"\n'
-    default, linear = grid(corpora, "", tables + "lstm_size = 0\n[settings]\nepochs = 2\n").runs("out")
+    default, linear = grid(corpora, "", tables + "conv_size = 0\n[settings]\nepochs = 2\n").runs("out")
     assert (default.key.recipe, linear.key.recipe) == ("default", "linear")
-    assert default.recipe.lstm_size > linear.recipe.lstm_size == 0
-    assert default.recipe == replace(linear.recipe, lstm_size=default.recipe.lstm_size)
+    assert default.recipe.conv_size > linear.recipe.conv_size == 0
+    assert default.recipe == replace(linear.recipe, conv_size=default.recipe.conv_size)
     assert default.recipe.epochs == 2
 
 
@@ -122,11 +123,11 @@ def test_recipes_may_be_tables_of_changes(corpora: Path) -> None:
             '[corpora.one]\nfile = "x"',
             "corpora.one: there is no setting 'file'; did you mean 'folder'? there are folder, train, dev, test",
         ),
-        ("", '[corpora.one]\nfolder = "corpora/one"\n[settings]\nepoch = 1', "settings: no setting is called 'epoch'"),
+        ("", '[corpora.one]\nfolder = "corpora/one"\n[settings]\nepoch = 1', "settings: there is no setting 'epoch'"),
         ("", '[corpora.one]\nfolder = "corpora/one"\n[settings]\nencoding = "abs"', 'write encodings = ["abs"] above'),
         ("", f"{ONE}[recipes]", "recipes is empty"),
         ("", f"{ONE}[recipes.mine]\nepochs = 1", "no recipe is called 'mine'"),
-        ("", f"{ONE}[recipes.default]\nepoch = 1", "recipes.default: no setting is called 'epoch'"),
+        ("", f"{ONE}[recipes.default]\nepoch = 1", "recipes.default: there is no setting 'epoch'"),
         ("", f'{ONE}[recipes.default]\nencoding = "abs"', 'write encodings = ["abs"] above'),
         ("recipes = { default = 1 }", None, "recipes is {'default': 1}; it takes a list, each text, or a table"),
         ("= 3", None, "not TOML"),

@@ -1,6 +1,5 @@
 """One run: what it leaves behind, and that it ends the same however often it is stopped."""
 
-import json
 import signal
 import subprocess
 import sys
@@ -16,10 +15,9 @@ import nestag.lab.experiment.job as job
 from nestag.corpora.formats import jsonl
 from nestag.data import Sentence
 from nestag.evaluation import score
-from nestag.lab.experiment.diary import DIARY
 from nestag.lab.experiment.result import RESULT, Key, read_result, write_result
 from nestag.lab.experiment.spec import FAILED, LOCK, CorpusFiles, Spec, read_spec, write_spec
-from test_recognizer import CORPUS, MANY, quick
+from two_sentences import CORPUS, MANY, quick
 
 DEV = [*CORPUS, Sentence(["nobody", "slept"], id="a-3")]
 
@@ -31,7 +29,7 @@ def spec(tiny_encoder: Callable[[str], str], tmp_path_factory: pytest.TempPathFa
     paths = {name: str(folder / f"{name}.jsonl") for name in ("train", "dev", "test")}
     for sentences, path in zip((MANY, DEV, DEV[:1]), paths.values(), strict=True):
         jsonl.write(sentences, path)
-    recipe = quick(tiny_encoder("bert"), epochs=6, patience=0, ema=0.5)
+    recipe = quick(tiny_encoder("bert"), epochs=6, patience=0, ema_decay=0.5)
     key = Key("small", "tiny", "rel", "quick", 1)
     return Spec(key, CorpusFiles("small", **paths), recipe, ("greedy", "legal"), False, folder / "run")
 
@@ -55,8 +53,8 @@ def test_a_result_survives_its_file(done: Spec, tmp_path: Path) -> None:
     assert read_result(tmp_path / RESULT) == result
     assert result.key == done.key
     assert result.settings == done.settings
-    assert len(result.epochs) == 6
-    assert all(epoch.loss > 0 for epoch in result.epochs)
+    assert len(result.scorings) == 6
+    assert all(scoring.loss > 0 for scoring in result.scorings)
     assert result.seconds > 0
     assert "processor" in result.device
     assert {"nestag", "torch", "transformers"} <= set(result.versions)
@@ -78,7 +76,7 @@ def test_predictions_stay_and_are_those_judged(done: Spec) -> None:
             assert result.evaluations[split][decoding].overall == found
     legal = list(jsonl.read(done.folder / "dev.legal.jsonl.gz"))
     assert result.calibration["dev"].entities == sum(len(sentence.entities) for sentence in legal)
-    assert max(epoch.dev.f1 for epoch in result.epochs) == result.evaluations["dev"]["legal"].overall.f1
+    assert max(scoring.score.f1 for scoring in result.scorings) == result.evaluations["dev"]["legal"].overall.f1
     assert not done.model.exists()
 
 
@@ -100,6 +98,8 @@ for name in ("typer", "rich", "matplotlib", "jinja2", "spacy", "cassis", "click"
     sys.modules[name] = None  # importing it fails, as on a machine that has only what training needs
 from nestag.lab.experiment import facts, job, runner
 assert "torch" not in sys.modules
+import nestag.training.trainer
+nestag.training.trainer.CHECKPOINT_SECONDS = 0.0
 import nestag.corpora.registry, nestag.evaluation.judge, nestag.evaluation.matching
 assert "jsonl" in nestag.corpora.registry.available()
 sys.exit(nestag.lab.experiment.job.main(sys.argv[1:]))
@@ -116,16 +116,15 @@ def test_a_killed_run_goes_on_and_ends_the_same(done: Spec, tmp_path: Path, monk
     process.kill()
     assert process.wait() == -signal.SIGKILL
     assert cut.interrupted
-    assert 0 < len(json.loads((cut.folder / DIARY).read_text())["epochs"]) < 6
     with monkeypatch.context() as patched:  # stopped once more: trained, but not judged
         patched.setattr(job, "judge", _stop)
         assert job.main([str(cut.folder), "--cpu"]) == job.STOPPED
     assert not (cut.folder / FAILED).exists()
     assert not cut.finished
-    monkeypatch.setattr("nestag.training.train", _stop)  # and now it only has to be judged
+    monkeypatch.setattr("nestag.training.run.NestedTrainer", _stop)  # and now it only has to be judged
     assert job.main([str(cut.folder), "--cpu"]) == 0
     whole, again = (read_result(one.folder / "result.json") for one in (done, cut))
-    assert again.epochs == whole.epochs
+    assert [scoring[:3] for scoring in again.scorings] == [scoring[:3] for scoring in whole.scorings]
     assert again.evaluations == whole.evaluations
     assert again.calibration == whole.calibration
     assert (cut.model / "model.safetensors").exists()

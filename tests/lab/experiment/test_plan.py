@@ -9,8 +9,8 @@ from nestag.corpora.formats import jsonl
 from nestag.errors import InputError
 from nestag.lab.experiment.grid import Grid
 from nestag.lab.experiment.plan import Plan, plan_of
-from nestag.recipe import Recipe
-from test_recognizer import CORPUS
+from nestag.training.recipe import Recipe
+from two_sentences import CORPUS
 
 
 def test_where_each_run_stands(plan: Plan) -> None:
@@ -30,7 +30,7 @@ def test_only_some(grid: Grid, tmp_path: Path) -> None:
 @pytest.mark.parametrize("encoding", ["abs", "rel"])
 def test_changed_settings_are_refused(encoding: str, grid: Grid, plan: Plan) -> None:
     changed = replace(grid, recipes={"r": Recipe(epochs=99)}, encodings=(encoding,))
-    with pytest.raises(InputError, match=rf"small minilm {encoding} r seed 1 .*epochs was 12 and is 99.*; delete its"):
+    with pytest.raises(InputError, match=rf"minilm {encoding} r seed 1 .*epochs was 'auto' and is 99.*; delete its"):
         plan_of(changed, plan.root)
     assert len(plan_of(replace(changed, seeds=(2,)), plan.root).left) == 1
 

@@ -17,8 +17,8 @@ from nestag.lab.experiment.plan import Plan
 from nestag.lab.experiment.result import Key
 from nestag.lab.experiment.runner import Watch, environment, gpus, run_plan, run_tasks
 from nestag.lab.experiment.spec import CorpusFiles, Spec, folder_of, write_spec
-from nestag.recipe import Recipe
-from test_recognizer import CORPUS
+from nestag.training.recipe import Recipe
+from two_sentences import CORPUS
 
 NAP = """
 import os, signal, sys, time

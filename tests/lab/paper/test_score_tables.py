@@ -9,13 +9,14 @@ from hypothesis import strategies as st
 
 from finished_runs import evaluation, percent, result
 from nestag.evaluation.score import Score
-from nestag.lab.experiment.result import Epoch, Result
+from nestag.lab.experiment.result import Result
 from nestag.lab.paper.all_runs import runs_table
 from nestag.lab.paper.gains import gains_table
 from nestag.lab.paper.means import best, closest, mean_of
 from nestag.lab.paper.runs import ScoredRun, finished
 from nestag.lab.paper.scores import best_table, f1_table, precision_recall_table
 from nestag.tables import Cell, Figure, Row, Table, shown
+from nestag.training.progress import Scoring
 
 OURS = "minilm 23M, default, greedy"
 
@@ -151,13 +152,13 @@ def test_every_run_has_a_row_for_each_decoding() -> None:
     both = {"greedy": evaluation(percent(70)), "legal": evaluation(percent(72))}
     one = replace(
         result(test=both, dev={"legal": evaluation(percent(80))}, seed=4),
-        epochs=tuple(Epoch(1.0, Score.of(right, 10, 10)) for right in (5, 8, 7)),
+        scorings=tuple(Scoring(10 * n, 1.0, Score.of(right, 10, 10), n) for n, right in enumerate((5, 8, 7), 1)),
         seconds=90.0,
     )
     greedy, legal = (dict(zip(runs_table([one], "test").columns, row, strict=True)) for row in rows_of([one]))
     assert (greedy["seed"], greedy["decoding"], shown(greedy["F1"]), greedy["dev F1"]) == (4, "greedy", "70.00", None)
     assert (legal["decoding"], shown(legal["F1"]), shown(legal["dev F1"])) == ("legal", "72.00", "80.00")
-    assert (legal["best epoch"], legal["epochs"], shown(legal["minutes"])) == (2, 3, "1.5")
+    assert (legal["best step"], legal["steps"], shown(legal["minutes"])) == (20, 30, "1.5")
 
 
 def rows_of(results: list[Result]) -> tuple[Row, ...]:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from nestag.duration import duration
 from nestag.evaluation.seeds import over_seeds
 from nestag.files import writing
-from nestag.lab.experiment.duration import duration
 from nestag.lab.experiment.estimate import Estimate, estimate
 from nestag.lab.experiment.facts import read_facts
 from nestag.lab.experiment.grid import Grid, load_grid

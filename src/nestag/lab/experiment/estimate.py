@@ -1,8 +1,8 @@
 """How long the rest of an experiment will take, before it is begun.
 
-The unit is the time of one training token in one epoch, with its share of scoring dev. It is known from finished runs
-with the same encoder and recipe, or else found by a probe: a few real steps on sentences from the whole of a corpus.
-Judging a trained model counts as one more epoch, and to that comes what a process needs before it can do anything.
+The unit is the time of one subword that is learned from. It is known from finished runs with the same encoder and
+recipe, or else found by a probe: a few real steps on sentences from the whole of a corpus. Judging a trained model
+counts as one more pass over the corpus, and to that comes what a process needs before it can do anything.
 """
 
 from __future__ import annotations
@@ -18,14 +18,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from nestag.data import Sentence
-from nestag.lab.experiment.diary import Diary
 from nestag.lab.experiment.facts import facts_file, read_facts
 from nestag.lab.experiment.plan import Plan
 from nestag.lab.experiment.result import Result, read_results
 from nestag.lab.experiment.spec import CorpusFiles, Spec
+from nestag.training.folder import CHECKPOINTS, last_checkpoint
+from nestag.training.plan import rough_plan
+from nestag.training.recipe import Recipe
 
 if TYPE_CHECKING:
-    from nestag.trainer import Progress
+    from nestag.training.progress import Progress
 
 STEPS = 8
 """Steps of a probe."""
@@ -34,10 +36,17 @@ WARM = 2
 """Steps before the clock is started: the first ones are slow."""
 
 JUDGING = 1
-"""Epochs that take about as long as predicting and judging dev and test with both decodings."""
+"""Passes over the corpus that take about as long as predicting and judging dev and test with both decodings."""
 
 Probe = Callable[[Spec, bool], float]
-"""A way to time a run: its seconds for each training token and epoch."""
+"""A way to time a run: its seconds for each subword that is learned from."""
+
+
+class Size(NamedTuple):
+    """The size of a training corpus."""
+
+    sentences: int
+    words: int
 
 
 class Kind(NamedTuple):
@@ -64,7 +73,7 @@ def estimate(plan: Plan, cpu: bool = False, probe: Probe | None = None, start: f
     rates = known_rates(read_results(plan.root) if plan.root.is_dir() else [], plan.root)
     first = {_kind(spec): spec for spec in reversed(plan.left)}
     probed = {kind: (probe or timed)(spec, cpu) for kind, spec in first.items() if kind not in rates}
-    work = sum((rates | probed)[_kind(spec)] * sizes[spec.corpus] * (epochs_left(spec) + JUDGING) for spec in plan.left)
+    work = sum((rates | probed)[_kind(spec)] * work_left(spec, sizes[spec.corpus]) for spec in plan.left)
     seconds = work + len(plan.left) * (starting() if start is None else start)
     return Estimate(seconds, tuple(kind for kind in first if kind in rates), tuple(probed))
 
@@ -73,60 +82,66 @@ def _kind(spec: Spec) -> Kind:
     return Kind(spec.key.encoder, spec.key.recipe)
 
 
-def _size(corpus: CorpusFiles, root: Path) -> int:
-    """The training tokens of a corpus."""
+def _size(corpus: CorpusFiles, root: Path) -> Size:
+    """The size of a training corpus."""
     file = facts_file(root, corpus.name)
-    return read_facts(file).statistics["train"].tokens if file.exists() else sum(map(len, corpus.read("train")))
+    if file.exists():
+        found = read_facts(file).statistics["train"]
+        return Size(found.sentences, found.tokens)
+    sentences = corpus.read("train")
+    return Size(len(sentences), sum(map(len, sentences)))
 
 
 def known_rates(results: Sequence[Result], root: Path) -> dict[Kind, float]:
-    """Seconds for each training token and epoch, of all finished runs together."""
+    """Seconds for each subword that was learned from, of all finished runs together."""
     seconds: dict[Kind, float] = defaultdict(float)
-    work: dict[Kind, int] = defaultdict(int)
+    work: dict[Kind, float] = defaultdict(float)
     for result in results:
         file = facts_file(root, result.key.corpus)
-        if result.epochs and file.exists():
+        if result.scorings and file.exists():
             kind = Kind(result.key.encoder, result.key.recipe)
+            found = read_facts(file).statistics["train"]
+            plan = rough_plan(Recipe(**result.settings), found.sentences, found.tokens)
             seconds[kind] += result.seconds
-            work[kind] += read_facts(file).statistics["train"].tokens * len(result.epochs)
+            work[kind] += result.scorings[-1].step * plan.batch_subwords
     return {kind: seconds[kind] / work[kind] for kind in work if work[kind]}
 
 
-def epochs_left(spec: Spec) -> int:
-    """Epochs that a run still has to train."""
-    done = len(Diary(spec.folder).entries) if spec.interrupted else 0
-    return max(0, spec.recipe.epochs - done)
+def work_left(spec: Spec, size: Size) -> float:
+    """Subwords that a run still has to learn from, with what judging it takes."""
+    plan = rough_plan(spec.recipe, *size)
+    checkpoint = last_checkpoint(spec.model / CHECKPOINTS) if spec.interrupted else None
+    done = int(checkpoint.name.rpartition("-")[2]) if checkpoint else 0
+    return (max(0, plan.steps - done) + JUDGING * plan.epoch_steps) * plan.batch_subwords
 
 
 def starting() -> float:
     """Seconds that a process needs before it can train."""
     begin = time.perf_counter()
-    subprocess.run([sys.executable, "-c", "import nestag.training"], check=True)
+    subprocess.run([sys.executable, "-c", "import nestag.training.run"], check=True)
     return time.perf_counter() - begin
 
 
 def timed(spec: Spec, cpu: bool = False) -> float:
     """Time a few training steps in a temporary folder."""
     from nestag.lab.experiment.machine import prepare
-    from nestag.training import train
+    from nestag.training.run import train
 
     prepare(cpu)
     training, dev = spec.corpus.read("train"), spec.corpus.read("dev")
-    sample = spread_out(training, STEPS * spec.recipe.budget)
-    few = spread_out(dev, spec.recipe.budget)
+    plan = rough_plan(spec.recipe, len(training), tokens(training))
+    sample, few = (spread_out(sentences, STEPS * plan.batch_subwords) for sentences in (training, dev))
+    recipe = replace(spec.recipe, steps=STEPS, epochs="auto", batch_subwords=plan.batch_subwords, evaluations=1)
     times: dict[int, float] = {}  # when each step ended
 
     def watch(progress: Progress) -> None:
-        times.setdefault(progress.step, time.perf_counter())
+        if progress.step:
+            times.setdefault(progress.step, time.perf_counter())
 
     with tempfile.TemporaryDirectory() as folder:
         begin = time.perf_counter()
-        run = train(sample, few, Path(folder) / "model", replace(spec.recipe, epochs=1), 1, watch, use_cpu=cpu)
-    learning = per_step(begin, list(times.values())) * len(times) / tokens(sample)
-    begin = time.perf_counter()
-    run.recognizer.predict(few)
-    scoring = (time.perf_counter() - begin) / tokens(few)
-    return learning + scoring * tokens(dev) / tokens(training)
+        train(sample, few, Path(folder) / "model", recipe, watch=watch, use_cpu=cpu)
+    return per_step(begin, list(times.values())) / plan.batch_subwords
 
 
 def per_step(begin: float, ends: Sequence[float]) -> float:

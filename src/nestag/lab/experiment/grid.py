@@ -44,7 +44,7 @@ from nestag.encodings import available
 from nestag.errors import InputError, SettingError, UnknownNameError
 from nestag.lab.experiment.result import Key
 from nestag.lab.experiment.spec import CorpusFiles, Spec, folder_of
-from nestag.recipe import Recipe, load_recipe
+from nestag.training.recipe import Recipe, load_recipe
 from nestag.validation import from_mapping, setting
 
 DECODINGS: tuple[Decoding, ...] = get_args(Decoding)
@@ -233,9 +233,9 @@ class _Parser:
             if name in changes:
                 self._fail(f'{where} has {name}; write {name}s = ["{changes[name]}"] above the tables')
         try:
-            return recipe.changed({name: str(value) for name, value in changes.items()})
+            return recipe.changed(changes, where)
         except (UnknownNameError, SettingError) as error:
-            self._fail(f"{where}: {error}")
+            self._fail(str(error))
 
     def _seeds(self) -> tuple[int, ...]:
         given = self.table.seeds

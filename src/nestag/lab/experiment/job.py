@@ -25,7 +25,6 @@ from nestag.corpora.corpus import Corpus
 from nestag.data import Sentence
 from nestag.errors import InputError
 from nestag.files import writing
-from nestag.lab.experiment.diary import Diary
 from nestag.lab.experiment.machine import device, prepare, versions
 from nestag.lab.experiment.result import Result, write_result
 from nestag.lab.experiment.spec import FAILED, LOCK, Spec, read_spec
@@ -33,8 +32,9 @@ from nestag.lab.experiment.spec import FAILED, LOCK, Spec, read_spec
 if TYPE_CHECKING:
     from nestag.evaluation.calibration import Calibration
     from nestag.evaluation.result import Evaluation
-    from nestag.recognizer import NestedNER, Scored
-    from nestag.trainer import Progress
+    from nestag.recognizer import NestedNER, ScoredEntity
+    from nestag.training.progress import Progress
+    from nestag.training.run import Run
 
 BROKEN, TAKEN, STOPPED = 1, 75, 130
 """How a job ends that did not do its run: it failed, another process is at it, or it was told to stop."""
@@ -76,18 +76,15 @@ def do(spec: Spec, cpu: bool = False) -> None:
     for name, found in splits.items():
         for line in found.report.summary():
             log(f"{name}: {line}")
-    from nestag.recognizer import NestedNER  # slow, so after what may fail
-
     prepare(cpu)
-    diary = Diary(spec.folder)
-    trained(spec, splits, diary, cpu)
-    recognizer = NestedNER.from_pretrained(spec.model, "cpu" if cpu else None)  # as a user has it: in float32
+    run = trained(spec, splits, cpu)
+    recognizer = run.recognizer
     judged = {name: judge(spec, recognizer, name, splits) for name in ("dev", "test")}
     result = Result(
         key=spec.key,
         settings=spec.settings,
-        epochs=diary.epochs,
-        seconds=diary.entries[-1].seconds if diary.entries else 0.0,
+        scorings=tuple(run.scorings),
+        seconds=run.scorings[-1].seconds,
         parameters=sum(value.numel() for value in recognizer.model.parameters()),
         device=device(cpu),
         versions=versions(cpu),
@@ -100,27 +97,22 @@ def do(spec: Spec, cpu: bool = False) -> None:
     log("finished")
 
 
-def trained(spec: Spec, splits: Mapping[str, Corpus], diary: Diary, cpu: bool) -> None:
-    """Train the model, unless the folder has a trained one."""
-    from nestag.recognizer import SETTINGS
-    from nestag.trainer import BEST, CHECKPOINTS
-    from nestag.training import train
+def trained(spec: Spec, splits: Mapping[str, Corpus], cpu: bool) -> Run:
+    """The run of a folder, trained to its end; one that was is loaded."""
+    from nestag.training.run import train
+
+    told = 0
 
     def watch(progress: Progress) -> None:
-        if diary.see(progress.loss, progress.dev):
-            number, entry = len(diary.entries), diary.entries[-1]
-            log(f"epoch {number}: loss {entry.loss:.4f}, dev F1 {100 * entry.dev.f1:.2f}, {entry.seconds:.0f} s")
+        nonlocal told
+        for step, loss, found, seconds in progress.dev[told:]:
+            log(f"step {step:,}: loss {loss:.4f}, dev F1 {100 * found.f1:.2f}, {seconds:.0f} s")
+        told = len(progress.dev)
 
-    if (spec.model / SETTINGS).exists() and not (spec.model / BEST).exists():  # the last file saved, and the first gone
-        shutil.rmtree(spec.model / CHECKPOINTS, ignore_errors=True)
-        return
-    try:
-        run = train(splits["train"], splits["dev"], spec.model, spec.recipe, spec.key.seed, watch, use_cpu=cpu)
-    except KeyboardInterrupt:
-        diary.save()
-        raise
+    run = train(splits["train"], splits["dev"], spec.model, spec.recipe, seed=spec.key.seed, watch=watch, use_cpu=cpu)
     if run.set_aside:
         log(f"{run.set_aside:,} crossing entities of train were set aside")
+    return run
 
 
 class Judged(NamedTuple):
@@ -142,7 +134,7 @@ def judge(spec: Spec, recognizer: NestedNER, split: str, splits: Mapping[str, Co
     for decoding in spec.decodings:
         recognizer.settings = replace(recognizer.settings, decoding=decoding)
         if decoding == "legal":
-            rated = recognizer.predict_scored(gold)
+            rated = recognizer.predict(gold, confidence=True)
             calibrated = calibration_of(gold, rated)
             found = [tuple(scored.entity for scored in entities) for entities in rated]
         else:
@@ -154,14 +146,14 @@ def judge(spec: Spec, recognizer: NestedNER, split: str, splits: Mapping[str, Co
     return Judged(evaluations, calibrated)
 
 
-def calibration_of(gold: Sequence[Sentence], rated: Sequence[Sequence[Scored]]) -> Calibration:
-    """The calibration of the confidences."""
+def calibration_of(gold: Sequence[Sentence], rated: Sequence[Sequence[ScoredEntity]]) -> Calibration:
+    """How far the confidences can be trusted."""
     from nestag.evaluation.calibration import Rated, calibration
 
     return calibration(
-        Rated(confidence, entity in right)
+        Rated(scored.confidence, scored.entity in right)
         for right, entities in zip((set(sentence.entities) for sentence in gold), rated, strict=True)
-        for entity, confidence in entities
+        for scored in entities
     )
 
 

@@ -17,12 +17,12 @@ from typing import Any, NamedTuple
 from nestag.errors import InputError
 from nestag.evaluation.calibration import Calibration
 from nestag.evaluation.result import Evaluation
-from nestag.evaluation.score import Score
 from nestag.lab.experiment.records import read_json, record_from, write_json
+from nestag.training.progress import Scoring
 from nestag.validation import to_mapping
 
 RESULT = "result.json"
-VERSION = 1
+VERSION = 2
 
 
 class Key(NamedTuple):
@@ -35,20 +35,13 @@ class Key(NamedTuple):
     seed: int
 
 
-class Epoch(NamedTuple):
-    """Where a run stood after an epoch."""
-
-    loss: float
-    dev: Score
-
-
 @dataclass(frozen=True)
 class Result:
     """A finished run."""
 
     key: Key
     settings: dict[str, Any]  # the recipe as it was used
-    epochs: tuple[Epoch, ...]
+    scorings: tuple[Scoring, ...]  # of dev
     seconds: float  # of training
     parameters: int  # of the model
     device: str  # what it was trained on, in words

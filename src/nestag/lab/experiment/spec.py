@@ -15,7 +15,7 @@ from nestag.decoding import Decoding
 from nestag.errors import InputError
 from nestag.lab.experiment.records import read_record, write_json
 from nestag.lab.experiment.result import RESULT, Key
-from nestag.recipe import Recipe
+from nestag.training.recipe import Recipe
 from nestag.validation import to_mapping
 
 SPEC = "spec.json"

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from nestag.lab.experiment.result import Result
 from nestag.tables import Figure, Row, Section, Table
+from nestag.training.progress import best_of
 
 COLUMNS = (
     "corpus",
@@ -18,8 +19,8 @@ COLUMNS = (
     "precision",
     "recall",
     "F1",
-    "best epoch",
-    "epochs",
+    "best step",
+    "steps",
     "minutes",
     "calibration error",
 )
@@ -29,7 +30,8 @@ def runs_table(results: Sequence[Result], split: str) -> Table:
     """A row for each run and decoding that has scores on the split."""
     rows = tuple(row for result in results for row in _rows(result, split))
     note = (
-        f"Precision, recall and F1 are on {split}, in percent. The best epoch is that of the best F1 on dev;"
+        f"Precision, recall and F1 are on {split}, in percent. The best step is that of the best F1 on dev, steps are"
+        " those trained;"
         " minutes are those of training; the calibration error is that of legal decoding, from 0 to 1."
     )
     return Table("Every run", COLUMNS, (Section("", rows),), note)
@@ -37,7 +39,7 @@ def runs_table(results: Sequence[Result], split: str) -> Table:
 
 def _rows(result: Result, split: str) -> Iterator[Row]:
     key, found = result.key, result.calibration.get(split)
-    scores = [epoch.dev.f1 for epoch in result.epochs]
+    best = best_of(result.scorings)
     for decoding, evaluation in sorted(result.evaluations.get(split, {}).items()):
         dev = result.evaluations.get("dev", {}).get(decoding)
         score = evaluation.overall
@@ -50,8 +52,8 @@ def _rows(result: Result, split: str) -> Iterator[Row]:
             decoding,
             Figure(100 * dev.overall.f1) if dev else None,
             *(Figure(100 * value) for value in (score.precision, score.recall, score.f1)),
-            1 + scores.index(max(scores)) if scores else None,
-            len(scores),
+            best.step if best else None,
+            result.scorings[-1].step if best else None,
             Figure(result.seconds / 60, form=".1f"),
             Figure(found.error, form=".3f") if found and decoding == "legal" else None,
         )

@@ -72,7 +72,7 @@ def pictures(runs: Sequence[Result], split: str) -> Iterator[Picture]:
             yield Picture(topic, parts.draw(runs, split, breakdown), parts.words(runs, split, breakdown))
         yield Picture(topics.KINDS, kinds.draw(runs, split), kinds.words(runs, split))
         yield from _confusion(runs, split)
-    if any(run.epochs for run in runs):
+    if any(run.scorings for run in runs):
         yield Picture(topics.CURVES, curves.draw(runs), curves.words(runs))
     if reliability.calibrations(runs, split):
         yield Picture(topics.CALIBRATION, reliability.draw(runs, split), reliability.words(runs, split))

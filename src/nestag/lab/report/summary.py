@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from nestag.lab.experiment.duration import duration
+from nestag.duration import duration
 from nestag.lab.experiment.result import RESULT, Result
 from nestag.lab.paper.runs import size_of
 from nestag.lab.report.groups import Way, best_way, decodings, encodings, f1, of_way, setups, title_of

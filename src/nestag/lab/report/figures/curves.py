@@ -22,19 +22,19 @@ def draw(results: Sequence[Result]) -> Figure:
     for number, encoding in enumerate(encodings(results)):
         own = sign(number)
         label: str | None = encoding
-        for run in (one for one in results if one.key.encoding == encoding and one.epochs):
-            epochs = range(1, len(run.epochs) + 1)
+        for run in (one for one in results if one.key.encoding == encoding and one.scorings):
+            steps = [scoring.step for scoring in run.scorings]
             look = {"color": own.colour, "linestyle": own.stroke, "linewidth": 1.3}
             # A run of a single epoch has no line, only a point.
-            marker = own.marker if len(run.epochs) == 1 else None
-            above.plot(epochs, [100 * epoch.dev.f1 for epoch in run.epochs], label=label, marker=marker, **look)
-            below.plot(epochs, [epoch.loss for epoch in run.epochs], marker=marker, **look)
+            marker = own.marker if len(run.scorings) == 1 else None
+            above.plot(steps, [100 * scoring.score.f1 for scoring in run.scorings], label=label, marker=marker, **look)
+            below.plot(steps, [scoring.loss for scoring in run.scorings], marker=marker, **look)
             label = None
     frame_percent(above)
     above.set_ylabel("F1 on dev, %")
     below.set_ylabel("loss")
     below.set_ylim(bottom=0)
-    below.set_xlabel("epoch")
+    below.set_xlabel("step")
     below.xaxis.get_major_locator().set_params(integer=True)
     legend_above(figure, above)
     return figure
@@ -43,9 +43,9 @@ def draw(results: Sequence[Result]) -> Figure:
 def words(results: Sequence[Result]) -> str:
     """What the picture shows, for those who cannot see it."""
     told = [
-        f"{run.key.encoding} seed {run.key.seed}: F1 {percent(100 * run.epochs[0].dev.f1)} after the first of"
-        f" {len(run.epochs)} epochs, {percent(100 * max(epoch.dev.f1 for epoch in run.epochs))} at best"
+        f"{run.key.encoding} seed {run.key.seed}: F1 {percent(100 * run.scorings[0].score.f1)} after the first of"
+        f" {len(run.scorings)} scorings, {percent(100 * max(scoring.score.f1 for scoring in run.scorings))} at best"
         for run in results
-        if run.epochs
+        if run.scorings
     ]
     return f"F1 on dev and loss by epoch. {'; '.join(told)}."

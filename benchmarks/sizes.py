@@ -1,0 +1,231 @@
+"""How good a recipe is on corpora of every size: one run for each corpus, size, recipe and seed, many at once.
+
+    export NESTAG_CORPORA=...
+    python benchmarks/sizes.py docs/results/sizes.jsonl [--at-once 16] [--minutes 9] [--encoder minilm]
+    python benchmarks/sizes.py docs/results/sizes.jsonl --write docs/results
+
+A training corpus of N sentences is the first N of a fixed random order, in the order of the corpus; dev is whole. Each
+finished run is one line of the file. Runs that have a line are not done again, so the same command goes on after an
+interruption, and with `--minutes` a run is only begun while there is time. `--write` makes the table and the plot.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import os
+import queue
+import random
+import statistics
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from nestag.data import Sentence
+
+SIZES = (100, 250, 500, 1_000, 2_000, 4_000, 0)
+"""Training sentences; 0 is all of them."""
+
+SEEDS = {100: 3, 250: 3, 500: 3, 1_000: 3}
+"""Runs at a size; 1 where nothing is said."""
+
+TUNED_ON = ("genia", "litbank", "gum")
+HELD_OUT = ("germeval2014",)
+SEARCHED: Mapping[int, dict[str, int]] = {
+    250: {"batch_subwords": 512, "steps": 800, "patience": 0},
+    500: {"batch_subwords": 1024, "steps": 1500, "patience": 0},
+    2_000: {"batch_subwords": 512, "steps": 3000, "evaluations": 20},
+}
+"""Settings that were best in the search for a size, where they are not those of the rule."""
+
+TOO_LONG = {("germeval2014", 0, "paper")}
+"""Runs that take longer than all others together."""
+
+
+class Job(NamedTuple):
+    """One run."""
+
+    corpus: str
+    sentences: int
+    recipe: str  # default, paper or searched
+    seed: int
+
+
+def jobs() -> list[Job]:
+    """Every run, the longest first."""
+    found: list[Job] = []
+    for size in sorted(SIZES, key=lambda size: -(size or 10**9)):
+        for recipe in ("paper", "default", "searched"):
+            corpora = TUNED_ON if recipe == "searched" else (*TUNED_ON, *HELD_OUT)
+            if recipe == "searched" and size not in SEARCHED:
+                continue
+            seeds = range(1, 1 + SEEDS.get(size, 1))
+            found += [Job(corpus, size, recipe, seed) for seed in seeds for corpus in corpora]
+    return [job for job in found if job[:3] not in TOO_LONG]
+
+
+def subset(sentences: list[Sentence], size: int) -> list[Sentence]:
+    """The first sentences of a fixed random order, in the order of the corpus; 0 takes all."""
+    order = list(range(len(sentences)))
+    random.Random(0).shuffle(order)
+    return [sentences[index] for index in sorted(order[: size or None])]
+
+
+def do(job: Job, encoder: str) -> dict[str, Any]:
+    """Train one recognizer and score it."""
+    from nestag.corpora.formats import jsonl
+    from nestag.evaluation import score
+    from nestag.training.run import train
+
+    folder = Path(os.environ["NESTAG_CORPORA"]) / job.corpus
+    training, dev, test = (list(jsonl.read(folder / f"{split}.jsonl.gz")) for split in ("train", "dev", "test"))
+    settings: dict[str, Any] = dict(SEARCHED[job.sentences]) if job.recipe == "searched" else {}
+    recipe = "default" if job.recipe == "searched" else job.recipe
+    begun = time.monotonic()
+    with tempfile.TemporaryDirectory() as place:
+        run = train(
+            subset(training, job.sentences), dev, f"{place}/model", recipe, seed=job.seed, encoder=encoder, **settings
+        )
+    seconds = time.monotonic() - begun
+    found = score([sentence.entities for sentence in test], run.recognizer.predict(test))
+    plan = run.plan
+    return {
+        **job._asdict(),
+        "steps": plan.steps,
+        "batch_subwords": plan.batch_subwords,
+        "subwords": plan.subwords,
+        "epochs": round(plan.epochs, 1),
+        "dev": round(100 * run.dev.f1, 2),
+        "test": round(100 * found.f1, 2),
+        "curve": [[scoring.step, round(scoring.loss, 4), round(100 * scoring.score.f1, 2)] for scoring in run.scorings],
+        "seconds": round(seconds, 1),
+    }
+
+
+def work(waiting: Any, path: Path, encoder: str, deadline: float) -> None:
+    """Do runs until none is left, or no time."""
+    import torch
+    from transformers.utils import logging
+
+    torch.set_num_threads(1)
+    torch.backends.cuda.enable_cudnn_sdp(False)  # many processes at once make it fail
+    logging.disable_progress_bar()
+    logging.set_verbosity_error()
+    while time.time() < deadline:
+        try:
+            job = waiting.get_nowait()
+        except queue.Empty:
+            return
+        line = json.dumps(do(Job(*job), encoder)) + "\n"
+        with path.open("a", encoding="utf-8") as stream:
+            stream.write(line)  # one short write: lines of several processes do not mix
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    """The finished runs."""
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
+
+
+def run_all(path: Path, at_once: int, minutes: float, encoder: str) -> None:
+    """Do what is not done yet, several runs at once."""
+    done = {tuple(record[name] for name in Job._fields) for record in read(path)}
+    left = [job for job in jobs() if tuple(job) not in done]
+    print(f"{len(done)} runs are done, {len(left)} are left")
+    context = multiprocessing.get_context("spawn")
+    waiting = context.Queue()
+    for job in left:
+        waiting.put(tuple(job))
+    time.sleep(1)  # until the queue's own thread has written it
+    deadline = time.time() + 60 * minutes
+    workers = [context.Process(target=work, args=(waiting, path, encoder, deadline)) for _ in range(at_once)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    waiting.cancel_join_thread()
+
+
+def means(records: list[dict[str, Any]], split: str) -> dict[tuple[str, int, str], tuple[float, float, int]]:
+    """Mean, deviation and number of runs for each corpus, size and recipe."""
+    grouped: defaultdict[tuple[str, int, str], list[float]] = defaultdict(list)
+    for record in records:
+        grouped[record["corpus"], record["sentences"], record["recipe"]].append(record[split])
+    return {
+        key: (statistics.mean(values), statistics.stdev(values) if len(values) > 1 else 0.0, len(values))
+        for key, values in grouped.items()
+    }
+
+
+def table(records: list[dict[str, Any]]) -> Iterator[str]:
+    """F1 on dev and test for each corpus and size, as lines of Markdown."""
+    dev, test = means(records, "dev"), means(records, "test")
+
+    def cell(found: Mapping[tuple[str, int, str], tuple[float, float, int]], key: tuple[str, int, str]) -> str:
+        if key not in found:
+            return "–"
+        mean, deviation, count = found[key]
+        return f"{mean:.2f} ± {deviation:.2f}" if count > 1 else f"{mean:.2f}"
+
+    yield (
+        "| corpus | sentences | steps × subwords | default, dev | best found, dev | paper, dev |"
+        " default, test | paper, test |"
+    )
+    yield "|---|---:|---:|---:|---:|---:|---:|---:|"
+    for corpus in (*TUNED_ON, *HELD_OUT):
+        for size in SIZES:
+            plans = [r for r in records if (r["corpus"], r["sentences"], r["recipe"]) == (corpus, size, "default")]
+            plan = f"{plans[0]['steps']:,} × {plans[0]['batch_subwords']:,}" if plans else "–"
+            row = [cell(dev, (corpus, size, recipe)) for recipe in ("default", "searched", "paper")]
+            row += [cell(test, (corpus, size, recipe)) for recipe in ("default", "paper")]
+            yield f"| {corpus} | {f'{size:,}' if size else 'all'} | {plan} | " + " | ".join(row) + " |"
+
+
+def plot(records: list[dict[str, Any]], path: Path) -> None:
+    """F1 on dev by size, a panel for each corpus."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    mpl.rcParams["svg.hashsalt"] = "nestag"
+    from matplotlib import pyplot
+
+    found = means(records, "dev")
+    corpora = (*TUNED_ON, *HELD_OUT)
+    figure, axes = pyplot.subplots(1, len(corpora), figsize=(3.2 * len(corpora), 3.0), sharey=True)
+    for axis, corpus in zip(axes, corpora, strict=True):
+        for recipe, style in (("default", "o-"), ("searched", "x"), ("paper", "s--")):
+            points = sorted(
+                (size or 16_000, found[key][0]) for key in found for size in [key[1]] if key[::2] == (corpus, recipe)
+            )
+            axis.plot(*zip(*points, strict=True), style, label=recipe) if points else None
+        axis.set(title=corpus, xscale="log", xlabel="training sentences", ylim=(0, 80))
+        axis.set_xticks([100, 1_000, 16_000], ["100", "1,000", "all"])
+        axis.grid(alpha=0.3)
+    axes[0].set_ylabel("F1 on dev")
+    axes[-1].legend(loc="lower right")
+    figure.tight_layout()
+    figure.savefig(path, metadata={"Date": None})
+
+
+def main() -> None:
+    """Do the runs, or show what came of them."""
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("results", type=Path)
+    arguments.add_argument("--at-once", type=int, default=1)
+    arguments.add_argument("--minutes", type=float, default=10_000.0)
+    arguments.add_argument("--encoder", default="minilm")
+    arguments.add_argument("--write", type=Path, metavar="DIR", help="write the table and the plot here")
+    options = arguments.parse_args()
+    if options.write:
+        records = read(options.results)
+        (options.write / "sizes-table.md").write_text("\n".join(table(records)) + "\n", encoding="utf-8")
+        plot(records, options.write / "pictures" / "sizes.svg")
+    else:
+        run_all(options.results, options.at_once, options.minutes, options.encoder)
+
+
+if __name__ == "__main__":
+    main()

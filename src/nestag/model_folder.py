@@ -1,0 +1,122 @@
+"""A saved model is one thing: a manifest binds its files together, and nothing in it can run.
+
+The manifest names every file with its sha256 and is written last. A folder without one is not a finished model; a file
+that is missing or changed is refused. Settings may be edited by hand, which is said.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from nestag.errors import InputError
+from nestag.files import read_text, writing
+
+MANIFEST = "manifest.json"
+SETTINGS = "nestag.json"
+VOCABULARY = "vocabulary.json"
+WEIGHTS = "model.safetensors"
+CONFIG = "config.json"
+
+FORMAT = 1
+"""The layout of the folder; one of another layout is refused."""
+
+EDITABLE = (SETTINGS,)
+REQUIRED = {WEIGHTS, CONFIG, VOCABULARY, SETTINGS, "tokenizer.json"}
+_PLAIN = re.compile(r"[\w.-]+")
+_RUNNABLE = ("auto_map", "custom_pipelines")
+
+
+class EditedModelWarning(UserWarning):
+    """Settings of a model were changed after it was saved."""
+
+
+def write_manifest(folder: Path) -> None:
+    """Bind the files of a folder together; this makes it a finished model."""
+    files = {path.name: _digest(path) for path in sorted(folder.iterdir()) if path.is_file() and _bound(path.name)}
+    with writing(folder / MANIFEST) as stream:
+        stream.write(json.dumps({"format": FORMAT, "files": files}, indent=1) + "\n")
+
+
+def is_finished(folder: Path) -> bool:
+    """Whether a folder holds a model that was saved to the end."""
+    return (folder / MANIFEST).is_file()
+
+
+def check_folder(folder: Path) -> None:
+    """Refuse a folder that is not what was saved; settings that were edited are only mentioned."""
+    if not is_finished(folder):
+        raise InputError(f"there is no {MANIFEST} in it; give a folder saved by training", str(folder))
+    for name, digest in _files(read_json(folder / MANIFEST), folder).items():
+        path = folder / name
+        if not path.is_file():
+            raise InputError(f"{name} is missing; copy the whole folder again, or train again", str(folder))
+        if _digest(path) != digest:
+            if name not in EDITABLE:
+                raise InputError(f"{name} is not the file that was saved; copy the folder again", str(folder))
+            warnings.warn(f"{folder / name} was edited after the model was saved", EditedModelWarning, stacklevel=3)
+    _refuse_code(folder)
+
+
+def read_json(path: Path) -> Any:
+    """A JSON file of a model."""
+    try:
+        return json.loads(read_text(path))
+    except ValueError as error:
+        raise InputError(f"cannot be read as JSON ({error}); copy the model again", str(path)) from None
+
+
+def _files(manifest: Any, folder: Path) -> Mapping[str, str]:
+    """The files of a manifest, all of them plain names in the folder itself."""
+    version = manifest.get("format") if isinstance(manifest, dict) else None
+    if version != FORMAT:
+        raise InputError(f"the model has the format {version!r}, and this nestag reads {FORMAT}", str(folder))
+    files = manifest.get("files")
+    if not isinstance(files, dict) or not set(files) >= REQUIRED:
+        raise InputError(f"{MANIFEST} does not list the files of a model; copy the folder again", str(folder))
+    for name, digest in files.items():
+        if not _PLAIN.fullmatch(name) or not isinstance(digest, str):
+            raise InputError(f"{MANIFEST} lists {name!r}, which is no file of a model", str(folder))
+    return files
+
+
+def _refuse_code(folder: Path) -> None:
+    """Refuse configurations that name code to be loaded with the model."""
+    for name in (CONFIG, "tokenizer_config.json"):
+        if (folder / name).is_file():
+            _refuse_keys(read_json(folder / name), folder / name)
+
+
+def _refuse_keys(value: Any, path: Path) -> None:
+    if isinstance(value, dict):
+        for key in _RUNNABLE:
+            if key in value:
+                raise InputError(f"{key!r} names code that would run with the model; nestag never runs it", str(path))
+        for inner in value.values():
+            _refuse_keys(inner, path)
+    elif isinstance(value, list):
+        for inner in value:
+            _refuse_keys(inner, path)
+
+
+def _bound(name: str) -> bool:
+    """Whether a file is part of the model: not the card, not what hides, not what training left."""
+    return (
+        not name.startswith(".")
+        and name.endswith((".json", ".safetensors", ".txt", ".model"))
+        and name
+        not in (
+            MANIFEST,
+            "run.json",
+        )
+    )
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -1,0 +1,11 @@
+"""Words -> subwords -> windows -> arrays for an encoder, with NumPy alone.
+
+A chunk of sentences is tokenized (`words`), cut into windows that fit the encoder (`windows`), and turned into padded
+arrays a batch at a time (`layout`). Nothing here loops over words in Python except to look each one up.
+"""
+
+from nestag.subwords.layout import Arrays, Layout, LayoutMaker
+from nestag.subwords.windows import Windows, batches
+from nestag.subwords.words import SHAPES, Subwords, WordTable
+
+__all__ = ["SHAPES", "Arrays", "Layout", "LayoutMaker", "Subwords", "Windows", "WordTable", "batches"]

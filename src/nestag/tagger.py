@@ -1,0 +1,226 @@
+"""The tagger: any pretrained encoder, word vectors, and one linear head each for n, c and u.
+
+Tensors in, scores out; it knows nothing of files, words or labels. Options, all linear in the sentence: how the
+subwords of a word are pooled, an embedding of word shapes, and convolutions over the words.
+"""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from transformers import AutoConfig, AutoModel, PretrainedConfig, PreTrainedModel
+
+from nestag.encoders import locate, out_of_reach
+from nestag.errors import InputError
+from nestag.subwords import SHAPES, Arrays
+from nestag.subwords.words import Ints
+
+IGNORED = -100
+Floats = NDArray[np.float32]
+
+GPU_BATCH, CPU_BATCH = 65_536, 4_096
+"""Subwords that are scored at once."""
+
+
+class TaggerConfig(PretrainedConfig):
+    """What a tagger is made of."""
+
+    model_type = "nestag"
+
+    def __init__(
+        self,
+        encoder: dict[str, Any] | None = None,  # the encoder's own configuration
+        sizes: tuple[int, int, int] = (1, 1, 1),  # of the tables of n, c and u
+        pooling: str = "first",  # of a word's subwords: first, last or mean
+        shape_size: int = 0,  # of the embedding of word shapes; 0 for none
+        conv_size: int = 0,  # channels of the convolutions over words; 0 for none
+        conv_layers: int = 2,  # how many of them
+        dropout: float = 0.2,  # before the heads
+        **rest: Any,
+    ) -> None:
+        self.encoder = encoder or {"model_type": "bert"}
+        self.sizes = tuple(sizes)
+        self.pooling = pooling
+        self.shape_size = shape_size
+        self.conv_size = conv_size
+        self.conv_layers = conv_layers
+        self.dropout = dropout
+        super().__init__(**rest)
+
+
+class TaggerOutput(NamedTuple):
+    """The three heads' scores for each word, and the loss if labels were given."""
+
+    n: Tensor  # windows x words x size of the table
+    c: Tensor
+    u: Tensor
+    loss: Tensor | None = None
+
+
+class Convolution(nn.Module):
+    """A gated residual convolution over neighbouring words; words beyond the last count as zero."""
+
+    def __init__(self, size: int, kernel: int = 3) -> None:
+        super().__init__()
+        self.norm = nn.LayerNorm(size)
+        self.conv = nn.Conv1d(size, 2 * size, kernel, padding=kernel // 2)
+
+    def forward(self, vectors: Tensor, present: Tensor) -> Tensor:
+        """Mix the vectors of neighbouring words."""
+        inner = self.norm(vectors) * present  # windows x words x size
+        mixed = self.conv(inner.transpose(1, 2)).transpose(1, 2)
+        added: Tensor = vectors + nn.functional.glu(mixed, dim=-1)
+        return added
+
+
+class Tagger(PreTrainedModel):
+    """An encoder with three heads."""
+
+    config_class = TaggerConfig
+    base_model_prefix = "encoder"
+    _supports_sdpa = True
+    _supports_flash_attn = True
+    _supports_flash_attn_2 = True
+
+    def __init__(self, config: TaggerConfig, encoder: nn.Module | None = None) -> None:
+        """Build it with an encoder of the configured kind, or around one that exists."""
+        super().__init__(config)
+        settings = dict(config.encoder)
+        self.encoder: Any = encoder or AutoModel.from_config(
+            AutoConfig.for_model(settings.pop("model_type"), **settings), trust_remote_code=False
+        )
+        if getattr(self.encoder, "pooler", None) is not None:
+            self.encoder.pooler = None  # made for whole sentences; nothing here reads it
+        width: int = self.encoder.config.hidden_size  # type: ignore[union-attr, assignment]
+        self.shapes = nn.Embedding(SHAPES, config.shape_size) if config.shape_size else None
+        width += config.shape_size
+        self.narrow = nn.Linear(width, config.conv_size) if config.conv_size else None
+        width = config.conv_size or width
+        layers = config.conv_layers if config.conv_size else 0
+        self.convolutions = nn.ModuleList(Convolution(width) for _ in range(layers))
+        self.dropout = nn.Dropout(config.dropout)
+        self.heads = nn.ModuleList(nn.Linear(width, size) for size in config.sizes)
+        self.post_init()  # type: ignore[no-untyped-call]
+
+    def _init_weights(self, module: nn.Module) -> None:
+        """Fresh weights for our own layers alone: the encoder initializes its own, and keeps pretrained ones."""
+        if isinstance(module, nn.Linear) and any(module is head for head in self.heads):
+            nn.init.normal_(module.weight, std=0.02)
+            nn.init.zeros_(module.bias)
+        elif module is self.shapes:
+            nn.init.normal_(module.weight, std=0.02)
+
+    @classmethod
+    def around(cls, encoder: str, **settings: Any) -> Tagger:
+        """A tagger around a pretrained encoder, whose heads are still to be trained."""
+        try:
+            pretrained = AutoModel.from_pretrained(locate(encoder), trust_remote_code=False, dtype=torch.float32)
+        except (OSError, ValueError) as error:
+            raise out_of_reach(encoder, error) from None
+        return cls(TaggerConfig(encoder=pretrained.config.to_dict(), **settings), pretrained)
+
+    @classmethod
+    def loaded(cls, folder: Path) -> Tagger:
+        """A tagger from a folder that `save_pretrained` made; weights that do not fit exactly are refused."""
+        loading: Any = cls.from_pretrained
+        try:
+            model, info = loading(str(folder), use_safetensors=True, local_files_only=True, output_loading_info=True)
+        except (OSError, ValueError, RuntimeError, KeyError) as error:
+            reason = " ".join(str(error).split())[:300]
+            raise InputError(f"the model cannot be loaded ({reason}); was it saved by nestag?", str(folder)) from None
+        for what in ("missing_keys", "unexpected_keys", "mismatched_keys"):
+            if info.get(what):
+                names = ", ".join(sorted(map(str, info[what]))[:3])
+                raise InputError(f"its weights do not fit: {what.replace('_', ' ')} {names}", str(folder))
+        found: Tagger = model
+        return found
+
+    def forward(
+        self,
+        input_ids: Tensor,  # windows x subwords
+        attention_mask: Tensor,  # windows x subwords
+        word: Tensor,  # windows x subwords: which word of the window each is part of, -1 for none
+        shape: Tensor,  # windows x words, -1 beyond the last one
+        labels: Tensor | None = None,  # windows x words x 3, IGNORED where nothing is to be learned
+    ) -> TaggerOutput:
+        """Score every word of every window."""
+        hidden = self.encoder(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
+        vectors = pooled(hidden, word, shape.shape[1], self.config.pooling)  # windows x words x width
+        if self.shapes is not None:
+            vectors = torch.cat([vectors, self.shapes(shape.clamp(min=0)).to(vectors.dtype)], dim=-1)
+        vectors = self.dropout(vectors)
+        if self.narrow is not None:
+            vectors, present = self.narrow(vectors), (shape >= 0)[..., None]
+            for convolution in self.convolutions:
+                vectors = convolution(vectors, present)
+            vectors = self.dropout(vectors)
+        n, c, u = (head(vectors) for head in self.heads)
+        return TaggerOutput(n, c, u, None if labels is None else summed_loss((n, c, u), labels))
+
+
+def pooled(hidden: Tensor, word: Tensor, words: int, pooling: str) -> Tensor:
+    """One vector for each word of its subwords' vectors; subwords of no word (-1) go to a row that is dropped."""
+    batch, length, width = hidden.shape
+    target = torch.where(word < 0, words, word)  # windows x subwords
+    if pooling == "mean":
+        total = hidden.new_zeros(batch, words + 1, width).scatter_add_(1, target[..., None].expand_as(hidden), hidden)
+        count = hidden.new_zeros(batch, words + 1).scatter_add_(1, target, torch.ones_like(target, dtype=hidden.dtype))
+        return total[:, :words] / count[:, :words, None].clamp(min=1)
+    place = torch.arange(length, device=word.device).expand_as(word)
+    if pooling == "first":
+        at = place.new_full((batch, words + 1), length - 1).scatter_reduce_(1, target, place, "amin")
+    else:
+        at = place.new_zeros(batch, words + 1).scatter_reduce_(1, target, place, "amax")
+    return hidden.gather(1, at[:, :words, None].expand(-1, -1, width))
+
+
+def summed_loss(scores: tuple[Tensor, Tensor, Tensor], labels: Tensor) -> Tensor:
+    """The three heads' cross-entropies, added, each the mean over the words to be learned."""
+    total = labels.new_zeros((), dtype=torch.float32)
+    for head, score in enumerate(scores):
+        wanted = labels[..., head].flatten()
+        loss = nn.functional.cross_entropy(score.flatten(0, 1).float(), wanted, ignore_index=IGNORED, reduction="sum")
+        total = total + loss / (wanted != IGNORED).sum().clamp(min=1)
+    return total
+
+
+class TaggerScorer:
+    """A tagger as the engine calls it: arrays in, log-probabilities out, in bfloat16 where a GPU has it."""
+
+    def __init__(self, model: Tagger, batch_subwords: int = 0) -> None:
+        """`batch_subwords` is how many subwords are scored at once; 0 is what suits the device."""
+        self.model = model
+        self.sizes: tuple[int, int, int] = model.config.sizes
+        self.batch_subwords = batch_subwords or (GPU_BATCH if model.device.type == "cuda" else CPU_BATCH)
+
+    @torch.inference_mode()
+    def __call__(self, arrays: Arrays, row: Ints, column: Ints) -> tuple[Floats, Floats, Floats]:
+        """The log-probabilities of the three heads for the words at these rows and columns of a batch."""
+        device, was_training = self.model.device, self.model.training
+        self.model.train(False)
+        inputs = {name: _moved(values, device) for name, values in arrays._asdict().items()}
+        at = _moved(row, device), _moved(column, device)
+        with fast_precision(device):
+            scores = self.model(**inputs)[:3]
+        found = torch.cat([torch.log_softmax(score[at].float(), dim=-1) for score in scores], dim=-1)
+        self.model.train(was_training)
+        n, c, u = np.split(found.cpu().numpy(), np.cumsum(self.sizes)[:2], axis=1)
+        return n, c, u
+
+
+def fast_precision(device: torch.device) -> AbstractContextManager[object]:
+    """The numbers in which scores are computed: bfloat16 where a GPU has it, else float32."""
+    if device.type == "cuda" and torch.cuda.is_bf16_supported():
+        return torch.autocast("cuda", torch.bfloat16)
+    return nullcontext()
+
+
+def _moved(values: NDArray[np.int64], device: torch.device) -> Tensor:
+    tensor = torch.from_numpy(values)
+    return tensor.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else tensor

@@ -1,0 +1,40 @@
+"""Advice: why a model has not learned what it could, and a setting that helps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from nestag.training.run import Run
+
+RISING = 0.01
+"""F1 gained in the last quarter of a run that counts as still rising."""
+
+
+def advice(run: Run) -> Iterator[str]:
+    """What is worth saying about a run: nothing if it learned what there was to learn."""
+    dev, plan, vocabulary = run.dev, run.plan, run.recognizer.vocabulary
+    longer = f"--set steps={max(600, 3 * plan.steps)}"
+    if not dev.gold:
+        yield "dev F1 is 0 because dev has no entities; check its format and field names"
+    elif not dev.predicted:
+        yield f"dev F1 is 0 because no entity was predicted in {plan.steps:,} steps; train longer: {longer}"
+    elif not dev.correct:
+        yield (
+            f"dev F1 is 0 although {dev.predicted:,} entities were predicted: types or borders differ between train"
+            " and dev; compare them with nestag stats and nestag doctor"
+        )
+    elif _still_rising(run):
+        yield f"dev F1 was still rising at the end; train longer: {longer}"
+    labels = len(vocabulary.n) + len(vocabulary.c) + len(vocabulary.u)
+    if labels > plan.sentences:
+        yield (
+            f"there are more labels ({labels:,}) than sentences ({plan.sentences:,}), so most are seen once or never;"
+            " annotate more sentences, or join rare types"
+        )
+
+
+def _still_rising(run: Run) -> bool:
+    """Whether the last quarter of a run brought the best score, and a good deal of it."""
+    scores = [scoring.score.f1 for scoring in run.scorings]
+    before = scores[: len(scores) - max(1, len(scores) // 4)]
+    return bool(before) and scores[-1] == max(scores) and scores[-1] - max(before) >= RISING

@@ -1,0 +1,74 @@
+"""What a run leaves on the disk while it goes on: its last complete checkpoint, with the best weights so far.
+
+Trainer writes its own checkpoint; ours stands beside it in the same folder. It counts once its last file, the mark that
+it is complete, has been written.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from safetensors.torch import load_file, save_file
+
+from nestag.training.folder import COMPLETE
+from nestag.training.progress import Scoring, scorings_from
+
+STATE = "nestag_state.json"
+AVERAGE = "average.safetensors"
+BEST = "best.safetensors"
+
+Weights = dict[str, torch.Tensor]
+
+
+@dataclass
+class State:
+    """What is ours of a checkpoint."""
+
+    dev: list[Scoring]
+    loss_sum: float  # of the steps since dev was scored last
+    loss_steps: int
+    seconds: float  # of training so far
+    average_steps: int
+    average: Weights | None
+    best: Weights | None
+
+
+def save_state(checkpoint: Path, state: State) -> None:
+    """Add ours to Trainer's checkpoint, mark it as complete, and remove those before it."""
+    record = {
+        "dev": state.dev,
+        "loss": [state.loss_sum, state.loss_steps],
+        "seconds": state.seconds,
+        "average": state.average_steps,
+    }
+    (checkpoint / STATE).write_text(json.dumps(record), encoding="utf-8")
+    for name, weights in ((AVERAGE, state.average), (BEST, state.best)):
+        if weights is not None:
+            save_file({key: value.contiguous() for key, value in weights.items()}, checkpoint / name)
+    (checkpoint / COMPLETE).touch()
+    for old in checkpoint.parent.glob("checkpoint-*"):
+        if old != checkpoint:
+            shutil.rmtree(old, ignore_errors=True)
+
+
+def load_state(checkpoint: Path, device: torch.device) -> State:
+    """The inverse of `save_state`."""
+    record = json.loads((checkpoint / STATE).read_text(encoding="utf-8"))
+
+    def weights(name: str) -> Weights | None:
+        path = checkpoint / name
+        return load_file(path, device=str(device)) if path.exists() else None
+
+    return State(
+        dev=scorings_from(record["dev"]),
+        loss_sum=record["loss"][0],
+        loss_steps=record["loss"][1],
+        seconds=record["seconds"],
+        average_steps=record["average"],
+        average=weights(AVERAGE),
+        best=weights(BEST),
+    )

@@ -1,0 +1,80 @@
+"""What there is to learn: the training corpus laid out, its labels, and the batches it is learned in."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.utils.data import Dataset, Sampler
+
+from nestag.subwords import Layout, batches
+from nestag.subwords.words import Ints
+from nestag.tagger import IGNORED
+from nestag.vocabulary import LabelIds
+
+
+@dataclass(frozen=True)
+class TrainingSet:
+    """A training corpus as arrays."""
+
+    layout: Layout
+    labels: NDArray[np.int64]  # words x 3: the numbers of n, c and u
+
+    @classmethod
+    def of(cls, layout: Layout, labels: Sequence[LabelIds]) -> TrainingSet:
+        """A corpus with the labels of each sentence."""
+        parts = [np.array([number for ids in labels for number in ids[head]], dtype=np.int64) for head in range(3)]
+        return cls(layout, np.stack(parts, axis=1))
+
+    def tensors(self, batch: Sequence[int]) -> dict[str, Tensor]:
+        """What `Tagger.forward` takes for some windows, labels included."""
+        rows = np.asarray(batch, dtype=np.int64)
+        arrays = self.layout.arrays(rows)
+        row, column, word = self.layout.kept(rows)
+        labels = np.full((*arrays.shape.shape, 3), IGNORED, dtype=np.int64)
+        labels[row, column] = self.labels[word]
+        found = {name: torch.from_numpy(values) for name, values in arrays._asdict().items()}
+        return {**found, "labels": torch.from_numpy(labels)}
+
+
+class Numbers(Dataset[int]):
+    """The numbers of windows: the collator makes whole batches of them."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __getitem__(self, index: int) -> int:
+        return index
+
+
+class BySize(Sampler[list[int]]):
+    """Batches of windows of similar size, in an order that seed and epoch decide."""
+
+    def __init__(self, sizes: Ints, batch_subwords: int, batch_sentences: int, seed: int) -> None:
+        self.sizes, self.batch_subwords, self.batch_sentences, self.seed = sizes, batch_subwords, batch_sentences, seed
+        self.epoch = 0
+
+    def set_epoch(self, epoch: int) -> None:
+        """Called before each epoch, and when a run is resumed."""
+        self.epoch = epoch
+
+    def __iter__(self) -> Iterator[list[int]]:
+        rng = random.Random(f"{self.seed} {self.epoch}")  # noqa: S311 - an order, not a secret
+        for batch in batches(self.sizes, self.batch_subwords, self.batch_sentences, rng):
+            yield batch.tolist()
+
+    @cached_property
+    def _count(self) -> int:
+        return len(batches(self.sizes, self.batch_subwords, self.batch_sentences))
+
+    def __len__(self) -> int:
+        return self._count

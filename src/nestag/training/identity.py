@@ -1,0 +1,102 @@
+"""The identity of a training run: which settings, which data, in which folder, done by which process.
+
+A folder belongs to one run. The run may be started again as often as it is interrupted; another run is refused once
+there is something to lose. A run is finished when its model's manifest is written.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock, Timeout
+
+from nestag.data import Sentence
+from nestag.errors import InputError
+from nestag.files import writing
+from nestag.model_folder import is_finished
+from nestag.training.folder import CHECKPOINTS, last_checkpoint
+from nestag.training.recipe import Recipe
+from nestag.validation import to_mapping
+
+CLAIM = "run.json"
+LOCK = ".lock"
+Claim = dict[str, Any]
+
+
+def claim_of(recipe: Recipe, seed: int, training: Sequence[Sentence], dev: Sequence[Sentence]) -> Claim:
+    """What tells a run from all others."""
+    data = {"train": fingerprint(training), "dev": fingerprint(dev)}
+    return {"recipe": to_mapping(recipe), "seed": seed, "data": data}
+
+
+def fingerprint(sentences: Sequence[Sentence]) -> str:
+    """The sha256 of sentences: their words, entities and ids."""
+    digest = hashlib.sha256()
+    for sentence in sentences:
+        record = [sentence.tokens, sorted(sentence.entities), sentence.id]
+        digest.update(json.dumps(record, ensure_ascii=True).encode())
+    return digest.hexdigest()
+
+
+@contextmanager
+def claimed(folder: Path, claim: Claim) -> Iterator[None]:
+    """Make the folder this run's own while the block lasts; a folder of another run or process is refused."""
+    if folder.exists() and not folder.is_dir():
+        raise InputError("this is a file; choose another name for the folder", str(folder))
+    if not (folder / CLAIM).exists() and _has_files(folder):
+        raise InputError("the folder exists and is not empty; choose another", str(folder))
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"the folder cannot be made ({error.strerror})", str(folder)) from None
+    try:
+        with FileLock(folder / LOCK, timeout=0):
+            _check(folder, claim)
+            yield
+    except Timeout:
+        raise InputError(
+            "another process is training in this folder; wait for it, or choose another", str(folder)
+        ) from None
+
+
+def _check(folder: Path, claim: Claim) -> None:
+    """Refuse to go on with another run's work; where nothing was saved yet, there is none."""
+    file = folder / CLAIM
+    if file.exists():
+        try:
+            found = json.loads(file.read_text(encoding="utf-8"))
+        except ValueError:
+            found = None
+        if found == claim:
+            return
+        if is_finished(folder) or last_checkpoint(folder / CHECKPOINTS):
+            raise InputError(
+                f"another run is in this folder ({_difference(found, claim)}); choose another", str(folder)
+            )
+    with writing(file) as stream:
+        stream.write(json.dumps(claim, indent=1) + "\n")
+
+
+def _difference(found: Any, claim: Claim) -> str:
+    """What tells two runs apart, in words."""
+    if (
+        not isinstance(found, dict)
+        or not isinstance(found.get("recipe"), dict)
+        or not isinstance(found.get("data"), dict)
+    ):
+        return f"{CLAIM} cannot be read"
+    told = [f"other sentences in {name}" for name in claim["data"] if found["data"].get(name) != claim["data"][name]]
+    told += ["another seed"] if found.get("seed") != claim["seed"] else []
+    for name, value in claim["recipe"].items():
+        if found["recipe"].get(name) != value:
+            told.append(f"{name} {found['recipe'].get(name)!r} instead of {value!r}")
+    return ", ".join(told) or "made by another version of nestag"
+
+
+def _has_files(folder: Path) -> bool:
+    return folder.is_dir() and any(path.name != LOCK for path in folder.iterdir())

@@ -1,0 +1,123 @@
+"""The training plan: what a recipe means for a corpus of this size.
+
+Whatever the recipe leaves open, the corpus decides. A small corpus needs many passes in small batches, a large one few
+in large batches; what must not be too small for either is the number of steps. The rule was found on GENIA, LitBank and
+GUM and checked on GermEval (docs/results/sizes.md).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+
+from nestag.subwords import batches
+from nestag.subwords.words import Ints
+from nestag.training.recipe import Auto, Recipe
+
+SMALLEST_BATCH, LARGEST_BATCH = 128, 2048
+FEWEST_STEPS, ENOUGH_STEPS = 600, 1500
+SUBWORDS_A_WORD = 1.35
+"""About how many subwords a word has in English with MiniLM."""
+
+Number = TypeVar("Number", int, float)
+
+
+@dataclass(frozen=True)
+class TrainingPlan:
+    """The numbers of a training run."""
+
+    sentences: int  # windows, to be exact
+    subwords: int  # of the training corpus, special ones included
+    batch_subwords: int
+    epoch_steps: int  # steps that see the corpus once
+    steps: int
+    warmup_steps: int
+    ema_decay: float
+    evaluate_every: int  # steps between two scorings of dev
+    patience: int  # scorings
+    dev_subwords: int  # of the corpus that is scored
+
+    @property
+    def epochs(self) -> float:
+        """How often the corpus is seen."""
+        return self.steps / self.epoch_steps
+
+    @property
+    def evaluations(self) -> int:
+        """How often dev is scored."""
+        return -(-self.steps // self.evaluate_every)
+
+
+def plan_for(recipe: Recipe, sizes: Ints, dev_subwords: int) -> TrainingPlan:
+    """The plan for windows of these sizes."""
+    subwords = int(sizes.sum())
+    batch_subwords = given(recipe.batch_subwords) or batch_for(subwords)
+    found = len(batches(sizes, batch_subwords, recipe.batch_sentences))
+    epoch_steps = max(1, -(-found // recipe.gradient_accumulation_steps))
+    epochs = given(recipe.epochs)
+    steps = given(recipe.steps) or (epochs * epoch_steps if epochs else steps_for(epoch_steps))
+    seen = subwords * steps / epoch_steps
+    evaluations = min(steps, given(recipe.evaluations) or epochs or evaluations_for(seen, dev_subwords))
+    return TrainingPlan(
+        sentences=len(sizes),
+        subwords=subwords,
+        batch_subwords=batch_subwords,
+        epoch_steps=epoch_steps,
+        steps=steps,
+        warmup_steps=max(1, int(recipe.warmup_ratio * steps)),
+        ema_decay=average_for(steps) if recipe.ema_decay == "auto" else recipe.ema_decay,
+        evaluate_every=-(-steps // evaluations),
+        patience=max(1, evaluations // 2) if recipe.patience == "auto" else recipe.patience,
+        dev_subwords=dev_subwords,
+    )
+
+
+def rough_plan(recipe: Recipe, sentences: int, words: int) -> TrainingPlan:
+    """About what a plan will be, before anything is tokenized."""
+    size = round(SUBWORDS_A_WORD * words / max(1, sentences)) + 2
+    return plan_for(recipe, np.full(max(1, sentences), size), dev_subwords=0)
+
+
+def given(value: Number | Auto) -> Number | None:
+    """A number, or None where the corpus decides."""
+    return None if value == "auto" else value
+
+
+def batch_for(subwords: int) -> int:
+    """Subwords in a batch: they grow with the square root of the corpus, as does the number of batches.
+
+    >>> [batch_for(subwords) for subwords in (3_000, 30_000, 500_000)]
+    [219, 692, 2048]
+    """
+    return int(min(LARGEST_BATCH, max(SMALLEST_BATCH, 4 * math.sqrt(subwords))))
+
+
+def steps_for(epoch_steps: int) -> int:
+    """Steps in all: 30 passes over a small corpus, fewer over a larger one, and 7 over any.
+
+    >>> [steps_for(epoch_steps) for epoch_steps in (5, 30, 80, 300)]
+    [600, 900, 1500, 2100]
+    """
+    return max(FEWEST_STEPS, min(ENOUGH_STEPS, 30 * epoch_steps), 7 * epoch_steps)
+
+
+def average_for(steps: int) -> float:
+    """The decay of the average of weights: its memory is a share of the run."""
+    return 1 - 1 / max(10.0, min(1_000.0, 0.1 * steps))
+
+
+def evaluations_for(seen: float, dev_subwords: int) -> int:
+    """How often dev is scored: up to 20 times, fewer if that would take longer than learning does."""
+    return int(max(8, min(20, seen / max(1, dev_subwords))))
+
+
+def described(plan: TrainingPlan) -> str:
+    """What a plan comes to, in a line."""
+    stops = f"; stops after {plan.patience} without a better one" if plan.patience else ""
+    return (
+        f"{plan.sentences:,} sentences of {plan.subwords:,} subwords: {plan.steps:,} steps of up to"
+        f" {plan.batch_subwords:,} subwords ({plan.epochs:.0f} passes), dev scored {plan.evaluations} times{stops}"
+    )

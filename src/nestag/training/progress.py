@@ -1,0 +1,62 @@
+"""Where a training run stands, for whoever watches it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from nestag.evaluation import Score
+from nestag.training.plan import TrainingPlan
+
+
+class Scoring(NamedTuple):
+    """Dev scored once."""
+
+    step: int  # after which it was scored
+    loss: float  # the mean since it was scored before
+    score: Score
+    seconds: float  # of training until then, interruptions left out
+
+
+@dataclass
+class Progress:
+    """Where a run stands; handed to whoever watches it."""
+
+    plan: TrainingPlan
+    step: int = 0
+    loss: float | None = None  # the mean since dev was scored last; None before the first step
+    dev: list[Scoring] = field(default_factory=list)
+    seconds: float | None = None  # how long the whole run will take if it does not stop early; None until known
+
+    @property
+    def best(self) -> Scoring | None:
+        """The first scoring with the highest F1, or None if dev has not been scored."""
+        return best_of(self.dev)
+
+    @property
+    def stalled(self) -> bool:
+        """Whether the best F1, if any entity was ever found, is `patience` scorings old."""
+        best = self.best
+        if not self.plan.patience or best is None or best.score.f1 == 0:
+            return False
+        return len(self.dev) - 1 - self.dev.index(best) >= self.plan.patience
+
+    @property
+    def finished(self) -> bool:
+        """Whether there is nothing left to learn."""
+        return self.stalled or self.step >= self.plan.steps
+
+
+Watch = Callable[[Progress], None]
+"""Whoever wants to know where a run stands: called at the start, after each step and after each scoring."""
+
+
+def best_of(scorings: Sequence[Scoring]) -> Scoring | None:
+    """The first scoring with the highest F1, or None if there is none."""
+    return max(scorings, key=lambda scoring: scoring.score.f1, default=None)
+
+
+def scorings_from(records: Sequence[Sequence[Any]]) -> list[Scoring]:
+    """Scorings as JSON has them."""
+    return [Scoring(step, loss, Score(*score), seconds) for step, loss, score, seconds in records]

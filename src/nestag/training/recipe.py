@@ -1,0 +1,94 @@
+"""Recipes: every setting of a training run, as a file that people can read and copy.
+
+A recipe is a TOML file of the fields below; what it leaves out keeps the default, and `"auto"` lets the corpus decide
+(plan.py). Two come with the package: `default`, the best found on development sets, and `paper`, the published
+configuration.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Literal
+
+from nestag.decoding import Decoding
+from nestag.errors import InputError, SettingError, UnknownNameError
+from nestag.validation import changed, setting
+
+Auto = Literal["auto"]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """The settings of a training run; "auto" means that the corpus decides."""
+
+    # what is trained
+    encoder: str = setting("minilm", help="a short name, a folder, or a name on the hub")
+    encoding: str = setting("rel", help="abs, rel, dyn or 4tg")
+    pooling: Literal["first", "last", "mean"] = setting("mean", help="how the subwords of a word become one vector")
+    shape_size: int = setting(0, minimum=0, maximum=4096, help="size of the embedding of word shapes; 0 for none")
+    conv_size: int = setting(0, minimum=0, maximum=8192, help="channels of the convolutions over words; 0 for none")
+    conv_layers: int = setting(2, minimum=1, maximum=64, help="convolutions over words")
+    dropout: float = setting(0.2, minimum=0, below=1, help="before the heads")
+    max_length: int = setting(512, minimum=8, help="subwords read at once; longer sentences are read in windows")
+    context: int = setting(0, minimum=0, help="subwords up to which neighbouring sentences are added; 0 for none")
+    decoding: Decoding = setting("legal", help="the best legal labels, or the paper's way")
+
+    # how long and in what portions
+    steps: int | Auto = setting("auto", minimum=1, help="optimizer steps in all")
+    epochs: int | Auto = setting("auto", minimum=1, help="passes over the corpus, instead of steps")
+    batch_subwords: int | Auto = setting("auto", minimum=1, help="subwords in a batch, padding included")
+    batch_sentences: int = setting(10_000, minimum=1, help="sentences in a batch, at most")
+    gradient_accumulation_steps: int = setting(1, minimum=1, help="batches before each step")
+    evaluations: int | Auto = setting("auto", minimum=1, help="how often dev is scored, evenly over the run")
+    patience: int | Auto = setting("auto", minimum=0, help="scorings without a better one before it stops; 0 never")
+
+    # how it learns
+    learning_rate: float = setting(2e-4, minimum=0, maximum=1, help="of the encoder")
+    head_learning_rate: float = setting(1e-3, minimum=0, maximum=1, help="of everything else")
+    layer_decay: float = setting(1.0, above=0, maximum=1, help="of the learning rate, for each layer further down")
+    schedule: Literal["linear", "slanted", "constant"] = setting(
+        "linear", help="how the rate falls; slanted is MaChAmp's, the encoder frozen for one epoch"
+    )
+    warmup_ratio: float = setting(0.1, minimum=0, maximum=1, help="share of the steps in which the rate rises")
+    weight_decay: float = setting(0.01, minimum=0, maximum=1, help="of weights, not of biases and norms")
+    adam_beta1: float = setting(0.9, minimum=0, below=1, help="of AdamW")
+    adam_beta2: float = setting(0.999, minimum=0, below=1, help="of AdamW")
+    max_grad_norm: float = setting(1.0, minimum=0, help="to which gradients are clipped; 0 for no clipping")
+    ema_decay: float | Auto = setting(
+        "auto", minimum=0, below=1, help="of the average of weights that is scored and saved; 0 for none"
+    )
+
+    def changed(self, values: Mapping[str, Any], where: str = "recipe", *, text: bool = False) -> Recipe:
+        """A copy with other settings; with `text` they are written as text. Unknown and wrong ones are refused.
+
+        >>> Recipe().changed({"epochs": "3", "encoding": "dyn"}, text=True).epochs
+        3
+        """
+        if values.get("steps", "auto") != "auto" and values.get("epochs", "auto") != "auto":
+            raise SettingError("both steps and epochs are given; give one of them", where)
+        if values.get("steps", "auto") != "auto":
+            values = {**values, "epochs": "auto"}
+        elif values.get("epochs", "auto") != "auto":
+            values = {**values, "steps": "auto"}
+        return changed(self, values, where, text=text)
+
+
+def load_recipe(name: str) -> Recipe:
+    """The recipe of that name, or in that file."""
+    packaged = files("nestag.training") / "recipes" / f"{name}.toml"
+    source = Path(name) if name.endswith(".toml") else packaged
+    try:
+        text = source.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        names = ", ".join(sorted(entry.name[:-5] for entry in (files("nestag.training") / "recipes").iterdir()))
+        raise UnknownNameError(f"no recipe is called {name!r}; there are {names}, or give a .toml file") from None
+    except OSError as error:
+        raise InputError(f"the recipe cannot be read ({error.strerror}); give a .toml file", name) from None
+    try:
+        return Recipe().changed(tomllib.loads(text), name)
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"not TOML ({error})", name) from None

