@@ -45,6 +45,12 @@ def test_no_entity_is_a_warning_with_options_to_try(tmp_path: Path) -> None:
     assert not notes(text.FORMAT, saved(tmp_path, "a.txt", "Ada slept."))
 
 
+def test_texts_to_be_tagged_need_no_entities() -> None:
+    report = Report()
+    assert len(list(made(entities=0, empty=2, lost=0).read("a.x", LINES, report, annotated=False))) == 2
+    assert not report.notes
+
+
 def test_few_entities_where_many_annotations_were_left_out_is_a_warning() -> None:
     assert notes(made(entities=1, empty=2, lost=5), "a.x") == [
         "warning: a.x: 5 annotations were left out and 1 kept, so 2 of 3 sentences have no entity;"

@@ -49,7 +49,11 @@ def test_text_of_several_documents(tmp_path: Path) -> None:
     given = [Sentence(["a", "b"], [Entity(0, 1, "X")], "d-1"), Sentence(["c"], [], "d-2"), Sentence(["d"], [], "e-1")]
     text.write(given, tmp_path / "x.txt", report=report)
     assert (tmp_path / "x.txt").read_text() == "a b\nc\n\nd\n"
-    assert report.counts == {"entity not kept in plain text": 1, "document joined to the one before it": 1}
+    assert report.counts == {
+        "entity not kept in plain text": 1,
+        "document joined to the one before it": 1,
+        "sentence id left out": sum(sentence.id is not None for sentence in given),
+    }
 
 
 def test_text_of_any_length_needs_little_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

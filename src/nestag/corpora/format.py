@@ -68,12 +68,18 @@ class Format:
     folder: tuple[str, ...] = ()  # how the names of its files in a folder end, if it can be a folder
     remedy: str = ""  # the options to try where no entities are found
 
-    def read(self, path: str | Path, options: Options = DEFAULT, report: Report | None = None) -> Iterator[Sentence]:
-        """The sentences of a file or folder; the report says what it was taken for, and warns if entities are few."""
+    def read(
+        self, path: str | Path, options: Options = DEFAULT, report: Report | None = None, annotated: bool = True
+    ) -> Iterator[Sentence]:
+        """The sentences of a file or folder; the report says what it was taken for.
+
+        It warns if entities are few, unless the text to be read is not `annotated`.
+        """
         report = Report() if report is None else report
         if not str(path).lower().removesuffix(".gz").endswith(self.suffixes or "/"):
             report.note(f"{path}: read as {self.name} ({self.summary})")
-        return self._watched(self.reader(path, options, report), str(path), report)
+        sentences = self.reader(path, options, report)
+        return self._watched(sentences, str(path), report) if annotated else sentences
 
     def _watched(self, sentences: Iterator[Sentence], path: str, report: Report) -> Iterator[Sentence]:
         """The sentences as they are; where few have entities though the file seems annotated, the report warns."""

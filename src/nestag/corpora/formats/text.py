@@ -57,6 +57,8 @@ def write(
                 report.add(
                     "document joined to the one before it", document_of(sentence), f"after {document_of(before)}"
                 )
+            if sentence.id is not None:
+                report.add("sentence id left out", str(path), sentence.id)
             for entity in sentence.entities:
                 report.add("entity not kept in plain text", sentence.id or "", describe(entity))
             text = text_of(sentence)
