@@ -96,6 +96,12 @@ def test_datasets_reads_what_is_written(name: str, tmp_path: Path) -> None:
     assert read_all(parquet.FORMAT, path)[0] == GIVEN
 
 
+def test_a_level_that_begins_late_is_read(tmp_path: Path) -> None:
+    given = [Sentence(["a"], [Entity(0, 1, "X")])] * 200 + [Sentence(["a"], [Entity(0, 1, "X"), Entity(0, 1, "Y")])]
+    parquet.write(given, tmp_path / "x.parquet")
+    assert read_all(parquet.FORMAT, tmp_path / "x.parquet")[0] == given
+
+
 def test_a_folder_of_several_splits_is_refused(tmp_path: Path) -> None:
     datasets.DatasetDict({"train": conll(), "test": conll()}).save_to_disk(str(tmp_path / "x"))
     with pytest.raises(InputError, match=r"it holds several splits; name one, such as .*x/test, .*x/train"):

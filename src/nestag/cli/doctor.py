@@ -12,7 +12,7 @@ import typer
 
 from nestag.cli.output import Json
 from nestag.cli.splits import From, Given, Reading
-from nestag.cli.terminal import hush
+from nestag.cli.terminal import hush, tell
 from nestag.corpora.report import Report
 from nestag.diagnosis.doctor import Diagnosis, Limits, Patient, Severity, examine
 from nestag.diagnosis.symptoms import Measure
@@ -48,6 +48,8 @@ def doctor(
         report = Report()
         patients[split.name] = Patient(split.path, split.opener(report), report)
     found = examine(patients, Limits(rare=rare, sentence=longest or limit), measure)
+    for note in (note for patient in patients.values() for note in patient.report.notes):
+        tell(note)
     typer.echo(as_json(found) if json else as_text(found))
     if any(finding.severity is Severity.ERROR for finding in found):
         raise typer.Exit(1)

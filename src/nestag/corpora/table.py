@@ -158,8 +158,9 @@ def chosen_columns(batch: Any, table: Table, field: str | None, report: Report) 
         raise InputError(f"no column {missing[0]!r}; say with --field some of {', '.join(there)}", table.path)
     held = {name: _tags_seen(rows, name, table.names.get(name, [])) for name in there if name != token}
     tags = named or [name for name, found in held.items() if found]
-    phrases = [name for name in tags if not named and held[name] and held[name] <= {*PHRASES, ""}]
-    phrases = phrases if any(held[name] - {""} for name in tags if name not in phrases) else []
+    kinds = {name: held[name] - {""} for name in tags}
+    phrases = [name for name in tags if not named and kinds[name] and kinds[name] <= PHRASES]
+    phrases = phrases if any(kinds[name] for name in tags if name not in phrases) else []
     spans = "entities" if not named and "entities" in there and _has_spans(rows) else None
     tags = [name for name in tags if name not in (*phrases, spans)]
     if not tags and not spans:
