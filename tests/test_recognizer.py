@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-import nestag.recognizer as recognizer_module
 from nestag.chunks import chunks
 from nestag.data import Sentence
 from nestag.errors import InputError
+from nestag.predictor import item_of
 from nestag.recognizer import NestedNER
 from nestag.training.run import train
 from strategies import ENCODINGS
@@ -42,6 +42,7 @@ def trained(models: dict[str, Path]) -> Path:
 
 PREDICT = """
 import json, sys
+from nestag.predictor import item_of
 from nestag.recognizer import NestedNER
 words, *folders = map(json.loads, sys.argv[1:])
 found = {}
@@ -125,7 +126,7 @@ def test_chunks_and_batches_do_not_change_what_is_found(tiny_encoder: Callable[[
         Sentence(CORPUS[i % 2].tokens[: i % 7], id=f"{'ab'[i > 15]}-{i}") if i % 4 else Sentence(["the", "usa"])
         for i in range(30)
     ]
-    items = [recognizer_module._item(sentence) for sentence in many]
+    items = [item_of(sentence) for sentence in many]
 
     def scores(chunk_size: int) -> list[np.ndarray]:
         engine = recognizer.engine(chunk_size)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from nestag.data import Entity, Sentence
-from nestag.recognizer import Settings
+from nestag.predictor import Settings
 from nestag.training.calibration import MOST, temperature_for
 from nestag.vocabulary import Vocabulary
 

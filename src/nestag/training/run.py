@@ -27,7 +27,8 @@ from nestag.errors import InputError
 from nestag.evaluation import Score
 from nestag.files import writing
 from nestag.model_folder import is_finished, read_json
-from nestag.recognizer import NestedNER, Settings, load_tokenizer
+from nestag.predictor import Settings
+from nestag.recognizer import NestedNER, load_tokenizer
 from nestag.subwords import Layout
 from nestag.tagger import Tagger
 from nestag.training.calibration import temperature_for

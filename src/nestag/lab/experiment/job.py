@@ -32,7 +32,8 @@ from nestag.lab.experiment.spec import FAILED, LOCK, Spec, read_spec
 if TYPE_CHECKING:
     from nestag.evaluation.calibration import Calibration
     from nestag.evaluation.result import Evaluation
-    from nestag.recognizer import NestedNER, ScoredEntity
+    from nestag.predictor import ScoredEntity
+    from nestag.recognizer import NestedNER
     from nestag.training.progress import Progress
     from nestag.training.run import Run
 

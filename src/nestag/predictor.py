@@ -1,0 +1,182 @@
+"""Predictors: whatever scores words as something that is called with texts and sentences.
+
+Everything here needs an engine alone. What scores is torch's tagger (recognizer.py) or a graph of ONNX (runtime.py).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby
+from typing import Any, Literal, NamedTuple, overload
+
+from nestag.chunks import Chunk, Item
+from nestag.corpora.document import Document, document_of, sentences_of
+from nestag.corpora.format import DEFAULT, Options
+from nestag.corpora.report import Report
+from nestag.data import Entity, Sentence
+from nestag.decoding import Decoding, EntityTable, Search
+from nestag.engine import CHUNK, ChunkScores, Engine, Scorer
+from nestag.subwords import LayoutMaker
+from nestag.validation import setting
+from nestag.vocabulary import Vocabulary
+
+Tokens = Sequence[str] | Sentence
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a recognizer reads and decodes; stored beside the weights."""
+
+    max_length: int = setting(512, minimum=8, help="subwords read at once")
+    context: int = setting(0, minimum=0, help="subwords up to which neighbouring sentences are added; 0 for none")
+    decoding: Decoding = setting("legal", help="the best legal labels, or the paper's way")
+    batch_subwords: int = setting(0, minimum=0, help="subwords in a batch; 0 for what suits the device")
+    temperature: float = setting(1.0, above=0, help="of confidences, chosen on held-out sentences")
+    threshold: float = setting(0.0, minimum=0, help="the least confidence of an entity")
+    thresholds: dict[str, float] = setting(factory=dict, minimum=0, help="the same for single types")
+
+
+class TextEntity(NamedTuple):
+    """An entity in a text: its characters, its type, what it says, and how sure the model is."""
+
+    start: int
+    end: int
+    type: str
+    text: str
+    confidence: float
+
+
+class ScoredEntity(NamedTuple):
+    """An entity of tokens and how sure the model is of it."""
+
+    start: int
+    end: int
+    type: str
+    confidence: float
+
+    @property
+    def entity(self) -> Entity:
+        """The entity alone."""
+        return Entity(self.start, self.end, self.type)
+
+
+class Predictor(ABC):
+    """A recognizer of nested entities, whatever computes its scores."""
+
+    tokenizer: Any
+    vocabulary: Vocabulary
+    settings: Settings
+
+    @abstractmethod
+    def scorer(self) -> Scorer:
+        """What scores words, with the settings of now."""
+
+    def __call__(self, text: Any) -> Any:
+        """The entities of a text, or of each of several texts or sentences.
+
+        `ner("The mayor of Utrecht resigned.")`, `ner(["One text.", "Another."])`, `ner([["tokens", "of", "one"]])`.
+        """
+        if isinstance(text, str):
+            return next(self.pipe([text]))
+        if isinstance(text, Sentence):
+            return self.predict([text], confidence=True)[0]
+        if isinstance(text, Sequence) and all(isinstance(item, str) for item in text):
+            return list(self.pipe(text))
+        if isinstance(text, Iterable):
+            return self.predict(text, confidence=True)
+        raise TypeError(f'{type(text).__name__} is neither text nor sentences; call it as ner("A text.")')
+
+    @overload
+    def predict(self, sentences: Iterable[Tokens], confidence: Literal[False] = False) -> list[tuple[Entity, ...]]: ...
+    @overload
+    def predict(self, sentences: Iterable[Tokens], confidence: Literal[True]) -> list[tuple[ScoredEntity, ...]]: ...
+    def predict(self, sentences: Iterable[Tokens], confidence: bool = False) -> list[Any]:
+        """The entities of each sentence of tokens, in canonical order; with `confidence`, how sure the model is."""
+        return [found for _, found in self._stream(map(item_of, sentences), confidence)]
+
+    def annotate(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
+        """The sentences with the entities found in them, in their order, as they stream by."""
+        for sentence, entities in self._stream(map(item_of, sentences), confidence=False):
+            yield sentence.with_entities(entities)
+
+    def annotate_scored(self, sentences: Iterable[Sentence]) -> Iterator[tuple[Sentence, tuple[ScoredEntity, ...]]]:
+        """Each sentence with the entities found in it and their confidences, as they stream by."""
+        yield from self._stream(map(item_of, sentences), confidence=True)
+
+    def pipe(
+        self, texts: Iterable[str], batch_size: int = CHUNK, options: Options = DEFAULT
+    ) -> Iterator[list[TextEntity]]:
+        """The entities of each text, with character offsets, as they stream by; `batch_size` counts sentences."""
+        items = (
+            Item(sentence.tokens, str(number), (number, sentence))
+            for number, text in enumerate(map(_text, texts))
+            for sentence in sentences_of(Document(str(number), text), options, Report())  # one at least
+        )
+        found = self._stream(items, confidence=True, chunk_size=batch_size)
+        for _, sentences in groupby(found, key=lambda pair: pair[0][0]):
+            yield [entity for (_, sentence), scored in sentences for entity in _in_text(sentence, scored)]
+
+    @cached_property
+    def layout_maker(self) -> LayoutMaker:
+        """What lays sentences out for the encoder; it remembers the words it has seen."""
+        return LayoutMaker(self.tokenizer, self.settings.max_length, self.settings.context)
+
+    def engine(self, chunk_size: int = CHUNK) -> Engine:
+        """The engine that tags with the settings of now."""
+        settings = self.settings
+        return Engine(
+            self.scorer(),
+            self.layout_maker,
+            self.vocabulary,
+            settings.decoding,
+            Search(temperature=settings.temperature),
+            settings.threshold,
+            settings.thresholds,
+            chunk_size,
+        )
+
+    def _stream(self, items: Iterable[Item], confidence: bool, chunk_size: int = CHUNK) -> Iterator[tuple[Any, Any]]:
+        """The source of each item, and its entities."""
+        for found, table in self.engine(chunk_size).run(items, confidence):
+            entities = scored_lists(table) if confidence else table.to_lists()
+            yield from zip((item.source for item in found), entities, strict=True)
+
+    def scores(self, sentences: Sequence[Sequence[str]], documents: Sequence[str] | None = None) -> ChunkScores:
+        """The log-probabilities of the three heads for every word, the sentences one after the other."""
+        items = list(map(Item, sentences, documents or [""] * len(sentences)))
+        engine = self.engine(max(1, len(items)))
+        return engine.score(engine.lay_out(Chunk(items, 0, len(items))))
+
+
+def scored_lists(table: EntityTable) -> list[tuple[ScoredEntity, ...]]:
+    """A table's entities with their confidences, sentence by sentence."""
+    assert table.confidence is not None
+    values = iter(table.confidence.tolist())
+    return [tuple(ScoredEntity(*entity, next(values)) for entity in entities) for entities in table.to_lists()]
+
+
+def _in_text(sentence: Sentence, scored: Iterable[ScoredEntity]) -> Iterator[TextEntity]:
+    """Entities of a sentence with their characters in its text."""
+    assert sentence.origin is not None
+    for first, last, kind, confidence in scored:
+        start, end, text = sentence.origin.characters(first, last)
+        yield TextEntity(start, end, kind, text, confidence)
+
+
+def item_of(sentence: Tokens) -> Item:
+    """A sentence for the engine; a string is not a list of words."""
+    if isinstance(sentence, Sentence):
+        return Item(sentence.tokens, document_of(sentence), sentence)
+    listed = isinstance(sentence, Sequence) and not isinstance(sentence, str)
+    if not listed or not all(isinstance(token, str) for token in sentence):
+        raise TypeError(f"{sentence!r:.80} is no sentence; give a list of words for each, or call ner(text) for text")
+    return Item(tuple(sentence), "", sentence)
+
+
+def _text(text: object) -> str:
+    if not isinstance(text, str):
+        raise TypeError(f"{text!r:.80} is no text; give strings, or call ner.predict(sentences) for words")
+    return text
