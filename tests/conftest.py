@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # tests run side by side; threads of one would only wait for the other
 
@@ -17,6 +17,18 @@ os.environ["HF_HUB_OFFLINE"] = "1"  # nothing here may reach for the network
 
 settings.register_profile("busy machine", suppress_health_check=[HealthCheck.too_slow])  # the first draw reads tables
 settings.load_profile("busy machine")
+if examples := os.environ.get("NESTAG_EXAMPLES"):  # fewer of them, always the same, where tests run very often
+    phases = (Phase.explicit, Phase.generate)
+    settings.register_profile(
+        "mutants",
+        settings.default,
+        max_examples=int(examples),
+        derandomize=True,
+        database=None,
+        deadline=None,
+        phases=phases,
+    )
+    settings.load_profile("mutants")
 
 KINDS = ("bert", "roberta", "deberta-v2", "modernbert", "xlm-roberta", "electra", "distilbert")
 

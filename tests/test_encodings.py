@@ -86,7 +86,7 @@ def test_round_trip_of_deep_and_long_sentences(encoding: str) -> None:
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
-@settings(max_examples=1_000)
+@settings(max_examples=3 * settings.default.max_examples)
 @given(data=st.data())
 def test_any_labels_decode(encoding: str, data: st.DataObject) -> None:
     labels = data.draw(any_labels(encoding))
@@ -117,7 +117,9 @@ def test_rel_and_dyn_are_abs_written_otherwise(sentence: Sentence) -> None:
 def test_dyn_is_absolute_after_a_fall_of_two_to_three_or_less() -> None:
     encoding = encodings.encoding("dyn")
     assert isinstance(encoding, DepthEncoding)
-    assert list(encoding.from_depths([6, 4, 2, 1, 5, 3])) == [6, -2, Absolute(2), -1, 4, Absolute(3)]
+    assert list(encoding.from_depths([6, 4, 2, 1, 5, 3, 9, 6, 1])) == [
+        6, -2, Absolute(2), -1, 4, Absolute(3), 6, -3, Absolute(1)
+    ]  # fmt: skip
 
 
 # The repair rules of the paper's appendix, one worked example each.
@@ -163,6 +165,12 @@ def test_a_tetra_transition_that_cannot_be_made_is_skipped() -> None:
     # the second L has no subtree below to fill, so it is skipped and the third word starts anew
     labels = [Label("rR", PER, ()), Label("lL", ORG, ()), Label("r", S, ())]
     assert decode(labels, "4tg") == (Entity(0, 3, "PER"),)
+
+
+def test_a_subtree_fills_the_slot_right_below_it() -> None:
+    # the first word waits at the bottom of the stack, without a slot
+    labels = [Label("r", S, ()), Label("rR", PER, ()), Label("rL", ORG, ()), Label("l", S, ())]
+    assert decode(labels, "4tg") == (Entity(1, 4, "PER"), Entity(2, 4, "ORG"))
 
 
 def test_stranded_words_hang_from_the_lowest_node_of_the_right_spine() -> None:

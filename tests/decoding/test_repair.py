@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nestag.data import Sentence
@@ -14,7 +14,7 @@ from nestag.encodings.base import Naming
 from nestag.vocabulary import LabelIds, Vocabulary
 from strategies import ENCODINGS, loose_vocabulary, sentences
 
-TOKENS = 250_000  # of each encoding, a million in all
+TOKENS = 2_500 * settings.default.max_examples  # of each encoding, a million in all
 
 
 def random_batch(vocabulary: Vocabulary, lengths: np.ndarray, seed: int) -> list[np.ndarray]:

@@ -107,6 +107,25 @@ def test_swaps_are_as_exact_as_trying_them_all() -> None:
     assert found.randomization == pytest.approx(exact, abs=0.02)
 
 
+def test_the_bootstrap_is_that_of_scoring_every_draw_by_itself() -> None:
+    """p is twice the share of draws in which the worse system is as good."""
+    rng = random.Random(8)
+    size = 30
+    one, two = (random_rows(rng, size, right) for right in (0.7, 0.6))
+    drawing = np.random.default_rng(0)
+    differences = []
+    for _ in range(DRAWS):
+        drawn = drawing.integers(size, size=size)
+        scores = [total(Score(*rows[group]) for group in drawn) for rows in (one, two)]
+        differences.append(scores[0].f1 - scores[1].f1)
+    expected = 2 * sum(difference <= 0 for difference in differences) / DRAWS
+    assert 0.05 < expected < 0.9
+    for first, second, sign in ((one, two, 1), (two, one, -1)):
+        found = compare(counts(first), counts(second))
+        assert found.bootstrap == pytest.approx(expected)
+        assert found.interval == pytest.approx(sorted(sign * np.percentile(differences, WITHIN)))
+
+
 def test_a_system_does_not_differ_from_itself() -> None:
     rows = counts(random_rows(random.Random(4), 50, 0.5))
     found = compare(rows, rows)

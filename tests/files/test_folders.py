@@ -67,6 +67,23 @@ def die_at_every_step(root: str) -> None:
             os._exit(0)
 
 
+def test_all_that_is_in_a_folder_is_on_the_disk_before_it_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order: list[str] = []
+    sync, replace = os.fsync, os.replace
+    monkeypatch.setattr(os, "fsync", lambda fd: (order.append(Path(f"/dev/fd/{fd}").resolve().name), sync(fd))[1])
+    monkeypatch.setattr(os, "replace", lambda a, b: (order.append("replace"), replace(a, b))[1])
+    with writing_folder(tmp_path / "made") as part:
+        (part / "inner").mkdir()
+        (part / "inner" / "deep").write_text("a")
+        (part / "flat").write_text("b")
+        staged = part.name
+    assert sorted(order[:4]) == sorted(["deep", "inner", "flat", staged])
+    assert order.index("deep") < order.index("inner")
+    assert order[3:] == [staged, "replace", tmp_path.name]
+
+
 def test_dying_at_any_step_leaves_all_old_or_all_new_files(tmp_path: Path) -> None:
     code = f"import runpy; runpy.run_path({__file__!r})['die_at_every_step']({str(tmp_path)!r})"
     subprocess.run(

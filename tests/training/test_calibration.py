@@ -8,7 +8,7 @@ import pytest
 
 from nestag.data import Entity, Sentence
 from nestag.predictor import Settings
-from nestag.training.calibration import MOST, temperature_for
+from nestag.training.calibration import MOST, TEMPERATURES, temperature_for
 from nestag.vocabulary import Vocabulary
 
 A = Entity(0, 1, "A")
@@ -40,6 +40,27 @@ def drawn(size: int) -> list[Sentence]:
 def test_a_recognizer_that_is_too_sure_is_told_by_how_much(factor: float) -> None:
     fake: Any = Fake(factor)
     assert temperature_for(fake, drawn(MOST)) == pytest.approx(factor, abs=0.5)
+
+
+def expected_temperature(sentences: list[Sentence]) -> float:
+    """By the definition: every entity found, no surer than 1 in a million."""
+
+    def negative_log_likelihood(temperature: float) -> float:
+        found = [(int(one.tokens[0]) / 1_000, bool(one.entities)) for one in sentences if one.tokens[0][0] != "-"]
+        sure = [(min(1 / (1 + np.exp(-odds / temperature)), 1 - 1e-6), right) for odds, right in found]
+        return -sum(np.log(share if right else 1 - share) for share, right in sure)
+
+    return min(TEMPERATURES, key=negative_log_likelihood)
+
+
+@pytest.mark.parametrize("odds", [9_000, 12_000, 15_000, 20_000, 60_000])
+@pytest.mark.parametrize("right", [20, 60, 200, 600])
+def test_sure_mistakes_count_as_the_definition_says(odds: int, right: int) -> None:
+    """A mistake at odds of e**60 weighs as much as one at a million, or it would decide alone."""
+    rng = random.Random(right)
+    sentences = [Sentence([str(rng.randint(500, 12_000))], [A]) for _ in range(right)]
+    sentences += [Sentence([str(odds)]), Sentence(["2000"]), Sentence(["-4000"], [A])]
+    assert temperature_for(Fake(1.0), sentences) == expected_temperature(sentences)  # type: ignore[arg-type]
 
 
 def test_where_nothing_is_found_nothing_is_changed() -> None:
