@@ -119,11 +119,11 @@ def next_of(name: str, choices: list[tuple[Path, Any, int]]) -> Mutant | None:
 
 def changes(source: str) -> Iterator[tuple[Any, Any, int]]:
     """Each change that an operator can make: its place, the operator, and which of the operator's changes it is."""
-    import parso  # cosmic-ray finds its operators only after it
-    from cosmic_ray.ast import ast_nodes
+    importlib.import_module("parso")  # cosmic-ray finds its operators only after it
+    from cosmic_ray.ast import ast_nodes, get_ast
     from cosmic_ray.plugins import get_operator, operator_names
 
-    nodes = list(ast_nodes(parso.parse(source)))
+    nodes = list(ast_nodes(get_ast(source)))
     for name in operator_names():
         if "Variable" in name:  # these need settings of their own
             continue
