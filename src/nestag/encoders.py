@@ -10,9 +10,12 @@ import hashlib
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from nestag.errors import UnknownNameError
+
+Precision = Literal["auto", "float32"]
+"""The numbers that an encoder computes in: bfloat16 where a GPU has it, or float32 everywhere."""
 
 PACKAGED = {
     "minilm": (

@@ -18,6 +18,7 @@ from nestag.corpora.format import DEFAULT, Options
 from nestag.corpora.report import Report
 from nestag.data import Entity, Sentence
 from nestag.decoding import Decoding, EntityTable, Search
+from nestag.encoders import Precision
 from nestag.engine import CHUNK, ChunkScores, Engine, Scorer
 from nestag.subwords import LayoutMaker
 from nestag.validation import setting
@@ -34,6 +35,7 @@ class Settings:
     context: int = setting(0, minimum=0, help="subwords up to which neighbouring sentences are added; 0 for none")
     decoding: Decoding = setting("legal", help="the best legal labels, or the paper's way")
     batch_subwords: int = setting(0, minimum=0, help="subwords in a batch; 0 for what suits the device")
+    precision: Precision = setting("auto", help="bfloat16 where a GPU has it, or float32 everywhere")
     temperature: float = setting(1.0, above=0, help="of confidences, chosen on held-out sentences")
     threshold: float = setting(0.0, minimum=0, help="the least confidence of an entity")
     thresholds: dict[str, float] = setting(factory=dict, minimum=0, help="the same for single types")

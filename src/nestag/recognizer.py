@@ -73,7 +73,7 @@ class NestedNER(Predictor):
 
     def scorer(self) -> TaggerScorer:
         """What scores words, with the settings of now."""
-        return TaggerScorer(self.model, self.settings.batch_subwords)
+        return TaggerScorer(self.model, self.settings.batch_subwords, self.settings.precision)
 
     def push_to_hub(self, name: str, private: bool = True) -> None:
         """Upload the saved folder to the hub under a name such as `you/model`."""

@@ -16,13 +16,14 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from transformers import AutoConfig, AutoModel, PretrainedConfig, PreTrainedModel
 
-from nestag.encoders import locate, out_of_reach
+from nestag.encoders import Precision, locate, out_of_reach
 from nestag.errors import InputError
 from nestag.subwords import SHAPES, Arrays
 from nestag.subwords.words import Ints
 
 IGNORED = -100
 Floats = NDArray[np.float32]
+
 
 GPU_BATCH, CPU_BATCH = 65_536, 4_096
 """Subwords that are scored at once."""
@@ -193,9 +194,10 @@ def summed_loss(scores: tuple[Tensor, Tensor, Tensor], labels: Tensor) -> Tensor
 class TaggerScorer:
     """A tagger as the engine calls it: arrays in, log-probabilities out, in bfloat16 where a GPU has it."""
 
-    def __init__(self, model: Tagger, batch_subwords: int = 0) -> None:
+    def __init__(self, model: Tagger, batch_subwords: int = 0, precision: Precision = "auto") -> None:
         """`batch_subwords` is how many subwords are scored at once; 0 is what suits the device."""
         self.model = model
+        self.precision = precision
         self.sizes: tuple[int, int, int] = model.config.sizes
         self.batch_subwords = batch_subwords or (GPU_BATCH if model.device.type == "cuda" else CPU_BATCH)
 
@@ -206,7 +208,7 @@ class TaggerScorer:
         self.model.train(False)
         inputs = {name: _moved(values, device) for name, values in arrays._asdict().items()}
         at = _moved(row, device), _moved(column, device)
-        with fast_precision(device):
+        with fast_precision(device, self.precision):
             scores = self.model(**inputs)[:3]
         found = torch.cat([torch.log_softmax(score[at].float(), dim=-1) for score in scores], dim=-1)
         self.model.train(was_training)
@@ -214,9 +216,9 @@ class TaggerScorer:
         return n, c, u
 
 
-def fast_precision(device: torch.device) -> AbstractContextManager[object]:
-    """The numbers in which scores are computed: bfloat16 where a GPU has it, else float32."""
-    if device.type == "cuda" and torch.cuda.is_bf16_supported():
+def fast_precision(device: torch.device, precision: Precision = "auto") -> AbstractContextManager[object]:
+    """The numbers in which scores are computed: bfloat16 where a GPU has it and nobody asks for more."""
+    if precision == "auto" and device.type == "cuda" and torch.cuda.is_bf16_supported():
         return torch.autocast("cuda", torch.bfloat16)
     return nullcontext()
 

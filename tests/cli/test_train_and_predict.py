@@ -162,3 +162,19 @@ def test_predict_refuses_what_is_no_model(tmp_path: Path) -> None:
     code, _, told = run("predict", tmp_path, "-", text="x")
     assert code == 2
     assert "manifest.json" in told
+
+
+def test_benchmark_prints_every_figure(model: Path, files: Files) -> None:
+    code, out, told = run("benchmark", model, files[1], "--times", 2, "--device", "cpu", "--threads", 1)
+    assert code == 0, told
+    figures = {line[:50].strip(): line[50:].split() for line in out.splitlines()}
+    assert figures["sentences"] == ["4"]
+    for name in (
+        "bare encoder, same batches",
+        "layout",
+        "decoding",
+        "tokens in, entities out",
+        "one sentence at a time",
+    ):
+        assert float(figures[name][0].replace(",", "")) > 0, name
+    assert "added a word in sentences of 4,096 words" in figures

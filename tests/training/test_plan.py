@@ -9,7 +9,7 @@ from nestag.training.recipe import Recipe, load_recipe
 
 @given(st.integers(1, 10**8))
 def test_batches_and_steps_grow_with_the_corpus(subwords: int) -> None:
-    assert 128 <= batch_for(subwords) <= batch_for(2 * subwords) <= 2048
+    assert 256 <= batch_for(subwords) <= batch_for(2 * subwords) <= 2048
     epoch_steps = 1 + subwords // 10_000
     assert 600 <= steps_for(epoch_steps) <= steps_for(2 * epoch_steps)
     assert steps_for(epoch_steps) >= 7 * epoch_steps
@@ -17,7 +17,7 @@ def test_batches_and_steps_grow_with_the_corpus(subwords: int) -> None:
 
 @pytest.mark.parametrize(
     ("sentences", "steps", "batch"),
-    [(100, 600, 243), (500, 1_080, 544), (1_000, 1_500, 769), (4_000, 1_500, 1_538), (15_000, 1_911, 2_048)],
+    [(100, 600, 256), (500, 1_080, 544), (1_000, 1_500, 769), (4_000, 1_500, 1_538), (15_000, 1_911, 2_048)],
 )
 def test_the_rule_as_it_was_chosen(sentences: int, steps: int, batch: int) -> None:
     """Golden numbers: docs/results/sizes.md was measured with this rule."""

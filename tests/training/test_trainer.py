@@ -76,7 +76,7 @@ def test_the_time_a_run_takes_is_told_after_a_few_steps(tiny_encoder: Callable[[
     run = train(MANY, CORPUS, tmp_path / "m", recipe, use_cpu=True, watch=watch)
     assert told[0] == (0, None)
     first = next(step for step, seconds in told if seconds is not None)
-    assert first == 1 + trainer_module.TIMED
+    assert first == 1 + trainer_module.TIMED["cpu"]
     assert run.scorings[-1].seconds > 0
 
 

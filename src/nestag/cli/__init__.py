@@ -21,6 +21,7 @@ COMMANDS = {
     "train": "nestag.cli.train",
     "predict": "nestag.cli.predict",
     "evaluate": "nestag.cli.evaluate",
+    "benchmark": "nestag.cli.benchmark",
     "experiment": "nestag.lab.commands.experiment",
     "tables": "nestag.lab.commands.tables",
     "report": "nestag.lab.commands.report",

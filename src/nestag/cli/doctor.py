@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json as json_lib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -14,9 +15,13 @@ from nestag.cli.output import Json
 from nestag.cli.splits import From, Given, Reading
 from nestag.cli.terminal import hush, tell
 from nestag.corpora.report import Report
+from nestag.data import Sentence
 from nestag.diagnosis.doctor import Diagnosis, Limits, Patient, Severity, examine
+from nestag.diagnosis.statistics import TRAIN
 from nestag.diagnosis.symptoms import Measure
 from nestag.errors import InputError, MissingExtraError
+from nestag.training.plan import TrainingPlan, rough_plan
+from nestag.training.recipe import load_recipe
 from nestag.visible import visible
 
 COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.HINT: "cyan"}
@@ -44,15 +49,46 @@ def doctor(
     splits = given.splits(format, reading, twice=True)
     measure, limit = subwords_of(encoder) if encoder else (None, Limits.sentence)
     patients: dict[str, Patient] = {}
+    counts: dict[str, Count] = {}
     for split in splits:
         report = Report()
-        patients[split.name] = Patient(split.path, split.opener(report), report)
+        counts[split.name] = Count()
+        patients[split.name] = Patient(split.path, counts[split.name].counting(split.opener(report)), report)
     found = examine(patients, Limits(rare=rare, sentence=longest or limit), measure)
     for note in (note for patient in patients.values() for note in patient.report.notes):
         tell(note)
-    typer.echo(as_json(found) if json else as_text(found))
+    plan = planned(counts.get(TRAIN))
+    typer.echo(as_json(found, plan) if json else as_text(found, plan))
     if any(finding.severity is Severity.ERROR for finding in found):
         raise typer.Exit(1)
+
+
+@dataclass
+class Count:
+    """Sentences and words of a split, counted when it is read for the first time."""
+
+    sentences: int = 0
+    words: int = 0
+
+    def counting(self, read: Callable[[], Iterable[Sentence]]) -> Callable[[], Iterator[Sentence]]:
+        """The same reader, which counts once."""
+
+        def counted() -> Iterator[Sentence]:
+            first = not self.sentences
+            for sentence in read():
+                if first:
+                    self.sentences += 1
+                    self.words += len(sentence)
+                yield sentence
+
+        return counted
+
+
+def planned(count: Count | None) -> TrainingPlan | None:
+    """About what training with `default` will be, None if there is nothing to train on."""
+    if count is None or not count.words:
+        return None
+    return rough_plan(load_recipe("default"), count.sentences, count.words)
 
 
 def subwords_of(path: str) -> tuple[Measure, int]:
@@ -87,24 +123,31 @@ def positions_of(path: str) -> int:
         return Limits.sentence
 
 
-def as_json(found: Sequence[Diagnosis]) -> str:
+def as_json(found: Sequence[Diagnosis], plan: TrainingPlan | None) -> str:
     """The findings for programs."""
+    training = plan and {"steps": plan.steps, "batch_subwords": plan.batch_subwords, "passes": round(plan.epochs)}
     counts = Counter(finding.severity for finding in found)
     findings = [
         finding._asdict() | {"examples": [example._asdict() for example in finding.examples]} for finding in found
     ]
     return json_lib.dumps(
-        {**{severity: counts[severity] for severity in Severity}, "findings": findings}, ensure_ascii=False, indent=1
+        {**{severity: counts[severity] for severity in Severity}, "training": training, "findings": findings},
+        ensure_ascii=False,
+        indent=1,
     )
 
 
-def as_text(found: Sequence[Diagnosis]) -> str:
+def as_text(found: Sequence[Diagnosis], plan: TrainingPlan | None) -> str:
     """The findings for people, and what they come to."""
     lines = [line for finding in found for line in (*_lines(finding), "")]
     counts = Counter(finding.severity for finding in found)
     told = ", ".join(f"{counts[s]} {s}{'s' * (counts[s] != 1)}" for s in Severity if counts[s])
     verdict = "training should not start" if counts[Severity.ERROR] else "training can start"
-    return "\n".join([*lines, f"{told or 'nothing found'}; {verdict}"])
+    steps = plan and (
+        f"nestag train would take about {plan.steps:,} steps of up to {plan.batch_subwords:,} subwords"
+        f" ({plan.epochs:.0f} passes over the training split)"
+    )
+    return "\n".join([*lines, *([steps] if steps else []), f"{told or 'nothing found'}; {verdict}"])
 
 
 def _lines(finding: Diagnosis) -> list[str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from nestag.cli.splits import Cutter, Edges, From, Language, Words, options_of
+from nestag.cli.splits import From, Reading
 from nestag.cli.terminal import hush, progress, tell
 from nestag.cli.written import writer_for
 from nestag.corpora.registry import format_named, format_of
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 
 def predict(
+    *,
     model: Annotated[str, typer.Argument(metavar="MODEL", help="A folder that training made, or a name on the hub.")],
     source: Annotated[str, typer.Argument(metavar="IN", help="Text or a corpus in any format; - is a pipe of text.")],
     output: Annotated[str, typer.Option("-o", "--output", metavar="OUT", help="Where to write; - is a pipe.")] = PIPE,
@@ -39,9 +40,8 @@ def predict(
         list[str] | None, typer.Option(metavar="TYPE=VALUE", help="The same for one type; may be given again.")
     ] = None,
     decoding: Annotated[str | None, typer.Option(metavar="D", help="legal or greedy, if not as trained.")] = None,
-    tokenizer: Cutter = Words.SPACY,
-    language: Language = "en",
     device: Annotated[str | None, typer.Option(metavar="D", help="cpu, cuda or cuda:1; else a GPU if any.")] = None,
+    reading: Reading,
 ) -> None:
     """Find nested entities in text or in a corpus, which is read and written as it streams by."""
     from nestag.recognizer import NestedNER
@@ -49,8 +49,8 @@ def predict(
     if confidence and write_as not in (None, "jsonl"):
         raise InputError("confidences are written as JSON Lines; drop --to", "--confidence")
     hush()
-    options = options_of(tokenizer, language, Edges.WIDEN, None)
-    reading = format_named(read_as) if read_as else format_named("text") if source == PIPE else format_of(source)
+    options = reading.options
+    read = format_named(read_as) if read_as else format_named("text") if source == PIPE else format_of(source)
     write = None if confidence else writer_for(output, write_as)
     changes: dict[str, Any] = {
         name: value for name, value in (("threshold", threshold), ("decoding", decoding)) if value is not None
@@ -59,7 +59,7 @@ def predict(
         changes["thresholds"] = dict(map(_threshold, type_threshold))
     recognizer = NestedNER.from_pretrained(model, device, **changes)
     report = Report()
-    sentences = progress(reading.read(source, options, report), "tagging")
+    sentences = progress(read.read(source, options, report, annotated=False), "tagging")
     if write:
         write(recognizer.annotate(sentences), output, options, report)
     else:

@@ -17,7 +17,7 @@ from nestag.subwords import batches
 from nestag.subwords.words import Ints
 from nestag.training.recipe import Auto, Recipe
 
-SMALLEST_BATCH, LARGEST_BATCH = 128, 2048
+SMALLEST_BATCH, LARGEST_BATCH = 256, 2048
 FEWEST_STEPS, ENOUGH_STEPS = 600, 1500
 SUBWORDS_A_WORD = 1.35
 """About how many subwords a word has in English with MiniLM."""
@@ -90,7 +90,7 @@ def batch_for(subwords: int) -> int:
     """Subwords in a batch: they grow with the square root of the corpus, as does the number of batches.
 
     >>> [batch_for(subwords) for subwords in (3_000, 30_000, 500_000)]
-    [219, 692, 2048]
+    [256, 692, 2048]
     """
     return int(min(LARGEST_BATCH, max(SMALLEST_BATCH, 4 * math.sqrt(subwords))))
 

@@ -34,8 +34,8 @@ from nestag.training.recipe import Recipe
 CHECKPOINT_SECONDS = 60.0
 """Time between two checkpoints, at least; each is written when dev has been scored."""
 
-WARM, TIMED = 3, 13
-"""The steps between which the speed of a run is measured; the first ones are slower than the rest."""
+WARM, TIMED = {"cpu": 3, "cuda": 30}, {"cpu": 13, "cuda": 60}
+"""The steps between which the speed of a run is measured; the first ones are slower, on a GPU much slower."""
 
 
 class NestedTrainer(Trainer):
@@ -192,13 +192,15 @@ class _Follow(TrainerCallback):
 
     def _time(self, step: int) -> None:
         """Measure the speed over a few steps, and say from it how long the run will take."""
-        if self.started[0] == 0 or step == self.started[0] + WARM:
+        kind = self.trainer.recognizer.model.device.type
+        warm, timed = WARM.get(kind, WARM["cuda"]), TIMED.get(kind, TIMED["cuda"])
+        if self.started[0] == 0 or step == self.started[0] + warm:
             self._wait()
             self.started = (self.started[0] or step, time.monotonic())
-        elif step == self.started[0] + TIMED:
+        elif step == self.started[0] + timed:
             self._wait()
             plan = self.trainer.progress.plan
-            a_step = (time.monotonic() - self.started[1]) / (TIMED - WARM)
+            a_step = (time.monotonic() - self.started[1]) / (timed - warm)
             scoring = plan.dev_subwords / plan.batch_subwords * a_step / 3  # forward alone is a third of a step
             self.trainer.progress.seconds = plan.steps * a_step + plan.evaluations * scoring
 

