@@ -5,8 +5,8 @@
 
 A mutant is a module with one small change (`+` for `-`, `<=` for `<`, 2 for 1, a loop that never runs, ...), made by
 cosmic-ray's operators. It is killed if a test of its own room fails. A room's mutants are drawn with a fixed seed:
-first one change for each place in the code, then further changes of the same places, up to `--most`. `--again` runs
-only those that survived last time, which is enough after a test was added. Property tests draw few examples here.
+first one change for each place in the code, then further changes of the same places, up to `--most`. `--again` leaves
+out those killed last time, which is enough after a test was added, and goes on where `--minutes` ended a run.
 
 The tests run in a fork of a process that has imported what they need, so a mutant takes seconds.
 """
@@ -155,8 +155,8 @@ def mutant_of(room: str, module: str, source: str, code: str) -> Mutant:
     _, first, last, start, end = next(
         step for step in difflib.SequenceMatcher(None, one, two, autojunk=False).get_opcodes() if step[0] != "equal"
     )
-    before, after = (" ".join(line.strip() for line in lines) for lines in (one[first:last], two[start:end]))
-    return Mutant(room, module, first + 1, before, re.sub(r"(?<=[(\[:]) +", "", " ".join(after.split())), code)
+    before, after = (" ".join(" ".join(lines).split()) for lines in (one[first:last], two[start:end]))
+    return Mutant(room, module, first + 1, before, re.sub(r"(?<=[(\[:]) +", "", after), code)
 
 
 class Bench:
@@ -262,7 +262,7 @@ def tested(mutants: Sequence[Mutant], jobs: int, until: float) -> dict[Mutant, b
     found: dict[Mutant, bool] = {}
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(Path(folder), jobs)
-        for one in mutants[:1]:
+        for one in mutants[: time.monotonic() < until]:
             for _, failed in bench.run([one._replace(code=(ROOT / "src" / one.module).read_text())]):
                 if failed:
                     raise SystemExit(f"the tests of {one.room} fail without any fault:\n{bench.output}")
@@ -326,7 +326,7 @@ def main() -> None:
     parser.add_argument("--most", type=int, default=100, help="mutants a room")
     parser.add_argument("--minutes", type=float, default=60, help="no mutant of a room is begun later")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--again", action="store_true", help="only those that survived last time")
+    parser.add_argument("--again", action="store_true", help="leave out those killed last time")
     parser.add_argument("--write", type=Path, help="the page to write")
     options = parser.parse_args()
     os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -334,12 +334,12 @@ def main() -> None:
     results: dict[Mutant, bool] = {}
     for room in options.rooms:
         mutants = drawn(room, options.most)
-        alive = survivors(room) if options.again else None
-        found = {mutant: True for mutant in mutants if alive is not None and mutant.change not in alive}
+        last = last_results(room) if options.again else {}
+        found = {mutant: last[mutant.change] for mutant in mutants if mutant.change in last}
         until = time.monotonic() + 60 * options.minutes
-        found |= tested([mutant for mutant in mutants if mutant not in found], options.jobs, until)
+        found |= tested([mutant for mutant in mutants if not found.get(mutant)], options.jobs, until)
+        lines = [json.dumps([*mutant.change, killed]) + "\n" for mutant, killed in found.items()]
         LAST.mkdir(parents=True, exist_ok=True)
-        lines = [json.dumps(mutant.change) + "\n" for mutant, killed in found.items() if not killed]
         (LAST / f"{room}.jsonl").write_text("".join(lines))
         results |= found
     text = table(results, options.most)
@@ -348,10 +348,11 @@ def main() -> None:
         options.write.write_text(text)
 
 
-def survivors(room: str) -> set[tuple[str, str, str]] | None:
-    """The changes that survived last time; None if there was no such time."""
+def last_results(room: str) -> dict[tuple[str, ...], bool]:
+    """Which changes were killed last time, and which were not."""
     path = LAST / f"{room}.jsonl"
-    return {tuple(json.loads(line)) for line in path.read_text().splitlines()} if path.exists() else None
+    rows = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+    return {tuple(change): killed for *change, killed in rows}
 
 
 if __name__ == "__main__":

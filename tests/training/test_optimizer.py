@@ -79,3 +79,17 @@ def test_every_weight_learns_at_its_own_rate(tiny_encoder: Callable[[str], str])
     assert group("encoder.encoder.layer.0.output.dense.weight") == (0.05, 0.01, False)
     assert group("encoder.embeddings.word_embeddings.weight") == (0.025, 0.01, False)
     assert group("encoder.embeddings.LayerNorm.weight") == (0.025, 0.0, False)
+
+
+def test_groups_of_heads_come_last_and_adam_has_the_recipe_s_betas(tiny_encoder: Callable[[str], str]) -> None:
+    recipe = Recipe(learning_rate=0.9, head_learning_rate=0.1, adam_beta1=0.7, adam_beta2=0.8)
+    optimizer = optimizer_of(Tagger.around(tiny_encoder("bert"), sizes=(3, 4, 5), shape_size=4), recipe)
+    ours = [group["ours"] for group in optimizer.param_groups]
+    assert ours == sorted(ours)
+    assert set(ours) == {False, True}
+    assert all(group["betas"] == (0.7, 0.8) and not group["fused"] for group in optimizer.param_groups)
+
+
+def test_a_slanted_run_shorter_than_a_warmup_step_begins_at_the_floor_and_peaks_at_once() -> None:
+    seen = [ours for _, ours in factors(Recipe(schedule="slanted", epochs=1, warmup_ratio=0.01), 4)]
+    assert seen == pytest.approx([1 / 32, 1.0, (1 + 31 * 2 / 3) / 32, (1 + 31 / 3) / 32])
