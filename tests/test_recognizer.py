@@ -42,7 +42,6 @@ def trained(models: dict[str, Path]) -> Path:
 
 PREDICT = """
 import json, sys
-from nestag.predictor import item_of
 from nestag.recognizer import NestedNER
 words, *folders = map(json.loads, sys.argv[1:])
 found = {}

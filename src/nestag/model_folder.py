@@ -21,19 +21,44 @@ MANIFEST = "manifest.json"
 SETTINGS = "nestag.json"
 VOCABULARY = "vocabulary.json"
 WEIGHTS = "model.safetensors"
+GRAPH = "model.onnx"
 CONFIG = "config.json"
 
 FORMAT = 1
 """The layout of the folder; one of another layout is refused."""
 
 EDITABLE = (SETTINGS,)
-REQUIRED = {WEIGHTS, CONFIG, VOCABULARY, SETTINGS, "tokenizer.json"}
+REQUIRED = {CONFIG, VOCABULARY, SETTINGS, "tokenizer.json"}
+LOADED_BY = {
+    WEIGHTS: "torch; load it with nestag.NestedNER, or make one for onnxruntime with: nestag export onnx MODEL DIR",
+    GRAPH: "onnxruntime; load it with nestag.runtime.OnnxNER",
+}
+"""What computes with each kind of weights, and how it is had; a model has one kind."""
+
 _PLAIN = re.compile(r"[\w.-]+")
 _RUNNABLE = ("auto_map", "custom_pipelines")
 
 
 class EditedModelWarning(UserWarning):
     """Settings of a model were changed after it was saved."""
+
+
+def local_folder(path: str, revision: str | None = None, token: str | None = None) -> Path:
+    """The folder of a model: the path itself, or what the hub holds under that name."""
+    if Path(path).is_dir():
+        return Path(path)
+    if path.startswith((".", "/", "~")) or path.count("/") != 1:
+        raise InputError(
+            "there is no such folder; give a folder saved by training, or a hub name such as you/model", path
+        )
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
+
+    patterns = ["*.json", "*.safetensors", "*.onnx", "*.txt", "*.model"]
+    try:
+        return Path(snapshot_download(path, revision=revision, token=token, allow_patterns=patterns))
+    except (HfHubHTTPError, LocalEntryNotFoundError, OSError) as error:
+        raise InputError(f"neither a folder nor on the hub ({type(error).__name__}); check the name", path) from None
 
 
 def write_manifest(folder: Path) -> None:
@@ -48,11 +73,19 @@ def is_finished(folder: Path) -> bool:
     return (folder / MANIFEST).is_file()
 
 
-def check_folder(folder: Path) -> None:
+def has_graph(folder: Path) -> bool:
+    """Whether a folder holds a model for onnxruntime."""
+    return is_finished(folder) and GRAPH in _files(read_json(folder / MANIFEST), folder)
+
+
+def check_folder(folder: Path, weights: str = WEIGHTS) -> None:
     """Refuse a folder that is not what was saved; settings that were edited are only mentioned."""
     if not is_finished(folder):
         raise InputError(f"there is no {MANIFEST} in it; give a folder saved by training", str(folder))
-    for name, digest in _files(read_json(folder / MANIFEST), folder).items():
+    files = _files(read_json(folder / MANIFEST), folder)
+    if weights not in files:
+        raise InputError(f"it is a model for {LOADED_BY[GRAPH if GRAPH in files else WEIGHTS]}", str(folder))
+    for name, digest in files.items():
         path = folder / name
         if not path.is_file():
             raise InputError(f"{name} is missing; copy the whole folder again, or train again", str(folder))
@@ -77,7 +110,7 @@ def _files(manifest: Any, folder: Path) -> Mapping[str, str]:
     if version != FORMAT:
         raise InputError(f"the model has the format {version!r}, and this nestag reads {FORMAT}", str(folder))
     files = manifest.get("files")
-    if not isinstance(files, dict) or not set(files) >= REQUIRED:
+    if not isinstance(files, dict) or not set(files) >= REQUIRED or not set(files) & set(LOADED_BY):
         raise InputError(f"{MANIFEST} does not list the files of a model; copy the folder again", str(folder))
     for name, digest in files.items():
         if not _PLAIN.fullmatch(name) or not isinstance(digest, str):
@@ -108,7 +141,7 @@ def _bound(name: str) -> bool:
     """Whether a file is part of the model: not the card, not what hides, not what training left."""
     return (
         not name.startswith(".")
-        and name.endswith((".json", ".safetensors", ".txt", ".model"))
+        and name.endswith((".json", ".safetensors", ".onnx", ".txt", ".model"))
         and name
         not in (
             MANIFEST,

@@ -13,7 +13,7 @@ from nestag.corpora.labelling import read_vocabulary, write_vocabulary
 from nestag.encoders import locate, out_of_reach
 from nestag.errors import InputError, UnknownNameError
 from nestag.files import writing
-from nestag.model_folder import SETTINGS, VOCABULARY, check_folder, read_json, write_manifest
+from nestag.model_folder import SETTINGS, VOCABULARY, check_folder, local_folder, read_json, write_manifest
 from nestag.predictor import Predictor, Settings
 from nestag.tagger import Tagger, TaggerScorer
 from nestag.validation import changed, from_mapping, to_mapping
@@ -47,7 +47,7 @@ class NestedNER(Predictor):
         **settings: Any,
     ) -> NestedNER:
         """Load one from a folder or the hub; keyword arguments change its settings, e.g. `decoding="greedy"`."""
-        folder = _local(str(path), revision, token)
+        folder = local_folder(str(path), revision, token)
         check_folder(folder)
         stored = from_mapping(Settings, read_json(folder / SETTINGS), str(folder / SETTINGS))
         model = Tagger.loaded(folder)
@@ -110,21 +110,3 @@ def load_tokenizer(encoder: str, config: PretrainedConfig | None = None) -> PreT
     if not tokenizer.is_fast:
         raise UnknownNameError(f"the tokenizer of {encoder!r} cannot align words; use an encoder with a tokenizer.json")
     return tokenizer
-
-
-def _local(path: str, revision: str | None, token: str | None) -> Path:
-    """The folder of a model: the path itself, or what the hub holds under that name."""
-    if Path(path).is_dir():
-        return Path(path)
-    if path.startswith((".", "/", "~")) or path.count("/") != 1:
-        raise InputError(
-            "there is no such folder; give a folder saved by training, or a hub name such as you/model", path
-        )
-    from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
-
-    patterns = ["*.json", "*.safetensors", "*.txt", "*.model"]
-    try:
-        return Path(snapshot_download(path, revision=revision, token=token, allow_patterns=patterns))
-    except (HfHubHTTPError, LocalEntryNotFoundError, OSError) as error:
-        raise InputError(f"neither a folder nor on the hub ({type(error).__name__}); check the name", path) from None

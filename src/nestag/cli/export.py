@@ -1,4 +1,4 @@
-"""export: a corpus for another sequence labeling library, and its predictions back as entities."""
+"""export: a corpus for another sequence labeling library and its predictions back, or a model for onnxruntime."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from typing import Annotated
 
 import typer
 
+import nestag
+from nestag import sample
 from nestag.cli.boundary import guarded
 from nestag.cli.groups import grouped
 from nestag.cli.labels import By, Crossing, Keep, Policy
 from nestag.cli.splits import From
-from nestag.cli.terminal import progress, tell
+from nestag.cli.terminal import hush, progress, tell
 from nestag.cli.written import writer_for
 from nestag.corpora.labelling import Tally
 from nestag.corpora.registry import format_of
@@ -29,7 +31,7 @@ from nestag.files import PIPE
 
 app = typer.Typer(
     name="export",
-    help="Write a corpus for another sequence labeling library, and its predictions back as entities.",
+    help="Write a corpus for another sequence labeling library and its predictions back, or a model for onnxruntime.",
     no_args_is_help=True,
     add_completion=False,
 )
@@ -140,7 +142,34 @@ def back(
         tell(line)
 
 
-for command in (machamp, conll, hf, back):
+def onnx(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="A folder that training made, or a name on the hub.")],
+    directory: Folder,
+    int8: Annotated[bool, typer.Option("--int8", help="Eight bits for each weight of the encoder.")] = False,
+    dev: Annotated[
+        str | None, typer.Option(metavar="FILE", help="A corpus to score it on; else what torch finds is right.")
+    ] = None,
+    max_loss: Annotated[float, typer.Option(min=0, help="Points of F1 that --int8 may cost.")] = 1.0,
+    format: From = None,
+) -> None:
+    """Write a model as an ONNX graph that runs without torch, checked against torch before it is kept."""
+    recognizer = nestag.NestedNER  # says what to install where torch is missing
+    hush()
+    from nestag.graph import export
+
+    sentences = list(format_of(dev, format).read(dev)) if dev else sample.sentences("test")
+    found = export(
+        recognizer.from_pretrained(model, "cpu"), directory, sentences, int8=int8, gold=bool(dev), max_loss=max_loss
+    )
+    tell(f"log-probabilities differ from torch's by {found.difference:.1g} at most, entities in none of the sentences")
+    if dev:
+        tell(f"float32: F1 {100 * found.f1:.2f} on {dev}")
+    if found.int8_f1 is not None:
+        tell(f"int8:    F1 {100 * found.int8_f1:.2f} on {dev or 'the entities that torch finds in the sample'}")
+    tell(f"wrote {directory}; nestag predict and nestag.runtime read it without torch")
+
+
+for command in (machamp, conll, hf, back, onnx):
     app.command()(grouped(guarded(command)))
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+import nestag
 from nestag.cli.splits import From, Reading
 from nestag.cli.terminal import hush, progress, tell
 from nestag.cli.written import writer_for
@@ -16,14 +17,15 @@ from nestag.corpora.report import Report
 from nestag.data import Sentence
 from nestag.errors import InputError
 from nestag.files import PIPE, writing
+from nestag.model_folder import has_graph, local_folder
 
 if TYPE_CHECKING:
-    from nestag.recognizer import NestedNER
+    from nestag.predictor import Predictor
 
 
 def predict(
     *,
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="A folder that training made, or a name on the hub.")],
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="A folder of a model, or a name on the hub.")],
     source: Annotated[str, typer.Argument(metavar="IN", help="Text or a corpus in any format; - is a pipe of text.")],
     output: Annotated[str, typer.Option("-o", "--output", metavar="OUT", help="Where to write; - is a pipe.")] = PIPE,
     read_as: From = None,
@@ -44,11 +46,8 @@ def predict(
     reading: Reading,
 ) -> None:
     """Find nested entities in text or in a corpus, which is read and written as it streams by."""
-    from nestag.recognizer import NestedNER
-
     if confidence and write_as not in (None, "jsonl"):
         raise InputError("confidences are written as JSON Lines; drop --to", "--confidence")
-    hush()
     options = reading.options
     read = format_named(read_as) if read_as else format_named("text") if source == PIPE else format_of(source)
     write = None if confidence else writer_for(output, write_as)
@@ -57,7 +56,7 @@ def predict(
     }
     if type_threshold:
         changes["thresholds"] = dict(map(_threshold, type_threshold))
-    recognizer = NestedNER.from_pretrained(model, device, **changes)
+    recognizer = loaded(model, device, changes)
     report = Report()
     sentences = progress(read.read(source, options, report, annotated=False), "tagging")
     if write:
@@ -68,14 +67,26 @@ def predict(
         tell(line)
 
 
-def write_scored(recognizer: NestedNER, sentences: Iterable[Sentence], output: str) -> None:
+def loaded(model: str, device: str | None, changes: dict[str, Any]) -> Predictor:
+    """The recognizer of a folder or of a name on the hub: for onnxruntime if it was exported, else for torch."""
+    folder = local_folder(model)
+    if has_graph(folder):
+        from nestag.runtime import OnnxNER
+
+        return OnnxNER.from_pretrained(folder, device, **changes)
+    recognizer = nestag.NestedNER  # says what to install where torch is missing
+    hush()
+    return recognizer.from_pretrained(folder, device, **changes)
+
+
+def write_scored(recognizer: Predictor, sentences: Iterable[Sentence], output: str) -> None:
     """A line of JSON for each sentence, with the confidence of each entity and its characters if it has any."""
     with writing(output) as stream:
         for record in scored_records(recognizer, sentences):
             stream.write(json.dumps(record, ensure_ascii=False) + "\n")
 
 
-def scored_records(recognizer: NestedNER, sentences: Iterable[Sentence]) -> Iterator[dict[str, object]]:
+def scored_records(recognizer: Predictor, sentences: Iterable[Sentence]) -> Iterator[dict[str, object]]:
     """What `write_scored` writes."""
     for sentence, found in recognizer.annotate_scored(sentences):
         entities: list[dict[str, object]] = []

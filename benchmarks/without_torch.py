@@ -1,0 +1,160 @@
+"""A model with torch and without, measured in one run: speed, start, and what has to be installed.
+
+    python benchmarks/without_torch.py [--model FOLDER] [--threads 2] [--write docs/benchmarks/onnx.md]
+
+The model is `--model`, or MiniLM trained on the embedded corpus for `--steps` steps. It is exported twice, float32 and
+int8, and the three take turns on the same sentences; of several rounds the best of each counts. Time is from words to
+entities. Starting is a new process, from its beginning to the entities of one sentence.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
+
+import torch
+from packaging.requirements import Requirement
+
+from nestag import NestedNER, Recipe, Sentence, sample
+from nestag.evaluation import score
+from nestag.files import writing
+from nestag.graph import export
+from nestag.predictor import Predictor
+from nestag.runtime import OnnxNER
+from nestag.training.run import train
+
+BAR = 2.0
+"""How many times faster than torch int8 must be."""
+
+START = {
+    "torch": "from nestag import NestedNER as N; N.from_pretrained(sys.argv[1], 'cpu').predict([['Paris']])",
+    "onnx": "from nestag.runtime import OnnxNER as N; N.from_pretrained(sys.argv[1]).predict([['Paris']])",
+}
+
+
+def main() -> None:
+    """Measure and print one table after the other."""
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("--model", type=Path, help="a trained model; else one is trained")
+    arguments.add_argument("--steps", type=int, default=150, help="of training, if there is no model")
+    arguments.add_argument("--threads", type=int, default=2)
+    arguments.add_argument("--rounds", type=int, default=5)
+    arguments.add_argument("--write", type=Path, help="also write the tables to this file")
+    options = arguments.parse_args()
+    torch.set_num_threads(options.threads)
+    with tempfile.TemporaryDirectory() as scratch:
+        folders = exported(options.model or trained(Path(scratch) / "torch", options.steps), Path(scratch))
+        lines = [*speed(folders, options.threads, options.rounds), *start(folders), *install()]
+    print("\n".join(lines))
+    if options.write:
+        told = f"Written by `benchmarks/without_torch.py`; {options.threads} threads, {os.cpu_count()} cores."
+        with writing(options.write) as stream:
+            stream.write(f"# With torch and without, measured\n\n{told}\n\n" + "\n".join(lines) + "\n")
+
+
+def trained(folder: Path, steps: int) -> Path:
+    """MiniLM, trained on the embedded corpus."""
+    train(sample.sentences("train"), sample.sentences("dev"), folder, Recipe(encoder="minilm", steps=steps))
+    return folder
+
+
+def exported(model: Path, scratch: Path) -> dict[str, Path]:
+    """The folders of the three ways; what int8 costs is a figure here and no reason to stop."""
+    folders = {"torch float32": model, "onnx float32": scratch / "float32", "onnx int8": scratch / "int8"}
+    recognizer, sentences = NestedNER.from_pretrained(model, "cpu"), sample.sentences("dev")
+    export(recognizer, folders["onnx float32"], sentences)
+    export(recognizer, folders["onnx int8"], sentences, int8=True, gold=True, max_loss=100)
+    return folders
+
+
+def speed(folders: Mapping[str, Path], threads: int, rounds: int) -> Iterator[str]:
+    """Sentences a second of the three ways, which take turns."""
+    ways: dict[str, Predictor] = {
+        name: OnnxNER.from_pretrained(folder, threads=threads) if "onnx" in name else NestedNER.from_pretrained(folder)
+        for name, folder in folders.items()
+    }
+    sentences = sample.sentences()
+    times: dict[str, list[float]] = {name: [] for name in ways}
+    for _ in range(rounds):
+        for name, way in ways.items():
+            times[name].append(seconds(way, sentences))
+    base = min(times["torch float32"])
+    test = sample.sentences("test")
+    yield "## Speed\n"
+    yield "| | sentences/s | times torch | model on disk | F1 on the embedded test split |"
+    yield "|---|---|---|---|---|"
+    for name, way in ways.items():
+        best, f1 = min(times[name]), score([one.entities for one in test], way.predict(test)).f1
+        size = sum(file.stat().st_size for file in folders[name].iterdir() if file.is_file()) / 1e6
+        yield f"| {name} | {len(sentences) / best:,.0f} | {base / best:.2f} | {size:.0f} MB | {100 * f1:.2f} |"
+    reached = base / min(times["onnx int8"])
+    yield f"\nint8 is to be at least {BAR:g} times torch: {'yes' if reached >= BAR else 'no'}, {reached:.2f}.\n"
+
+
+def seconds(way: Predictor, sentences: Sequence[Sentence]) -> float:
+    """How long one pass over the sentences takes."""
+    began = time.perf_counter()
+    way.predict(sentences)
+    return time.perf_counter() - began
+
+
+def start(folders: Mapping[str, Path]) -> Iterator[str]:
+    """How long a new process takes to its first answer."""
+    yield "## Start\n"
+    yield "| | from nothing to the first entities |"
+    yield "|---|---|"
+    found: dict[str, list[float]] = {name: [] for name in folders}
+    for _ in range(3):
+        for name, folder in folders.items():
+            began = time.perf_counter()
+            subprocess.run([sys.executable, "-c", "import sys; " + START[name.split()[0]], folder], check=True)
+            found[name].append(time.perf_counter() - began)
+    yield from (f"| {name} | {min(times):.1f} s |" for name, times in found.items())
+
+
+def install() -> Iterator[str]:
+    """What the packages of each way take on disk, with all that they need."""
+    yield "\n## Install\n"
+    yield "| | packages | on disk |"
+    yield "|---|---|---|"
+    for extra in ("model", "onnx"):
+        names = needed("nestag", extra)
+        size = sum(map(installed_size, names)) / 1e6
+        yield f"| `nestag[{extra}]` | {len(names)} | {size:,.0f} MB |"
+
+
+def needed(name: str, extra: str = "") -> set[str]:
+    """The packages that one needs, itself among them, of those that are installed here."""
+    found: set[str] = set()
+    waiting = [(name, extra)]
+    while waiting:
+        name, extra = waiting.pop()
+        found.add(name)
+        for line in distribution(name).requires or ():
+            wanted = Requirement(line)
+            inner = wanted.name.lower().replace("_", "-")
+            if inner in found or (wanted.marker and not wanted.marker.evaluate({"extra": extra})):
+                continue
+            try:
+                distribution(inner)
+            except PackageNotFoundError:
+                continue
+            waiting += [(inner, one) for one in wanted.extras or {""}]
+    return found
+
+
+def installed_size(name: str) -> int:
+    """The bytes of an installed package."""
+    paths = (Path(str(file.locate())) for file in distribution(name).files or ())
+    return sum(path.stat().st_size for path in paths if path.is_file())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,204 @@
+"""The ONNX graph of a recognizer: from ids to scores, so that it runs without torch (runtime.py).
+
+An export is checked before it is kept: its scores and entities must be those of torch. Weights of eight bits change
+scores, so their cost is measured in F1, and too high a cost is refused.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from nestag.corpora.labelling import write_vocabulary
+from nestag.data import Sentence
+from nestag.engine import ChunkScores
+from nestag.errors import InputError, MissingExtraError
+from nestag.evaluation import score
+from nestag.files import writing, writing_folder
+from nestag.model_folder import CONFIG, GRAPH, SETTINGS, VOCABULARY, write_manifest
+from nestag.predictor import Predictor
+from nestag.recognizer import NestedNER
+from nestag.runtime import OUTPUTS, GraphConfig, OnnxNER
+from nestag.subwords.layout import Special
+from nestag.tagger import Tagger
+from nestag.validation import to_mapping
+
+TOLERANCE = 1e-4
+"""How far log-probabilities of the graph may be from torch's."""
+
+OPSET = 18
+"""The first version of ONNX that can pool subwords with a minimum or maximum."""
+
+
+class Exported(NamedTuple):
+    """What was measured of an export."""
+
+    difference: float  # the largest between log-probabilities of the graph and of torch
+    f1: float  # on gold entities, or 1.0 if there are none
+    int8_f1: float | None  # the same with weights of eight bits; without gold, on the entities that torch finds
+
+
+class Scoring(nn.Module):
+    """A tagger whose outputs are log-probabilities."""
+
+    def __init__(self, tagger: Tagger) -> None:
+        super().__init__()
+        self.tagger = tagger
+
+    def forward(
+        self, input_ids: Tensor, attention_mask: Tensor, word: Tensor, shape: Tensor
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """The three heads' log-probabilities, windows x words x labels."""
+        n, c, u, _ = self.tagger(input_ids, attention_mask, word, shape)
+        return torch.log_softmax(n, dim=-1), torch.log_softmax(c, dim=-1), torch.log_softmax(u, dim=-1)
+
+
+def export(
+    recognizer: NestedNER,
+    folder: str | Path,
+    sentences: Sequence[Sentence],
+    *,
+    int8: bool = False,
+    gold: bool = False,
+    max_loss: float = 1.0,
+) -> Exported:
+    """Write a recognizer as a folder for onnxruntime, checked on sentences.
+
+    `gold` says that the sentences' entities are right; otherwise those that torch finds are. `max_loss` is how many
+    points of F1 weights of eight bits may cost.
+    """
+    with writing_folder(folder) as part:
+        write_graph(recognizer.model, part / GRAPH)
+        _write_rest(recognizer, part, int8=False)
+        plain = OnnxNER.from_pretrained(part)
+        difference = _checked(recognizer, plain, sentences, str(folder))
+        found = plain.predict(sentences)
+        right = [sentence.entities for sentence in sentences] if gold else found
+        f1, int8_f1 = score(right, found).f1, None
+        if int8:
+            quantize(part / GRAPH)
+            _write_rest(recognizer, part, int8=True)
+            int8_f1 = score(right, OnnxNER.from_pretrained(part).predict(sentences)).f1
+            if 100 * (f1 - int8_f1) > max_loss:
+                raise InputError(_too_lossy(f1, int8_f1, gold, max_loss), str(folder))
+        return Exported(difference, f1, int8_f1)
+
+
+def write_graph(tagger: Tagger, path: Path) -> None:
+    """Write the graph of a tagger, for any number of windows, subwords and words."""
+    _installed("onnx"), _installed("onnxscript")
+    windows, subwords, words = (torch.export.Dim(name) for name in ("windows", "subwords", "words"))
+    by_subword, by_word = {0: windows, 1: subwords}, {0: windows, 1: words}
+    example = (
+        torch.tensor([[1, 2, 2, 3, 0], [1, 2, 2, 2, 3]]),  # windows x subwords
+        torch.tensor([[1, 1, 1, 1, 0], [1, 1, 1, 1, 1]]),
+        torch.tensor([[-1, 0, 1, -1, -1], [-1, 0, 1, 2, -1]]),
+        torch.tensor([[0, 1, -1], [0, 1, 2]]),  # windows x words
+    )
+    tagger.train(False)
+    with _hushed():
+        torch.onnx.export(
+            Scoring(tagger),
+            example,
+            path,
+            input_names=["input_ids", "attention_mask", "word", "shape"],
+            output_names=list(OUTPUTS),
+            dynamic_shapes=(by_subword, by_subword, by_subword, by_word),
+            opset_version=OPSET,
+            dynamo=True,
+            external_data=False,
+            verbose=False,
+        )
+
+
+@contextmanager
+def _hushed() -> Iterator[None]:
+    """Without what the libraries tell of their own ways; errors still come through."""
+    before = logging.root.manager.disable
+    logging.disable(logging.WARNING)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logging.disable(before)
+
+
+def quantize(path: Path) -> None:
+    """Replace the encoder's weights in a graph by eight bits each; the small layers above it stay as they are.
+
+    Seven of the eight bits are used, so that sums do not overflow on processors without VNNI.
+    """
+    onnx, quantization = _installed("onnx"), import_module("onnxruntime.quantization")
+    graph = onnx.load(path).graph
+    with _hushed():
+        quantization.quantize_dynamic(
+            path,
+            path,
+            op_types_to_quantize=["MatMul", "Gather"],
+            nodes_to_quantize=[node.name for node in graph.node if _in_encoder(node)],
+            per_channel=True,
+            reduce_range=True,
+            weight_type=quantization.QuantType.QInt8,
+        )
+
+
+def _in_encoder(node: Any) -> bool:
+    scopes = next((entry.value for entry in node.metadata_props if entry.key == "pkg.torch.onnx.name_scopes"), "")
+    return "'tagger.encoder'" in scopes
+
+
+def _write_rest(recognizer: NestedNER, folder: Path, int8: bool) -> None:
+    """Everything but the graph; the manifest comes last."""
+    tokenizer = recognizer.tokenizer
+    tokenizer.save_pretrained(folder)
+    unknown = tokenizer.unk_token_id if tokenizer.unk_token_id is not None else 0
+    config = GraphConfig(*Special.of(tokenizer), unknown, "int8" if int8 else "float32")
+    write_vocabulary(recognizer.vocabulary, folder / VOCABULARY)
+    for name, values in ((CONFIG, config), (SETTINGS, recognizer.settings)):
+        with writing(folder / name) as stream:
+            stream.write(json.dumps(to_mapping(values), indent=1) + "\n")
+    write_manifest(folder)
+
+
+def _checked(recognizer: NestedNER, plain: OnnxNER, sentences: Sequence[Sentence], place: str) -> float:
+    """The largest difference between two ways to score; an InputError if it is too large or changes an entity."""
+    here, there = _scores(recognizer, sentences), _scores(plain, sentences)
+    difference = max(float(np.abs(a - b).max(initial=0)) for a, b in zip(here[:3], there[:3], strict=True))
+    same = recognizer.predict(sentences) == plain.predict(sentences)
+    if difference > TOLERANCE or not same:
+        raise InputError(
+            f"the graph does not score as torch does: log-probabilities differ by {difference:.1g}, entities are"
+            f" {'the same' if same else 'others'}; try other versions of torch and onnxscript",
+            place,
+        )
+    return difference
+
+
+def _scores(predictor: Predictor, sentences: Sequence[Sentence]) -> ChunkScores:
+    return predictor.scores([sentence.tokens for sentence in sentences])
+
+
+def _too_lossy(f1: float, int8_f1: float, gold: bool, max_loss: float) -> str:
+    against = "gold" if gold else "what torch finds; --dev FILE would compare with gold"
+    return (
+        f"int8 costs {100 * (f1 - int8_f1):.2f} F1 against {against}, and {max_loss:g} is allowed;"
+        " export without --int8, or raise --max-loss"
+    )
+
+
+def _installed(name: str) -> Any:
+    try:
+        return import_module(name)
+    except ImportError:
+        raise MissingExtraError(f"an export to ONNX needs {name}", "onnx-export") from None

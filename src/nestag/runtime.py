@@ -1,0 +1,158 @@
+"""A recognizer without torch: a graph that `nestag export onnx` made, run by onnxruntime.
+
+    ner = OnnxNER.from_pretrained("folder")
+    ner("The mayor of Utrecht resigned.")
+
+It needs onnxruntime, tokenizers and NumPy alone, and answers as `NestedNER` does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Literal
+
+from nestag.corpora.labelling import read_vocabulary
+from nestag.engine import Floats
+from nestag.errors import InputError, MissingExtraError, UnknownNameError
+from nestag.model_folder import CONFIG, GRAPH, SETTINGS, VOCABULARY, check_folder, local_folder, read_json
+from nestag.predictor import Predictor, Settings
+from nestag.subwords import Arrays
+from nestag.subwords.words import Ints
+from nestag.validation import changed, from_mapping, setting
+from nestag.vocabulary import Vocabulary
+
+OUTPUTS = ("n", "c", "u")
+BATCH = 4_096
+"""Subwords that are scored at once."""
+
+
+@dataclass(frozen=True)
+class GraphConfig:
+    """What a graph needs to know of its tokenizer, and what its numbers are."""
+
+    begin: int = setting(minimum=0, help="the subword before a text")
+    end: int = setting(minimum=0, help="the subword after a text")
+    pad: int = setting(minimum=0, help="the subword that fills a batch")
+    unknown: int = setting(minimum=0, help="the subword of a word that has none")
+    precision: Literal["float32", "int8"] = setting("float32", help="of the encoder's weights")
+
+
+class OnnxNER(Predictor):
+    """A trained recognizer of nested entities, exported to ONNX."""
+
+    def __init__(
+        self,
+        session: Any,
+        tokenizer: WordTokenizer,
+        vocabulary: Vocabulary,
+        settings: Settings = Settings(),  # noqa: B008
+    ) -> None:
+        """Put a session of onnxruntime, a tokenizer and a vocabulary together."""
+        self.session = session
+        self.tokenizer = tokenizer
+        self.vocabulary = vocabulary
+        self.settings = settings
+
+    @classmethod
+    def from_pretrained(
+        cls,
+        path: str | Path,
+        device: str | None = None,
+        *,
+        threads: int = 0,
+        revision: str | None = None,
+        token: str | None = None,
+        **settings: Any,
+    ) -> OnnxNER:
+        """Load one from a folder or the hub; keyword arguments change its settings, `threads` 0 is all cores."""
+        if device not in (None, "cpu"):
+            raise UnknownNameError(f"the device {device!r} cannot be used; a model for onnxruntime runs on cpu")
+        onnxruntime, tokenizers = _installed("onnxruntime"), _installed("tokenizers")
+        folder = local_folder(str(path), revision, token)
+        check_folder(folder, GRAPH)
+        stored = from_mapping(Settings, read_json(folder / SETTINGS), str(folder / SETTINGS))
+        config = from_mapping(GraphConfig, read_json(folder / CONFIG), str(folder / CONFIG))
+        vocabulary = read_vocabulary(folder / VOCABULARY)
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = threads
+        try:
+            session = onnxruntime.InferenceSession(folder / GRAPH, options, providers=["CPUExecutionProvider"])
+            tokenizer = WordTokenizer(tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json")), config)
+        except Exception as error:  # noqa: BLE001 - both libraries raise kinds of their own
+            reason = " ".join(str(error).split())[:300]
+            raise InputError(f"the model cannot be loaded ({reason}); export it again", str(path)) from None
+        sizes = tuple(output.shape[-1] for output in session.get_outputs())
+        if sizes != _sizes(vocabulary):
+            raise InputError(f"its graph scores {sizes} labels and its vocabulary has {_sizes(vocabulary)}", str(path))
+        return cls(session, tokenizer, vocabulary, changed(stored, settings, "from_pretrained"))
+
+    def scorer(self) -> GraphScorer:
+        """What scores words, with the settings of now."""
+        return GraphScorer(self.session, _sizes(self.vocabulary), self.settings.batch_subwords)
+
+
+class GraphScorer:
+    """A graph as the engine calls it: arrays in, log-probabilities out."""
+
+    def __init__(self, session: Any, sizes: tuple[int, int, int], batch_subwords: int = 0) -> None:
+        """`batch_subwords` is how many subwords are scored at once; 0 is what suits a CPU."""
+        self.session = session
+        self.sizes = sizes
+        self.batch_subwords = batch_subwords or BATCH
+
+    def __call__(self, arrays: Arrays, row: Ints, column: Ints) -> tuple[Floats, Floats, Floats]:
+        """The log-probabilities of the three heads for the words at these rows and columns of a batch."""
+        n, c, u = self.session.run(OUTPUTS, arrays._asdict())  # each windows x words x labels
+        return n[row, column], c[row, column], u[row, column]
+
+
+class WordTokenizer:
+    """A tokenizer of the library tokenizers, as words are laid out with it."""
+
+    def __init__(self, tokenizer: Any, config: GraphConfig) -> None:
+        """What the file says of padding and truncation is for other uses."""
+        tokenizer.no_padding()
+        tokenizer.no_truncation()
+        self.inner = tokenizer
+        self.cls_token_id, self.sep_token_id, self.pad_token_id = config.begin, config.end, config.pad
+        self.unk_token_id: int | None = config.unknown
+
+    def __call__(self, text: Any, *, is_split_into_words: bool = True, add_special_tokens: bool = False) -> Encoded:
+        """The subwords of the words of a sentence, or of several."""
+        assert is_split_into_words
+        one = isinstance(text[0], str)
+        found = self.inner.encode_batch(
+            [text] if one else text, is_pretokenized=True, add_special_tokens=add_special_tokens
+        )
+        return Encoded(found, one)
+
+
+class Encoded:
+    """What a call of a tokenizer returns, read as that of transformers is."""
+
+    def __init__(self, encodings: Sequence[Any], one: bool) -> None:
+        """Keep the encodings; `one` says that they are of a sentence alone."""
+        self._encodings, self._one = encodings, one
+
+    def __getitem__(self, name: Literal["input_ids"]) -> Any:
+        found = [encoding.ids for encoding in self._encodings]
+        return found[0] if self._one else found
+
+    def word_ids(self) -> list[int | None]:
+        """The word of each subword of the first sentence."""
+        found: list[int | None] = self._encodings[0].word_ids
+        return found
+
+
+def _sizes(vocabulary: Vocabulary) -> tuple[int, int, int]:
+    return len(vocabulary.n), len(vocabulary.c), len(vocabulary.u)
+
+
+def _installed(name: str) -> Any:
+    try:
+        return import_module(name)
+    except ImportError:
+        raise MissingExtraError(f"nestag.runtime needs {name}", "onnx") from None
