@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
@@ -30,6 +31,7 @@ from nestag.predictor import Predictor
 from nestag.runtime import OnnxNER
 from nestag.training.run import train
 
+ROOT = Path(__file__).parent.parent
 BAR = 2.0
 """How many times faster than torch int8 must be."""
 
@@ -125,28 +127,26 @@ def install() -> Iterator[str]:
     yield "| | packages | on disk |"
     yield "|---|---|---|"
     for extra in ("model", "onnx"):
-        names = needed("nestag", extra)
+        names = needed(extra)
         size = sum(map(installed_size, names)) / 1e6
         yield f"| `nestag[{extra}]` | {len(names)} | {size:,.0f} MB |"
 
 
-def needed(name: str, extra: str = "") -> set[str]:
-    """The packages that one needs, itself among them, of those that are installed here."""
+def needed(extra: str) -> set[str]:
+    """The packages that nestag needs with one of its extras, of those that are installed here."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    waiting = [*project["dependencies"], *project["optional-dependencies"][extra]]
     found: set[str] = set()
-    waiting = [(name, extra)]
     while waiting:
-        name, extra = waiting.pop()
+        wanted = Requirement(waiting.pop())
+        name = wanted.name.lower().replace("_", "-")
+        if name in found or (wanted.marker and not wanted.marker.evaluate({"extra": ""})):
+            continue
+        try:
+            waiting += distribution(name).requires or ()
+        except PackageNotFoundError:
+            continue
         found.add(name)
-        for line in distribution(name).requires or ():
-            wanted = Requirement(line)
-            inner = wanted.name.lower().replace("_", "-")
-            if inner in found or (wanted.marker and not wanted.marker.evaluate({"extra": extra})):
-                continue
-            try:
-                distribution(inner)
-            except PackageNotFoundError:
-                continue
-            waiting += [(inner, one) for one in wanted.extras or {""}]
     return found
 
 
