@@ -40,6 +40,7 @@ def test_the_slanted_schedule_freezes_the_encoder_for_an_epoch_and_rises_steeply
 def test_the_slanted_schedule_begins_and_ends_near_its_floor() -> None:
     seen = [ours for _, ours in factors(Recipe(schedule="slanted", epochs=1, warmup_ratio=0.5), 100)]
     assert seen[0] == pytest.approx(1 / LOWEST) == pytest.approx(1 / 32)
+    assert seen[25] == pytest.approx((1 + 31 / 2) / 32)
     assert seen[50] == pytest.approx(1.0)
     assert seen[99] == pytest.approx((1 + 31 / 50) / 32)
 
@@ -49,6 +50,12 @@ def test_the_linear_schedule_rises_and_falls_to_nothing() -> None:
     assert seen[:4] == pytest.approx([0.25, 0.5, 0.75, 1.0])
     assert seen[4:] == pytest.approx([(20 - step) / 16 for step in range(4, 20)])
     assert all(a >= b for a, b in pairwise(seen[4:]))
+
+
+def test_a_linear_schedule_of_two_steps_falls_in_one() -> None:
+    assert factors(Recipe(schedule="linear", epochs=1, warmup_ratio=0.5), 2) == [[1.0, 1.0]] * 2
+    assert [a for a, _ in factors(Recipe(schedule="linear", epochs=1, warmup_ratio=0.5), 4)] == [0.5, 1.0, 1.0, 0.5]
+    assert [a for a, _ in factors(Recipe(schedule="linear", epochs=1, warmup_ratio=1.0), 4)] == [0.25, 0.5, 0.75, 1.0]
 
 
 def test_the_constant_schedule_only_rises() -> None:
@@ -93,3 +100,14 @@ def test_groups_of_heads_come_last_and_adam_has_the_recipe_s_betas(tiny_encoder:
 def test_a_slanted_run_shorter_than_a_warmup_step_begins_at_the_floor_and_peaks_at_once() -> None:
     seen = [ours for _, ours in factors(Recipe(schedule="slanted", epochs=1, warmup_ratio=0.01), 4)]
     assert seen == pytest.approx([1 / 32, 1.0, (1 + 31 * 2 / 3) / 32, (1 + 31 / 3) / 32])
+
+
+def test_each_layer_further_down_learns_more_slowly() -> None:
+    names = ["embeddings", *(f"layer.{number}.dense" for number in range(5))]
+    model = torch.nn.Module()
+    weights = {f"encoder.{name}.weight": torch.nn.Parameter(torch.zeros(2, 2)) for name in names}
+    model.named_parameters = weights.items  # type: ignore[assignment,method-assign]
+    model.parameters = weights.values  # type: ignore[assignment,method-assign]
+    groups = optimizer_of(model, Recipe(learning_rate=1.0, layer_decay=0.5)).param_groups  # type: ignore[arg-type]
+    rates = {id(weight): group["lr"] for group in groups for weight in group["params"]}
+    assert [rates[id(weight)] for weight in weights.values()] == [0.5**below for below in (5, 4, 3, 2, 1, 0)]
