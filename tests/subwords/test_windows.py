@@ -92,6 +92,10 @@ def test_batches_are_as_full_as_they_can_be(sizes: list[int], budget: int, most:
         assert len(group) == most or sizes[following[0]] * (len(group) + 1) > budget
 
 
+def test_a_batch_has_ten_thousand_windows_at_most() -> None:
+    assert [len(batch) for batch in batches(np.ones(10_001, dtype=np.int64), budget=20_000)] == [10_000, 1]
+
+
 def test_the_same_seed_gives_the_same_batches() -> None:
     sizes = np.arange(100) % 7 + 1
     drawn = [

@@ -21,9 +21,11 @@ class Fake:
     def __init__(self, factor: float) -> None:
         self.vocabulary, self.settings, self.factor = VOCABULARY, Settings(), factor
         self.read = 0
+        self.chunks: list[int] = []
 
     def scores(self, sentences: list[tuple[str, ...]], documents: list[str]) -> tuple[np.ndarray, ...]:
         self.read += len(sentences)
+        self.chunks.append(len(sentences))
         n, c, u = (np.zeros((len(sentences), len(table))) for table in (VOCABULARY.n, VOCABULARY.c, VOCABULARY.u))
         u[:, VOCABULARY.u.index(("A",))] = [self.factor * int(words[0]) / 1_000 for words in sentences]
         return n, c, u, np.ones(len(sentences), dtype=np.int64), []
@@ -73,3 +75,14 @@ def test_only_so_many_sentences_are_looked_at() -> None:
     fake: Any = Fake(1.0)
     temperature_for(fake, drawn(2 * MOST + 1))
     assert MOST / 2 < fake.read <= MOST
+
+
+@pytest.mark.parametrize(("size", "chunks"), [(2_000, [250] * 8), (2_001, [250] * 4 + [1]), (4_000, [250] * 8)])
+def test_every_second_or_third_sentence_is_read_in_chunks(size: int, chunks: list[int]) -> None:
+    fake: Any = Fake(1.0)
+    temperature_for(fake, drawn(size))
+    assert fake.chunks == chunks
+
+
+def test_the_temperatures_to_choose_from_are_these() -> None:
+    assert TEMPERATURES == (0.75, 1.0, 1.25, 1.5, 1.75, 2.0, 2.25, 2.5, 3.0, 3.5, 4.0)

@@ -97,9 +97,11 @@ def test_groups_of_heads_come_last_and_adam_has_the_recipe_s_betas(tiny_encoder:
     assert all(group["betas"] == (0.7, 0.8) and not group["fused"] for group in optimizer.param_groups)
 
 
-def test_a_slanted_run_shorter_than_a_warmup_step_begins_at_the_floor_and_peaks_at_once() -> None:
+def test_a_slanted_run_of_few_steps_begins_at_the_floor() -> None:
     seen = [ours for _, ours in factors(Recipe(schedule="slanted", epochs=1, warmup_ratio=0.01), 4)]
     assert seen == pytest.approx([1 / 32, 1.0, (1 + 31 * 2 / 3) / 32, (1 + 31 / 3) / 32])
+    seen = [ours for _, ours in factors(Recipe(schedule="slanted", epochs=1, warmup_ratio=0.5), 3)]
+    assert seen == pytest.approx([1 / 32, (1 + 31 * 2 / 3) / 32, (1 + 31 * 2 / 3) / 32])
 
 
 def test_each_layer_further_down_learns_more_slowly() -> None:
