@@ -302,6 +302,8 @@ def table(results: dict[Mutant, bool], most: int) -> str:
         same = sum(not results[mutant] and mutant.change in why for mutant in mine)
         share = killed / max(1, len(mine) - same)
         lines.append(f"| {room} | {len(mine)} | {killed} | {same} | {len(mine) - killed - same} | {share:.1%} |")
+    if missing := [room for room in ROOMS if room not in {mutant.room for mutant in results}]:
+        lines += ["", f"Not run yet: {', '.join(missing)}."]
     alive = [mutant for mutant, killed in results.items() if not killed]
     for title, chosen in (("Equivalent", True), ("Survived", False)):
         rows = sorted(mutant for mutant in alive if (mutant.change in why) is chosen)
