@@ -1,7 +1,9 @@
 """A model folder is one thing: whatever is missing, changed or would run is refused."""
 
 import json
+import os
 import shutil
+import stat
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -117,3 +119,74 @@ def test_a_vocabulary_of_another_size_is_refused(model: Path) -> None:
     write_manifest(model)
     with pytest.raises(InputError, match="its heads have"):
         NestedNER.from_pretrained(model, "cpu")
+
+
+Change = Callable[[dict[str, Any]], object]
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda c: c.update(attn_implementation="stranger/kernel"), "names code"),
+        (lambda c: c["encoder"].update(attn_implementation="stranger/kernel"), "names code"),
+        (lambda c: c["encoder"].update(quantization_config={"quant_method": "gptq"}), "names code"),
+        (lambda c: c["encoder"].update(num_hidden_layers=10**9), "num_hidden_layers is 1000000000"),
+        (lambda c: c.update(conv_size=4, conv_layers=10**9), "conv_layers is 1000000000"),
+        (lambda c: c["encoder"].update(hidden_size=10**7, num_attention_heads=1), "cannot be loaded"),
+        (lambda c: c.update(sizes=[10**10, 1, 1]), "cannot be loaded"),
+        (lambda c: c.update(sizes="abc"), "cannot be loaded"),
+        (lambda c: c.update(pooling="most"), "pooling is 'most'; it takes first, last, mean"),
+        (lambda c: c.update(dropout="x"), "cannot be loaded"),
+        (lambda c: c.update(encoder=3), "cannot be loaded"),
+        (lambda c: c.update(dtype="import os"), "cannot be loaded"),
+    ],
+)
+def test_a_configuration_that_cannot_be_is_one_line(model: Path, change: Change, told: str) -> None:
+    """Nothing runs, nothing is endless, and no memory is taken for what the weights do not hold."""
+    edit(model / "config.json", lambda found: (change(found), found)[1])
+    write_manifest(model)
+    with pytest.raises(InputError, match=told):
+        NestedNER.from_pretrained(model, "cpu")
+
+
+@pytest.mark.parametrize(
+    "data", [b"[" * 100_000, b"[]", b"{}", b"\xff", b""], ids=["deep", "list", "table", "bytes", "empty"]
+)
+@pytest.mark.parametrize("name", ["config.json", "vocabulary.json", "tokenizer.json", "nestag.json", "manifest.json"])
+def test_a_file_of_anything_is_one_line(model: Path, name: str, data: bytes) -> None:
+    (model / name).write_bytes(data)
+    if name != MANIFEST:
+        write_manifest(model)
+    if (name, data) == ("nestag.json", b"{}"):  # all of them have defaults, but the encoder reads less than that
+        with pytest.raises(InputError, match="max_length is 512; the encoder takes 66 at most"):
+            NestedNER.from_pretrained(model, "cpu")
+        return
+    with pytest.raises(InputError):
+        NestedNER.from_pretrained(model, "cpu")
+
+
+@pytest.mark.parametrize("name", ["adapter_config.json", "model.safetensors.index.json"])
+def test_files_that_transformers_would_load_unasked_are_refused(model: Path, name: str) -> None:
+    (model / name).write_text('{"weight_map": {"heads.0.weight": "../../elsewhere.safetensors"}}')
+    with pytest.raises(InputError, match=f"{name} is no file of a model"):
+        NestedNER.from_pretrained(model, "cpu")
+
+
+def test_all_files_have_the_rights_that_the_user_gives_new_files(model: Path, tmp_path: Path) -> None:
+    before = os.umask(0o027)
+    try:
+        NestedNER.from_pretrained(model, "cpu").save_pretrained(tmp_path / "again")
+    finally:
+        os.umask(before)
+    assert {stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "again").iterdir()} == {0o640}
+
+
+def test_an_encoder_whose_weights_are_missing_is_refused(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
+    from safetensors.torch import load_file, save_file
+
+    broken = Path(shutil.copytree(tiny_encoder("bert"), tmp_path / "broken"))
+    weights = load_file(broken / "model.safetensors")
+    kept = {name: value for name, value in weights.items() if "layer.1.attention" not in name}
+    save_file(kept, broken / "model.safetensors", metadata={"format": "pt"})
+    with pytest.raises(InputError, match=r"of its weights are missing, e\.g\. encoder\.layer\.1\.attention"):
+        train(MANY, CORPUS, tmp_path / "m", quick(str(broken), steps=1), use_cpu=True)

@@ -6,6 +6,9 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+ENDING = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+"""The signals by which others end a process; not every system has both."""
+
 
 class Interrupted:
     """How often somebody asked to stop; true once somebody did."""
@@ -40,8 +43,8 @@ def interruptible(*signals: signal.Signals, patience: int | None = None) -> Iter
 
 
 @contextmanager
-def ending_as_exceptions(*signals: signal.Signals) -> Iterator[None]:
-    """Signals that would kill the process raise SystemExit instead, so that nothing half written stays behind.
+def ending_as_exceptions() -> Iterator[None]:
+    """SIGTERM and SIGHUP raise SystemExit instead of killing the process, so that nothing half written stays behind.
 
     The second one kills. What whoever started us chose to ignore, as nohup does, stays ignored.
     """
@@ -51,7 +54,7 @@ def ending_as_exceptions(*signals: signal.Signals) -> Iterator[None]:
         raise SystemExit(128 + number)
 
     try:
-        before = {number: signal.getsignal(number) for number in signals}
+        before = {number: signal.getsignal(number) for number in ENDING}
         for number, handler in before.items():
             if handler is signal.SIG_DFL:
                 signal.signal(number, end)

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,9 @@ CONFIG = "config.json"
 FORMAT = 1
 """The layout of the folder; one of another layout is refused."""
 
+MOST_LAYERS = 1_000
+"""Layers of a model; they are made before the weights can say that there are fewer."""
+
 EDITABLE = (SETTINGS,)
 REQUIRED = {CONFIG, VOCABULARY, SETTINGS, "tokenizer.json"}
 LOADED_BY = {
@@ -36,7 +40,12 @@ LOADED_BY = {
 """What computes with each kind of weights, and how it is had; a model has one kind."""
 
 _PLAIN = re.compile(r"[\w.-]+")
-_RUNNABLE = ("auto_map", "custom_pipelines")
+_RUNNABLE = {
+    "auto_map", "custom_pipelines", "attn_implementation", "_attn_implementation", "kernel_config",
+    "quantization_config",
+}  # fmt: skip
+_LOADED_UNASKED = ("adapter_config.json", "model.safetensors.index.json")
+"""Files that transformers would load too if they are there; the second may point out of the folder."""
 
 
 class EditedModelWarning(UserWarning):
@@ -63,7 +72,10 @@ def local_folder(path: str, revision: str | None = None, token: str | None = Non
 
 def write_manifest(folder: Path) -> None:
     """Bind the files of a folder together; this makes it a finished model."""
-    files = {path.name: _digest(path) for path in sorted(folder.iterdir()) if path.is_file() and _bound(path.name)}
+    bound = [path for path in sorted(folder.iterdir()) if path.is_file() and _bound(path.name)]
+    for path in bound:
+        _sync(path)  # or the manifest could be on the disk before what it speaks for
+    files = {path.name: _digest(path) for path in bound}
     with writing(folder / MANIFEST) as stream:
         stream.write(json.dumps({"format": FORMAT, "files": files}, indent=1) + "\n")
 
@@ -100,7 +112,7 @@ def read_json(path: Path) -> Any:
     """A JSON file of a model."""
     try:
         return json.loads(read_text(path))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"cannot be read as JSON ({error}); copy the model again", str(path)) from None
 
 
@@ -119,22 +131,31 @@ def _files(manifest: Any, folder: Path) -> Mapping[str, str]:
 
 
 def _refuse_code(folder: Path) -> None:
-    """Refuse configurations that name code to be loaded with the model."""
+    """Refuse configurations that name code to be loaded with the model, and files that no model of ours has."""
+    for name in _LOADED_UNASKED:
+        if (folder / name).exists():
+            raise InputError(f"{name} is no file of a model of nestag; remove it", str(folder))
     for name in (CONFIG, "tokenizer_config.json"):
         if (folder / name).is_file():
-            _refuse_keys(read_json(folder / name), folder / name)
+            for key, value in _entries(read_json(folder / name)):
+                _refuse_entry(key, value, folder / name)
 
 
-def _refuse_keys(value: Any, path: Path) -> None:
-    if isinstance(value, dict):
-        for key in _RUNNABLE:
-            if key in value:
-                raise InputError(f"{key!r} names code that would run with the model; nestag never runs it", str(path))
-        for inner in value.values():
-            _refuse_keys(inner, path)
-    elif isinstance(value, list):
-        for inner in value:
-            _refuse_keys(inner, path)
+def _refuse_entry(key: str, value: Any, path: Path) -> None:
+    if key in _RUNNABLE:
+        raise InputError(f"{key!r} names code that would run with the model; nestag never runs it", str(path))
+    if key.endswith("layers") and isinstance(value, int | float) and value > MOST_LAYERS:
+        raise InputError(f"{key} is {value!r}, more than {MOST_LAYERS:,}; was it saved by nestag?", str(path))
+
+
+def _entries(value: Any) -> Iterator[tuple[str, Any]]:
+    """Every key of JSON with its value, however deep."""
+    left = [value]
+    while left:
+        inner = left.pop()
+        if isinstance(inner, dict):
+            yield from inner.items()
+        left += inner.values() if isinstance(inner, dict) else inner if isinstance(inner, list) else ()
 
 
 def _bound(name: str) -> bool:
@@ -148,6 +169,11 @@ def _bound(name: str) -> bool:
             "run.json",
         )
     )
+
+
+def _sync(path: Path) -> None:
+    with path.open("rb+") as stream:
+        os.fsync(stream.fileno())
 
 
 def _digest(path: Path) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +11,10 @@ import torch
 from transformers import AutoTokenizer, PretrainedConfig, PreTrainedTokenizerBase
 
 from nestag.corpora.labelling import read_vocabulary, write_vocabulary
-from nestag.encoders import locate, out_of_reach
-from nestag.errors import InputError, UnknownNameError
+from nestag.encoders import locate, longest_window, out_of_reach
+from nestag.errors import InputError, SettingError, UnknownNameError
 from nestag.files import writing
-from nestag.model_folder import SETTINGS, VOCABULARY, check_folder, local_folder, read_json, write_manifest
+from nestag.model_folder import SETTINGS, VOCABULARY, WEIGHTS, check_folder, local_folder, read_json, write_manifest
 from nestag.predictor import Predictor, Settings
 from nestag.tagger import Tagger, TaggerScorer
 from nestag.validation import changed, from_mapping, to_mapping
@@ -57,8 +58,11 @@ class NestedNER(Predictor):
         sizes = len(vocabulary.n), len(vocabulary.c), len(vocabulary.u)
         if sizes != model.config.sizes:
             raise InputError(f"its heads have {model.config.sizes} labels and its vocabulary {sizes}", str(path))
-        tokenizer = load_tokenizer(str(folder), model.config)
-        return cls(model, tokenizer, vocabulary, changed(stored, settings, "from_pretrained"))
+        tokenizer = _stored_tokenizer(folder, model.config)
+        used = changed(stored, settings, "from_pretrained")
+        if used.max_length > (longest := longest_window(model.encoder.config, used.max_length)):
+            raise SettingError(f"max_length is {used.max_length:,}; the encoder takes {longest:,} at most", str(path))
+        return cls(model, tokenizer, vocabulary, used)
 
     def save_pretrained(self, path: str | Path) -> None:
         """Save it as a folder: safetensors and JSON, nothing that could run. The manifest is written last."""
@@ -69,6 +73,7 @@ class NestedNER(Predictor):
         write_vocabulary(self.vocabulary, folder / VOCABULARY)
         with writing(folder / SETTINGS) as stream:
             stream.write(json.dumps(to_mapping(self.settings), indent=1) + "\n")
+        shutil.copymode(folder / SETTINGS, folder / WEIGHTS)  # safetensors lets nobody but the owner read
         write_manifest(folder)
 
     def scorer(self) -> TaggerScorer:
@@ -110,3 +115,14 @@ def load_tokenizer(encoder: str, config: PretrainedConfig | None = None) -> PreT
     if not tokenizer.is_fast:
         raise UnknownNameError(f"the tokenizer of {encoder!r} cannot align words; use an encoder with a tokenizer.json")
     return tokenizer
+
+
+def _stored_tokenizer(folder: Path, config: PretrainedConfig) -> PreTrainedTokenizerBase:
+    """The tokenizer of a saved model; whatever is wrong with its files is an InputError."""
+    try:
+        return load_tokenizer(str(folder), config)
+    except MemoryError:
+        raise
+    except Exception as error:  # noqa: BLE001 - a stranger's files can make transformers fail in any way
+        reason = " ".join(str(error).split())[:300]
+        raise InputError(f"the tokenizer cannot be loaded ({reason}); copy the model again", str(folder)) from None

@@ -22,6 +22,7 @@ from nestag.subwords import SHAPES, Arrays
 from nestag.subwords.words import Ints
 
 IGNORED = -100
+POOLINGS = ("first", "last", "mean")
 Floats = NDArray[np.float32]
 
 
@@ -92,6 +93,8 @@ class Tagger(PreTrainedModel):
     def __init__(self, config: TaggerConfig, encoder: nn.Module | None = None) -> None:
         """Build it with an encoder of the configured kind, or around one that exists."""
         super().__init__(config)
+        if config.pooling not in POOLINGS:
+            raise ValueError(f"pooling is {config.pooling!r}; it takes {', '.join(POOLINGS)}")
         settings = dict(config.encoder)
         self.encoder: Any = encoder or AutoModel.from_config(
             AutoConfig.for_model(settings.pop("model_type"), **settings), trust_remote_code=False
@@ -121,18 +124,25 @@ class Tagger(PreTrainedModel):
     def around(cls, encoder: str, **settings: Any) -> Tagger:
         """A tagger around a pretrained encoder, whose heads are still to be trained."""
         try:
-            pretrained = AutoModel.from_pretrained(locate(encoder), trust_remote_code=False, dtype=torch.float32)
+            pretrained, info = AutoModel.from_pretrained(
+                locate(encoder), trust_remote_code=False, dtype=torch.float32, output_loading_info=True
+            )
         except (OSError, ValueError) as error:
             raise out_of_reach(encoder, error) from None
+        if missing := [name for name in sorted(info["missing_keys"]) if not name.startswith("pooler.")]:
+            raise InputError(f"{len(missing)} of its weights are missing, e.g. {missing[0]}; get it again", encoder)
         return cls(TaggerConfig(encoder=pretrained.config.to_dict(), **settings), pretrained)
 
     @classmethod
     def loaded(cls, folder: Path) -> Tagger:
         """A tagger from a folder that `save_pretrained` made; weights that do not fit exactly are refused."""
         loading: Any = cls.from_pretrained
+        options = {"use_safetensors": True, "local_files_only": True, "dtype": torch.float32}
         try:
-            model, info = loading(str(folder), use_safetensors=True, local_files_only=True, output_loading_info=True)
-        except (OSError, ValueError, RuntimeError, KeyError) as error:
+            model, info = loading(str(folder), **options, output_loading_info=True)
+        except MemoryError:
+            raise
+        except Exception as error:  # noqa: BLE001 - a stranger's files can make transformers fail in any way
             reason = " ".join(str(error).split())[:300]
             raise InputError(f"the model cannot be loaded ({reason}); was it saved by nestag?", str(folder)) from None
         for what in ("missing_keys", "unexpected_keys", "mismatched_keys"):

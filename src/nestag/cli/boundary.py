@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import platform
 import shlex
-import signal
 import sys
 from collections.abc import Callable
 from functools import wraps
@@ -33,7 +32,6 @@ BAD_INPUT = 2
 OUR_MISTAKE = 70
 INTERRUPTED = 130
 NO_READER = 141
-SIGNALS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
 FRAMES = 6
 """The last frames of a traceback that a report shows."""
 
@@ -58,7 +56,7 @@ def run(app: Callable[[], object]) -> int:
     prepare_streams()
     code = 0
     try:
-        with ending_as_exceptions(*SIGNALS):
+        with ending_as_exceptions():
             app()
     except SystemExit as ended:
         code = ended.code if isinstance(ended.code, int) else int(ended.code is not None)

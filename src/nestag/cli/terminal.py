@@ -19,7 +19,11 @@ def tell(message: str) -> None:
 
 
 def hush() -> None:
-    """Keep transformers' own bars and notices off the error stream; errors still come through."""
+    """Keep transformers' own bars and notices off the error stream; errors still come through.
+
+    What it would warn of is checked where it happens: weights that are missing, left over or of another shape
+    (tagger.py), files that are not those saved (model_folder.py), sentences longer than the model reads (subwords/).
+    """
     from transformers.utils import logging
 
     logging.disable_progress_bar()

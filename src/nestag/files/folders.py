@@ -43,7 +43,7 @@ def writing_folder(path: str | Path) -> Iterator[Path]:
             raise InputError("is there already; remove it, or write to a new folder", str(path))
         with _made(target.parent), _staged(target.parent, path) as part:
             yield part
-            _sync_tree(part)
+            sync_tree(part)
             if os.name == "nt" and target.exists():  # elsewhere an empty folder is replaced in one step
                 target.rmdir()
             part.replace(target)
@@ -68,7 +68,7 @@ def writing_together(folder: str | Path, stale: Iterable[str] = ()) -> Iterator[
                 _prepare(source, target / source.name)
             gone = sorted(set(stale) - {source.name for source in written})
             (part / _STALE).write_text(json.dumps(gone), encoding="utf-8")
-            _sync_tree(part)
+            sync_tree(part)
             _decide(part, target)
         finish_moves(target)
 
@@ -206,11 +206,11 @@ def _stale_names(moving: Path) -> list[str]:
     return [name for name in names if isinstance(name, str) and name == Path(name).name and name not in ("", "..")]
 
 
-def _sync_tree(folder: Path) -> None:
+def sync_tree(folder: Path) -> None:
     """See that a folder with all that is in it is on the disk."""
     for inside in folder.iterdir():
         if inside.is_dir() and not inside.is_symlink():
-            _sync_tree(inside)
+            sync_tree(inside)
         elif not inside.is_symlink():
             with open(inside, "rb") as file:
                 os.fsync(file.fileno())

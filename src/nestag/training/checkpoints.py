@@ -14,6 +14,8 @@ from pathlib import Path
 import torch
 from safetensors.torch import load_file, save_file
 
+from nestag.files import sync_tree
+from nestag.model_folder import WEIGHTS
 from nestag.training.folder import COMPLETE
 from nestag.training.progress import Scoring, scorings_from
 
@@ -49,6 +51,10 @@ def save_state(checkpoint: Path, state: State) -> None:
     for name, weights in ((AVERAGE, state.average), (BEST, state.best)):
         if weights is not None:
             save_file({key: value.contiguous() for key, value in weights.items()}, checkpoint / name)
+    for name in (AVERAGE, BEST, WEIGHTS):
+        if (checkpoint / name).exists():
+            shutil.copymode(checkpoint / STATE, checkpoint / name)  # safetensors lets nobody but the owner read
+    sync_tree(checkpoint)  # or the mark could be on the disk before what it speaks for
     (checkpoint / COMPLETE).touch()
     for old in checkpoint.parent.glob("checkpoint-*"):
         if old != checkpoint:

@@ -17,7 +17,7 @@ from filelock import FileLock, Timeout
 
 from nestag.data import Sentence
 from nestag.errors import InputError
-from nestag.files import writing
+from nestag.files import remove_leftovers, writing
 from nestag.model_folder import is_finished
 from nestag.training.folder import CHECKPOINTS, last_checkpoint
 from nestag.training.recipe import Recipe
@@ -56,6 +56,7 @@ def claimed(folder: Path, claim: Claim) -> Iterator[None]:
         raise InputError(f"the folder cannot be made ({error.strerror})", str(folder)) from None
     try:
         with FileLock(folder / LOCK, timeout=0):
+            remove_leftovers(folder)  # of a process that was killed: the lock says that nobody else writes here
             _check(folder, claim)
             yield
     except Timeout:

@@ -24,7 +24,8 @@ from filelock import FileLock, Timeout
 from nestag.corpora.corpus import Corpus
 from nestag.data import Sentence
 from nestag.errors import InputError
-from nestag.files import writing
+from nestag.files import remove_leftovers, writing
+from nestag.interruption import ending_as_exceptions
 from nestag.lab.experiment.machine import device, prepare, versions
 from nestag.lab.experiment.result import Result, write_result
 from nestag.lab.experiment.spec import FAILED, LOCK, Spec, read_spec
@@ -46,7 +47,8 @@ def main(arguments: Sequence[str]) -> int:
     folder, cpu = Path(arguments[0]), "--cpu" in arguments[1:]
     signal.signal(signal.SIGINT, signal.default_int_handler)  # processes in the background begin without it
     try:
-        with FileLock(folder / LOCK, timeout=0):
+        with ending_as_exceptions(), FileLock(folder / LOCK, timeout=0):
+            remove_leftovers(folder)
             return _done(folder, cpu)
     except Timeout:
         return TAKEN

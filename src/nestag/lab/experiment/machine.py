@@ -47,7 +47,7 @@ def _version(library: str) -> str | None:
 
 
 def prepare(cpu: bool) -> None:
-    """Silence progress bars and disable cuDNN's attention.
+    """Silence progress bars and notices, as cli/terminal.py does, and disable cuDNN's attention.
 
     cuDNN seems to plan anew for every shape of a batch, and batches by subwords have hundreds of shapes.
     """

@@ -1,0 +1,187 @@
+"""Training with a fault at each of its file operations, and the same command again afterwards; what held, as JSON.
+
+    python tests/faulty_runs.py ENCODER FOLDER [STRIDE]
+
+Every attempt is a process of its own, forked from this one after all imports. With a stride only every so many
+operations are tried, others for each kind of fault. Needs Linux.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+EVENTS = {"os.rename", "os.remove", "os.rmdir", "os.mkdir", "os.truncate", "os.chmod", "os.link", "os.symlink"}
+FAULTS = {
+    "killed": "the process is killed right before the operation",
+    "torn": "the process is killed after it, and half of what it wrote is lost",
+    "full": "the operation fails: no space left on the device",
+    "SIGTERM": "the process is told to end at the operation",
+}
+KILLED = 9
+SAME = ("model.safetensors", "vocabulary.json", "nestag.json", "config.json", "tokenizer.json", "manifest.json")
+
+
+class Faults:
+    """Counts the operations that change something in a folder, and lets one of them go wrong."""
+
+    def __init__(self, folder: Path, kind: str, at: int) -> None:
+        self.folder, self.kind, self.at = str(folder), kind, at
+        self.count = 0
+        self.torn = ""
+        self.off = False
+
+    def install(self) -> None:
+        """Watch all that Python does, and the two libraries that write without it."""
+        import safetensors.torch
+        import torch
+
+        sys.addaudithook(self.hear)
+        fsync, save, serialize = os.fsync, torch.save, safetensors.torch.serialize_file
+
+        def watched_fsync(number: Any) -> None:
+            self.meet(_of_descriptor(number if isinstance(number, int) else number.fileno()))
+            fsync(number)
+
+        def watched_save(value: Any, file: Any, *args: Any, **more: Any) -> None:
+            self.meet(str(file), RuntimeError("PytorchStreamWriter failed writing file data/0: file write failed"))
+            save(value, file, *args, **more)
+
+        def watched_serialize(tensors: Any, file: Any, *args: Any, **more: Any) -> None:
+            self.meet(str(file), safetensors.SafetensorError("I/O error: No space left on device (os error 28)"))
+            serialize(tensors, file, *args, **more)
+
+        os.fsync, torch.save = watched_fsync, watched_save
+        safetensors.torch.serialize_file = watched_serialize
+
+    def hear(self, event: str, args: tuple[Any, ...]) -> None:
+        """An event of Python; those that only read do not count."""
+        if event == "open" and isinstance(args[0], (str, bytes, os.PathLike)) and args[2] & WRITES:
+            self.meet(os.fsdecode(args[0]))
+        elif event in EVENTS and isinstance(args[0], (str, bytes, os.PathLike)):
+            path, folder = os.fsdecode(args[0]), args[-1]
+            relative = isinstance(folder, int) and folder >= 0 and event in ("os.remove", "os.rmdir")
+            self.meet(f"{_of_descriptor(folder)}/{path}" if relative else path)
+
+    def meet(self, path: str, failure: Exception | None = None) -> None:
+        """An operation on a path."""
+        if self.off or not str(Path(path).absolute()).startswith(self.folder):
+            return
+        if self.torn:
+            self.tear()
+        self.count += 1
+        if self.count != self.at:
+            return
+        if self.kind == "killed":
+            os._exit(KILLED)
+        if self.kind == "torn":
+            self.torn = path
+        if self.kind == "full":
+            raise failure or OSError(28, "No space left on device", path)
+        if self.kind == "SIGTERM":
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    def tear(self) -> None:
+        """Lose half of the file that was written last, and die."""
+        self.off = True
+        if Path(self.torn).is_file():
+            os.truncate(self.torn, Path(self.torn).stat().st_size // 2)
+        os._exit(KILLED)
+
+
+def _of_descriptor(number: int) -> str:
+    return str(Path(f"/proc/self/fd/{number}").readlink())
+
+
+def attempt(encoder: str, folder: Path, kind: str = "", at: int = 0) -> tuple[int, int, str]:
+    """Train in a process of its own; its exit code, how many operations there were, and what was told."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child:
+        os.close(writing)
+        with os.fdopen(reading) as stream:
+            told = stream.read()
+        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        last = told.splitlines()[-1:] or [""]
+        return code, int(last[0]) if last[0].isdigit() else 0, told
+    os.close(reading)
+    sys.stdout = sys.stderr = os.fdopen(os.dup(writing), "w")
+    faults = Faults(folder, kind, at)
+    faults.install()
+    code = _trained(encoder, folder)
+    faults.off = True
+    sys.stderr.flush()
+    os.write(writing, f"\n{faults.count}\n".encode())
+    os._exit(code)
+
+
+def _trained(encoder: str, folder: Path) -> int:
+    """What the command does: the exit code that it would have."""
+    from nestag.cli import boundary
+    from nestag.cli.terminal import hush
+    from nestag.training.run import train
+    from two_sentences import CORPUS, MANY, quick
+
+    recipe = quick(encoder, steps=4, evaluations=4, patience=0, dropout=0.2, ema_decay=0.9)
+    hush()
+    return boundary.run(lambda: train(MANY, CORPUS, folder, recipe, use_cpu=True))
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """What a finished run leaves that does not depend on the clock, and the names of all there is."""
+    found = {name: (folder / name).read_bytes() for name in SAME if name != "manifest.json"}
+    names = sorted(path.name for path in folder.iterdir() if path.name != ".lock")
+    return {**found, "names": " ".join(names).encode()}
+
+
+def tried(encoder: str, folder: Path, kind: str, at: int, whole: dict[str, bytes]) -> str:
+    """Let one operation go wrong, start again, and compare; what did not hold, or nothing."""
+    code, _, told = attempt(encoder, folder, kind, at)
+    try:
+        if kind == "full" and code not in (0, 2):
+            return f"exit code {code}: {told[-600:]}"
+        if kind == "SIGTERM" and code not in (0, 128 + signal.SIGTERM):
+            return f"exit code {code}: {told[-600:]}"
+        if "Traceback" in told or (code == 2 and told.strip().splitlines()[0][:8] != "nestag: "):
+            return f"not one line: {told[-600:]}"
+        if kind in ("full", "SIGTERM") and (left := sorted(path.name for path in folder.rglob("*.part"))):
+            return f"left behind: {left}"
+        code, _, told = attempt(encoder, folder)
+        if code:
+            return f"cannot be resumed: {told[-600:]}"
+        found = contents(folder)
+        return ", ".join(name for name in whole if found[name] != whole[name])
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def main(encoder: str, folder: Path, stride: int) -> None:
+    """Try all faults."""
+    import torch
+    import transformers.trainer  # noqa: F401 - before any fork
+
+    from nestag.training import run, trainer  # noqa: F401
+
+    torch.set_num_threads(1)
+    trainer.CHECKPOINT_SECONDS = 0.0
+    code, operations, told = attempt(encoder, folder / "whole")
+    assert code == 0, told
+    whole = contents(folder / "whole")
+    for number, kind in enumerate(FAULTS):
+        places = range(1 + number % stride, operations + 1, stride)
+        failures = {at: tried(encoder, folder / "cut", kind, at, whole) for at in places}
+        failed = {at: why for at, why in failures.items() if why}
+        record = {"fault": kind, "places": len(places), "operations": operations, "failed": failed}
+        sys.stdout.write(json.dumps(record) + "\n")
+        sys.stdout.flush()  # before the next fork
+
+
+if __name__ == "__main__":
+    os.environ.update(OMP_NUM_THREADS="1", TOKENIZERS_PARALLELISM="false", HF_HUB_OFFLINE="1")
+    main(sys.argv[1], Path(sys.argv[2]).resolve(), int((sys.argv[3:] or ["1"])[0]))

@@ -1,0 +1,29 @@
+"""A fault at any file operation of training costs nothing: the same command again ends with the same bytes.
+
+Here a few operations are tried for each kind of fault; `make faults` tries them all.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import faulty_runs
+
+STRIDE = 40
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks at open files as Linux shows them")
+def test_training_survives_faults_at_its_file_operations(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
+    command = [sys.executable, faulty_runs.__file__, tiny_encoder("bert"), str(tmp_path / "runs"), str(STRIDE)]
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    done = subprocess.run(command, env=env, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [one["fault"] for one in found] == list(faulty_runs.FAULTS)
+    assert all(one["operations"] > 50 and one["places"] > 1 for one in found)
+    assert {one["fault"]: one["failed"] for one in found if one["failed"]} == {}
