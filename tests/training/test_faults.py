@@ -14,7 +14,7 @@ import pytest
 
 import faulty_runs
 
-STRIDE = 40
+STRIDE = 60
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at open files as Linux shows them")

@@ -142,6 +142,15 @@ def test_a_failure_before_the_first_step_can_be_corrected(tiny_encoder: Callable
     assert train(MANY, CORPUS, tmp_path / "m", quick(tiny_encoder("bert"), steps=3), use_cpu=True).dev.gold == 6
 
 
+def test_a_run_killed_while_it_claimed_its_folder_can_be_started_again(
+    tiny_encoder: Callable[[str], str], tmp_path: Path
+) -> None:
+    (tmp_path / "m").mkdir()
+    (tmp_path / "m" / ".nestag-0123abcd.part").write_text("{")
+    assert train(MANY, CORPUS, tmp_path / "m", quick(tiny_encoder("bert"), steps=1), use_cpu=True).dev.gold == 6
+    assert not list((tmp_path / "m").glob(".nestag-*"))
+
+
 def test_folders_that_are_not_ours_are_refused(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
     recipe = quick(tiny_encoder("bert"))
     (tmp_path / "x").write_text("mine")

@@ -4,7 +4,14 @@
 `targets` writes one file, whole or not at all. `folders` does the same for a folder, or for several files together.
 """
 
-from nestag.files.folders import finish_moves, remove_leftovers, sync_tree, writing_folder, writing_together
+from nestag.files.folders import (
+    finish_moves,
+    is_leftover,
+    remove_leftovers,
+    sync_tree,
+    writing_folder,
+    writing_together,
+)
 from nestag.files.paths import PIPE, is_stream
 from nestag.files.sources import LONGEST_LINE, WHOLE, Line, Part, peek, read_blocks, read_lines, read_text, reading
 from nestag.files.targets import writing, writing_bytes
@@ -16,6 +23,7 @@ __all__ = [
     "Line",
     "Part",
     "finish_moves",
+    "is_leftover",
     "is_stream",
     "peek",
     "read_blocks",

@@ -98,12 +98,17 @@ def finish_moves(folder: Path) -> None:
         ) from None
 
 
+def is_leftover(path: Path) -> bool:
+    """Whether this is what a killed process had begun to write, or what another one is writing."""
+    return path.match(".nestag-*.part")
+
+
 def remove_leftovers(folder: Path) -> None:
     """Remove what killed processes had begun to write into a folder; only for who knows that nobody else writes there.
 
     Processes that end in any other way, also by SIGTERM, leave nothing behind.
     """
-    for part in folder.glob(".nestag-*.part"):
+    for part in filter(is_leftover, folder.iterdir()):
         if part.is_dir():
             shutil.rmtree(part, ignore_errors=True)
         else:

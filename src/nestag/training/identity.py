@@ -17,7 +17,7 @@ from filelock import FileLock, Timeout
 
 from nestag.data import Sentence
 from nestag.errors import InputError
-from nestag.files import remove_leftovers, writing
+from nestag.files import is_leftover, remove_leftovers, writing
 from nestag.model_folder import is_finished
 from nestag.training.folder import CHECKPOINTS, last_checkpoint
 from nestag.training.recipe import Recipe
@@ -100,4 +100,5 @@ def _difference(found: Any, claim: Claim) -> str:
 
 
 def _has_files(folder: Path) -> bool:
-    return folder.is_dir() and any(path.name != LOCK for path in folder.iterdir())
+    """Whether there is more in a folder than a run leaves that was killed before it put down its claim."""
+    return folder.is_dir() and any(path.name != LOCK and not is_leftover(path) for path in folder.iterdir())

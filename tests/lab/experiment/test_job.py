@@ -1,5 +1,6 @@
 """One run: what it leaves behind, and that it ends the same however often it is stopped."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -15,6 +16,7 @@ import nestag.lab.experiment.job as job
 from nestag.corpora.formats import jsonl
 from nestag.data import Sentence
 from nestag.evaluation import score
+from nestag.files import writing
 from nestag.lab.experiment.result import RESULT, Key, read_result, write_result
 from nestag.lab.experiment.spec import FAILED, LOCK, CorpusFiles, Spec, read_spec, write_spec
 from two_sentences import CORPUS, MANY, quick
@@ -128,6 +130,32 @@ def test_a_killed_run_goes_on_and_ends_the_same(done: Spec, tmp_path: Path, monk
     assert again.evaluations == whole.evaluations
     assert again.calibration == whole.calibration
     assert (cut.model / "model.safetensors").exists()
+
+
+@pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGHUP])
+def test_a_job_that_is_told_to_end_leaves_nothing_half_written(
+    sent: signal.Signals, done: Spec, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cut = replace(done, folder=tmp_path / "cut")
+    write_spec(cut)
+    (cut.folder / ".nestag-0123abcd.part").write_text("of a process that was killed")
+
+    def told(*_: object) -> None:
+        with writing(cut.folder / "result.json") as stream:
+            stream.write("{")
+            os.kill(os.getpid(), sent)
+            time.sleep(10)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(job, "do", told)
+        with pytest.raises(SystemExit) as ended:
+            job.main([str(cut.folder), "--cpu"])
+    assert ended.value.code == 128 + sent
+    assert not cut.finished
+    assert not (cut.folder / FAILED).exists()
+    assert not list(cut.folder.glob(".nestag-*"))
+    monkeypatch.setattr(job, "do", lambda *_: None)
+    assert job.main([str(cut.folder), "--cpu"]) == 0
 
 
 def _stop(*_: object, **__: object) -> None:
