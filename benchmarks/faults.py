@@ -80,8 +80,8 @@ def main() -> int:
 def training(stride: int) -> Iterator[Row]:
     """A row for each kind of fault at a file operation of training."""
     sys.path.insert(0, str(TESTS))
-    import conftest
-    import faulty_runs
+    import conftest  # type: ignore[import-not-found]
+    import faulty_runs  # type: ignore[import-not-found]
 
     with tempfile.TemporaryDirectory() as folder:
         encoder = Path(folder) / "encoder"
