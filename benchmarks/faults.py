@@ -25,9 +25,11 @@ from nestag.files import writing
 TESTS = Path(__file__).parents[1] / "tests"
 HEAD = """# Reliability: the faults tried, and what held
 
-Written by `make faults` (`benchmarks/faults.py`). After a fault the same command is given again, without one; training
-held if that ends with the same weights, vocabulary, settings and tokenizer as a run without faults, byte for byte, and
-leaves nothing else behind. [SECURITY.md](../SECURITY.md) says what is promised about models and files from strangers.
+Written by `{command}`; `make faults` tries every operation and all tests.
+
+After a fault the same command is given again, without one. Training held if that ends with the same weights, vocabulary,
+settings and tokenizer as a run without faults, byte for byte, and leaves nothing else behind.
+[SECURITY.md](../SECURITY.md) says what is promised about models and files from strangers.
 
 | fault | tried | held | by |
 |---|---|---|---|
@@ -69,7 +71,8 @@ def main() -> int:
     rows = list(training(options.stride))
     if not options.skip_tests:
         rows += tests()
-    text = HEAD + "".join(f"{row}\n" for row in rows)
+    command = " ".join(["python benchmarks/faults.py", *sys.argv[1:]])
+    text = HEAD.format(command=command) + "".join(f"{row}\n" for row in rows)
     print(text, end="")
     if options.write:
         with writing(options.write) as stream:
