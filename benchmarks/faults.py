@@ -27,8 +27,8 @@ HEAD = """# Reliability: the faults tried, and what held
 
 Written by `{command}`; `make faults` tries every operation and all tests.
 
-After a fault the same command is given again, without one. Training held if that ends with the same weights, vocabulary,
-settings and tokenizer as a run without faults, byte for byte, and leaves nothing else behind.
+After a fault the same command is given again, without one. Training held if that ends with the same weights,
+vocabulary, settings and tokenizer as a run without faults, byte for byte, and leaves nothing else behind.
 [SECURITY.md](../SECURITY.md) says what is promised about models and files from strangers.
 
 | fault | tried | held | by |
