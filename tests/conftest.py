@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import signal
 import string
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,9 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # tests run side by side; threads of one would only wait for the other
+
+if threading.current_thread() is threading.main_thread():
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # under nohup it is ignored, and tests that send it would wait in vain
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # nothing here may reach for the network
 
