@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from measuring import subset
 from transformers.utils import logging
 
 from nestag.corpora.formats import jsonl
@@ -26,9 +27,6 @@ from nestag.data import Sentence
 from nestag.recognizer import NestedNER
 from nestag.training.progress import Progress
 from nestag.training.run import train
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-from sizes import subset
 
 WARM, STEPS = 2, 10
 TAGGED = 300
