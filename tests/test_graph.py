@@ -160,21 +160,21 @@ def test_a_graph_that_scores_otherwise_is_refused(
 
 def test_means_of_subwords_shapes_and_convolutions_export(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
     import onnxruntime
-    import torch
 
+    from nestag.engine import Batch
     from nestag.runtime import GraphScorer
-    from nestag.tagger import TaggerScorer
+    from nestag.scorer import TaggerScorer
 
     encoder = tiny_encoder("bert")
     tagger = Tagger.around(encoder, sizes=(3, 4, 5), pooling="mean", shape_size=4, conv_size=8)
     write_graph(tagger, tmp_path / "model.onnx")
     layout = LayoutMaker(load_tokenizer(encoder), 32).lay_out([["the", "usa", "."], ["x"], ["lincoln"] * 9])
     batch = np.arange(len(layout.windows))
-    row, column, _ = layout.kept(batch)
+    row, column, word = layout.kept(batch)
+    batches = [Batch(layout.arrays(batch), row, column, word)]
     scorer = GraphScorer(onnxruntime.InferenceSession(tmp_path / "model.onnx"), (3, 4, 5))
-    with torch.inference_mode():
-        wanted = TaggerScorer(tagger)(layout.arrays(batch), row, column)
-    for mine, torchs in zip(scorer(layout.arrays(batch), row, column), wanted, strict=True):
+    wanted = TaggerScorer(tagger).start(batches, len(word))()
+    for mine, torchs in zip(scorer.start(batches, len(word))(), wanted, strict=True):
         np.testing.assert_allclose(mine, torchs, atol=1e-5)
 
 

@@ -6,9 +6,11 @@ import pytest
 import torch
 
 from conftest import KINDS
+from nestag.engine import Batch
 from nestag.recognizer import load_tokenizer
+from nestag.scorer import TaggerScorer
 from nestag.subwords import Layout, LayoutMaker
-from nestag.tagger import IGNORED, Tagger, TaggerScorer, pooled, summed_loss
+from nestag.tagger import IGNORED, Tagger, pooled, summed_loss
 
 SENTENCES = [["ab", "cde", "f"], ["\u200b", "漢", "x"], ["a"] * 100]
 
@@ -73,10 +75,16 @@ def test_scores_are_log_probabilities_and_learning_goes_on_after_them(tiny_encod
     layout = laid_out(tiny_encoder("bert"))
     batch = np.arange(len(layout.windows))
     row, column, word = layout.kept(batch)
-    found = TaggerScorer(model)(layout.arrays(batch), row, column)
+    found = TaggerScorer(model).start([Batch(layout.arrays(batch), row, column, word)], len(word))()
     assert [part.shape for part in found] == [(len(word), size) for size in (3, 4, 5)]
     assert all(np.allclose(np.exp(part).sum(1), 1, atol=1e-5) for part in found)
     assert model.training
+
+
+def test_every_part_learns_or_none_does(tiny_encoder: Callable[[str], str]) -> None:
+    model = Tagger.around(tiny_encoder("bert"), sizes=(3, 4, 5))
+    for mode in (True, False, True):
+        assert {module.training for module in model.train(mode).modules()} == {mode}
 
 
 def test_a_saved_tagger_loads_without_its_encoder(tiny_encoder: Callable[[str], str], tmp_path: object) -> None:

@@ -1,13 +1,15 @@
 """The engine: tokens in, entities out. It is the only way from words to entities.
 
-Three stages overlap: sentences are laid out as arrays, the encoder scores them, and the scores are decoded. What comes
-out does not depend on how the sentences were cut into chunks or batches.
+Three stages: sentences are laid out as arrays, the encoder scores them, and the scores are decoded. A GPU computes by
+itself once it has been told what, so one chunk is scored while the one before it is decoded and the next one laid out.
+Threads would overlap no more than that, and lose more to the interpreter's lock than they gain. What comes out does not
+depend on how the sentences were cut into chunks or batches.
 """
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -15,7 +17,6 @@ from numpy.typing import NDArray
 
 from nestag.chunks import Chunk, Item, chunks
 from nestag.decoding import Decoding, EntityTable, Search, decode_scores, filter_entities
-from nestag.pipeline import overlapped
 from nestag.subwords import Arrays, Layout, LayoutMaker, batches
 from nestag.subwords.words import Ints
 from nestag.vocabulary import Vocabulary
@@ -26,14 +27,28 @@ CHUNK = 2_000
 Floats = NDArray[np.float32]
 
 
+class Batch(NamedTuple):
+    """Some windows for a scorer, and which of their words are wanted."""
+
+    arrays: Arrays
+    row: Ints  # of each wanted word, in the batch
+    column: Ints  # of each wanted word, in the batch
+    word: Ints  # of each wanted word: its number in the chunk
+
+
+Heads = tuple[Floats, Floats, Floats]
+"""The log-probabilities of n, c and u: words x labels each."""
+
+
 class Scorer(Protocol):
     """Whatever scores words: torch's tagger, or the same from ONNX."""
 
     sizes: tuple[int, int, int]
     batch_subwords: int
+    ahead: int  # chunks that can be computed while an earlier one is decoded
 
-    def __call__(self, arrays: Arrays, row: Ints, column: Ints) -> tuple[Floats, Floats, Floats]:
-        """The log-probabilities of the three heads for the words at these rows and columns of a batch."""
+    def start(self, batches: Iterable[Batch], words: int) -> Callable[[], Heads]:
+        """Begin to score the words of a chunk; the function returned waits for the scores."""
         ...
 
 
@@ -43,6 +58,18 @@ class LaidOut(NamedTuple):
     layout: Layout
     chunk: Chunk
     batches: list[Ints]
+
+    @property
+    def lengths(self) -> Ints:
+        """Words of each sentence to be tagged."""
+        return self.layout.subwords.lengths[self.chunk.first : self.chunk.last]
+
+    def prepared(self) -> Iterator[Batch]:
+        """The batches as a scorer takes them, one after the other."""
+        first = self.layout.subwords.word_offsets[self.chunk.first]
+        for batch in self.batches:
+            row, column, word = self.layout.kept(batch)
+            yield Batch(self.layout.arrays(batch), row, column, word - first)
 
 
 class ChunkScores(NamedTuple):
@@ -84,16 +111,13 @@ class Engine:
 
     def run(self, items: Iterable[Item], confidence: bool = False) -> Iterator[Found]:
         """The entities of each chunk of sentences, in order."""
-
-        def decode(scores: ChunkScores) -> Found:
-            return self.decode(scores, confidence)
-
-        found = chunks(items, self.chunk_size, self.maker.context)
-        head = list(itertools.islice(found, 2))
-        if len(head) < 2:  # nothing to overlap with
-            yield from (decode(self.score(self.lay_out(chunk))) for chunk in head)
-            return
-        yield from overlapped(itertools.chain(head, found), self.lay_out, self.score, decode)
+        started: deque[Callable[[], ChunkScores]] = deque()
+        for chunk in chunks(items, self.chunk_size, self.maker.context):
+            started.append(self.start(self.lay_out(chunk)))
+            if len(started) > self.scorer.ahead:
+                yield self.decode(started.popleft()(), confidence)
+        while started:
+            yield self.decode(started.popleft()(), confidence)
 
     def lay_out(self, chunk: Chunk) -> LaidOut:
         """The first stage: words -> subwords -> windows -> batches of windows."""
@@ -103,18 +127,15 @@ class Engine:
         found = batches(layout.windows.sizes[own], self.scorer.batch_subwords)
         return LaidOut(layout, chunk, [own[batch] for batch in found])
 
+    def start(self, laid_out: LaidOut) -> Callable[[], ChunkScores]:
+        """The second stage, begun: the three heads' log-probabilities for every word to be tagged."""
+        lengths = laid_out.lengths
+        heads = self.scorer.start(laid_out.prepared(), int(lengths.sum()))
+        return lambda: ChunkScores(*heads(), lengths, laid_out.chunk.own)
+
     def score(self, laid_out: LaidOut) -> ChunkScores:
-        """The second stage: the three heads' log-probabilities for every word to be tagged."""
-        layout, chunk, found = laid_out
-        subwords = layout.subwords
-        first, last = subwords.word_offsets[[chunk.first, chunk.last]]
-        heads = tuple(np.zeros((int(last - first), size), dtype=np.float32) for size in self.scorer.sizes)
-        for batch in found:
-            row, column, word = layout.kept(batch)
-            for head, values in zip(heads, self.scorer(layout.arrays(batch), row, column), strict=True):
-                head[word - first] = values
-        n, c, u = heads
-        return ChunkScores(n, c, u, subwords.lengths[chunk.first : chunk.last], chunk.own)
+        """The second stage, waited for."""
+        return self.start(laid_out)()
 
     def decode(self, scores: ChunkScores, confidence: bool = False) -> Found:
         """The third stage: scores -> entities."""

@@ -16,7 +16,8 @@ from nestag.errors import InputError, SettingError, UnknownNameError
 from nestag.files import writing
 from nestag.model_folder import SETTINGS, VOCABULARY, WEIGHTS, check_folder, local_folder, read_json, write_manifest
 from nestag.predictor import Predictor, Settings
-from nestag.tagger import Tagger, TaggerScorer
+from nestag.scorer import TaggerScorer
+from nestag.tagger import Tagger
 from nestag.validation import changed, from_mapping, to_mapping
 from nestag.vocabulary import Vocabulary
 

@@ -8,19 +8,19 @@ It needs onnxruntime, tokenizers and NumPy alone, and answers as `NestedNER` doe
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
+
 from nestag.corpora.labelling import read_vocabulary
-from nestag.engine import Floats
+from nestag.engine import Batch, Heads
 from nestag.errors import InputError, MissingExtraError, UnknownNameError
 from nestag.model_folder import CONFIG, GRAPH, SETTINGS, VOCABULARY, check_folder, local_folder, read_json
 from nestag.predictor import Predictor, Settings
-from nestag.subwords import Arrays
-from nestag.subwords.words import Ints
 from nestag.validation import changed, from_mapping, setting
 from nestag.vocabulary import Vocabulary
 
@@ -102,11 +102,16 @@ class GraphScorer:
         self.session = session
         self.sizes = sizes
         self.batch_subwords = batch_subwords or BATCH
+        self.ahead = 0
 
-    def __call__(self, arrays: Arrays, row: Ints, column: Ints) -> tuple[Floats, Floats, Floats]:
-        """The log-probabilities of the three heads for the words at these rows and columns of a batch."""
-        n, c, u = self.session.run(OUTPUTS, arrays._asdict())  # each windows x words x labels
-        return n[row, column], c[row, column], u[row, column]
+    def start(self, batches: Iterable[Batch], words: int) -> Callable[[], Heads]:
+        """Score the words of a chunk; nothing is left to wait for."""
+        n, c, u = (np.zeros((words, size), dtype=np.float32) for size in self.sizes)
+        for arrays, row, column, word in batches:
+            scores = self.session.run(OUTPUTS, arrays._asdict())  # each windows x words x labels
+            for head, score in zip((n, c, u), scores, strict=True):
+                head[word] = score[row, column]
+        return lambda: (n, c, u)
 
 
 class WordTokenizer:

@@ -21,7 +21,7 @@ from nestag.data import Sentence
 from nestag.engine import CHUNK, Engine, LaidOut
 from nestag.evaluation import score
 from nestag.recognizer import NestedNER
-from nestag.tagger import fast_precision
+from nestag.scorer import computing
 
 ROUNDS = 3
 """Each time is the best of so many."""
@@ -126,7 +126,7 @@ def bare(recognizer: NestedNER, laid_out: Sequence[LaidOut]) -> None:
         for batch in found:
             arrays = layout.arrays(batch)
             ids, mask = (torch.from_numpy(values).to(device) for values in arrays[:2])
-            with fast_precision(device, recognizer.settings.precision):
+            with computing(device, recognizer.settings.precision):
                 model.encoder(input_ids=ids, attention_mask=mask)
     _wait(device)
 

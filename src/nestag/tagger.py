@@ -6,28 +6,19 @@ subwords of a word are pooled, an embedding of word shapes, and convolutions ove
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 from transformers import AutoConfig, AutoModel, PretrainedConfig, PreTrainedModel
 
-from nestag.encoders import Precision, locate, out_of_reach
+from nestag.encoders import locate, out_of_reach
 from nestag.errors import InputError
-from nestag.subwords import SHAPES, Arrays
-from nestag.subwords.words import Ints
+from nestag.subwords import SHAPES
 
 IGNORED = -100
 POOLINGS = ("first", "last", "mean")
-Floats = NDArray[np.float32]
-
-
-GPU_BATCH, CPU_BATCH = 65_536, 4_096
-"""Subwords that are scored at once."""
 
 
 class TaggerConfig(PretrainedConfig):
@@ -111,6 +102,7 @@ class Tagger(PreTrainedModel):
         self.dropout = nn.Dropout(config.dropout)
         self.heads = nn.ModuleList(nn.Linear(width, size) for size in config.sizes)
         self.post_init()  # type: ignore[no-untyped-call]
+        super().train(self.training)  # an encoder that was loaded has its dropout switched off
 
     def _init_weights(self, module: nn.Module) -> None:
         """Fresh weights for our own layers alone: the encoder initializes its own, and keeps pretrained ones."""
@@ -151,6 +143,10 @@ class Tagger(PreTrainedModel):
                 raise InputError(f"its weights do not fit: {what.replace('_', ' ')} {names}", str(folder))
         found: Tagger = model
         return found
+
+    def train(self, mode: bool = True) -> Tagger:
+        """Switch dropout on or off; what is so already is not looked at module by module."""
+        return self if self.training == mode else super().train(mode)
 
     def forward(
         self,
@@ -199,40 +195,3 @@ def summed_loss(scores: tuple[Tensor, Tensor, Tensor], labels: Tensor) -> Tensor
         loss = nn.functional.cross_entropy(score.flatten(0, 1).float(), wanted, ignore_index=IGNORED, reduction="sum")
         total = total + loss / (wanted != IGNORED).sum().clamp(min=1)
     return total
-
-
-class TaggerScorer:
-    """A tagger as the engine calls it: arrays in, log-probabilities out, in bfloat16 where a GPU has it."""
-
-    def __init__(self, model: Tagger, batch_subwords: int = 0, precision: Precision = "auto") -> None:
-        """`batch_subwords` is how many subwords are scored at once; 0 is what suits the device."""
-        self.model = model
-        self.precision = precision
-        self.sizes: tuple[int, int, int] = model.config.sizes
-        self.batch_subwords = batch_subwords or (GPU_BATCH if model.device.type == "cuda" else CPU_BATCH)
-
-    @torch.inference_mode()
-    def __call__(self, arrays: Arrays, row: Ints, column: Ints) -> tuple[Floats, Floats, Floats]:
-        """The log-probabilities of the three heads for the words at these rows and columns of a batch."""
-        device, was_training = self.model.device, self.model.training
-        self.model.train(False)
-        inputs = {name: _moved(values, device) for name, values in arrays._asdict().items()}
-        at = _moved(row, device), _moved(column, device)
-        with fast_precision(device, self.precision):
-            scores = self.model(**inputs)[:3]
-        found = torch.cat([torch.log_softmax(score[at].float(), dim=-1) for score in scores], dim=-1)
-        self.model.train(was_training)
-        n, c, u = np.split(found.cpu().numpy(), np.cumsum(self.sizes)[:2], axis=1)
-        return n, c, u
-
-
-def fast_precision(device: torch.device, precision: Precision = "auto") -> AbstractContextManager[object]:
-    """The numbers in which scores are computed: bfloat16 where a GPU has it and nobody asks for more."""
-    if precision == "auto" and device.type == "cuda" and torch.cuda.is_bf16_supported():
-        return torch.autocast("cuda", torch.bfloat16)
-    return nullcontext()
-
-
-def _moved(values: NDArray[np.int64], device: torch.device) -> Tensor:
-    tensor = torch.from_numpy(values)
-    return tensor.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else tensor

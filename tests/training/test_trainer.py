@@ -12,7 +12,8 @@ import torch
 
 from nestag.evaluation import Score
 from nestag.interruption import interruptible
-from nestag.tagger import Tagger, fast_precision
+from nestag.scorer import computing
+from nestag.tagger import Tagger
 from nestag.training import trainer as trainer_module
 from nestag.training.checkpoints import State, load_state, save_state
 from nestag.training.folder import COMPLETE, last_checkpoint
@@ -38,13 +39,13 @@ def test_only_learning_is_done_in_half_the_bits(
         return torch.autocast("cpu", torch.bfloat16)
 
     monkeypatch.setattr(Tagger, "forward", recorded)
-    monkeypatch.setattr(trainer_module, "fast_precision", fewer_bits)
+    monkeypatch.setattr(trainer_module, "computing", fewer_bits)
     train(MANY, CORPUS, tmp_path / "model", quick(tiny_encoder("bert"), steps=3), use_cpu=True)
     assert seen == {True: {True}, False: {False}}  # dev was scored and the temperature found as users will have it
 
 
 def test_without_a_gpu_there_are_no_fewer_bits() -> None:
-    with fast_precision(torch.device("cpu")):
+    with computing(torch.device("cpu")):
         assert not torch.is_autocast_enabled("cpu")
         assert not torch.is_autocast_enabled("cuda")
 

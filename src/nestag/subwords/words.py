@@ -7,7 +7,7 @@ when a tokenizer is loaded; for others every sentence is tokenized as a whole.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import chain
+from itertools import chain, repeat
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -93,10 +93,15 @@ class WordTable:
     def _look_up(self, words: list[str]) -> Ints:
         if len(self._rows) > MOST_WORDS:
             self._forget()
-        new = [word for word in dict.fromkeys(words) if word not in self._rows]
-        if new:
-            self._learn(new)
-        return np.fromiter(map(self._rows.__getitem__, words), dtype=np.int64, count=len(words))
+        rows = self._known(words)
+        if len(new := np.flatnonzero(rows < 0)):
+            self._learn(list(dict.fromkeys(words[at] for at in new)))
+            rows = self._known(words)
+        return rows
+
+    def _known(self, words: list[str]) -> Ints:
+        """The row of each word, -1 for one that was not seen before."""
+        return np.fromiter(map(self._rows.get, words, repeat(-1)), dtype=np.int64, count=len(words))
 
     def _learn(self, words: list[str]) -> None:
         """Tokenize words that were not seen before, in one call."""

@@ -1,0 +1,95 @@
+"""The order of the stages, with a scorer that only remembers when it was called."""
+
+from collections.abc import Callable, Iterable, Iterator
+
+import numpy as np
+import pytest
+
+from nestag.chunks import Item
+from nestag.data import Sentence
+from nestag.decoding import Search
+from nestag.engine import Batch, Engine, Heads
+from nestag.subwords import LayoutMaker
+from nestag.vocabulary import Vocabulary
+
+VOCABULARY = Vocabulary.learn([Sentence(["a", "b"], [])], "rel")
+
+
+class Letters:
+    """A tokenizer for which every word is one subword."""
+
+    cls_token_id = sep_token_id = pad_token_id = 0
+    unk_token_id = 1
+
+    def __call__(
+        self, text: list[list[str]], *, is_split_into_words: bool, add_special_tokens: bool
+    ) -> dict[str, object]:
+        if isinstance(text[0], str):
+            return {"input_ids": [ord(word[0]) for word in text]}
+        return {"input_ids": [[ord(word[0]) for word in words] for words in text]}
+
+
+class Recording:
+    """A scorer that says what it was asked, and when."""
+
+    sizes = (len(VOCABULARY.n), len(VOCABULARY.c), len(VOCABULARY.u))
+    batch_subwords = 100
+
+    def __init__(self, ahead: int) -> None:
+        self.ahead = ahead
+        self.events: list[str] = []
+
+    def start(self, batches: Iterable[Batch], words: int) -> Callable[[], Heads]:
+        number = sum(event.startswith("start") for event in self.events)
+        self.events.append(f"start {number}")
+        seen = np.concatenate([batch.word for batch in batches])
+        assert sorted(seen.tolist()) == list(range(words))
+
+        def waited() -> Heads:
+            self.events.append(f"wait {number}")
+            n, c, u = (np.zeros((words, size), dtype=np.float32) for size in self.sizes)
+            return n, c, u
+
+        return waited
+
+
+def engine(scorer: Recording) -> Engine:
+    return Engine(scorer, LayoutMaker(Letters(), 16), VOCABULARY, "legal", Search(), chunk_size=2)
+
+
+@pytest.mark.parametrize(
+    ("ahead", "wanted"),
+    [
+        (0, ["start 0", "wait 0", "start 1", "wait 1", "start 2", "wait 2"]),
+        (1, ["start 0", "start 1", "wait 0", "start 2", "wait 1", "wait 2"]),
+    ],
+)
+def test_a_chunk_is_computed_while_the_one_before_is_decoded(ahead: int, wanted: list[str]) -> None:
+    scorer = Recording(ahead)
+    found = list(engine(scorer).run(Item([letter]) for letter in "abcde"))
+    assert scorer.events == wanted
+    assert ["".join(item.tokens[0] for item in chunk.items) for chunk in found] == ["ab", "cd", "e"]
+
+
+def test_no_more_is_read_than_is_needed() -> None:
+    taken = 0
+
+    def endless() -> Iterator[Item]:
+        nonlocal taken
+        while True:
+            taken += 1
+            yield Item(["a"])
+
+    found = engine(Recording(1)).run(endless())
+    next(found)
+    assert taken == 4
+    found.close()
+
+
+def test_an_error_of_the_source_is_raised_after_nothing_else() -> None:
+    def broken() -> Iterator[Item]:
+        yield Item(["a"])
+        raise OSError("gone")
+
+    with pytest.raises(OSError, match="gone"):
+        list(engine(Recording(1)).run(broken()))
