@@ -1,12 +1,13 @@
 """The slow and obvious way to do what the search does: write down every legal sequence and look at each.
 
 A sequence is scored as decoding/depth/search.py and decoding/tetra/search.py say. Scores here are lists for one
-sentence.
+sentence. `written` needs none of that: it writes down every tree and encodes it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cache
 from itertools import pairwise, product
 from math import exp, log
 from typing import NamedTuple
@@ -16,7 +17,7 @@ import numpy as np
 from nestag.data import Entity
 from nestag.encodings import encoding
 from nestag.encodings.depth import DepthEncoding
-from nestag.tree import Name
+from nestag.tree import Name, Span, Tree, in_order
 from nestag.vocabulary import Vocabulary
 
 MISSING = -1e9
@@ -53,11 +54,13 @@ def total(values: list[float]) -> float:
 
 
 def below(vocabulary: Vocabulary) -> list[Name]:
-    return [name for name in vocabulary.c if name.types and not name.root and not name.prime]
+    written = [name for name in vocabulary.c if in_order(name.types, vocabulary.order) == name.types]
+    return [name for name in written if name.types and not name.root and not name.prime]
 
 
 def at_root(vocabulary: Vocabulary, root: int) -> list[Name]:
-    return [name for name in vocabulary.c if name.root and not name.prime and name.levels == root]
+    written = [name for name in vocabulary.c if in_order(name.types, vocabulary.order) == name.types]
+    return [name for name in written if name.root and not name.prime and name.levels == root]
 
 
 # abs, rel, dyn
@@ -75,7 +78,7 @@ def depth_sequences(
     """Every legal sequence of depths with its score."""
     chosen = encoding(vocabulary.encoding)
     assert isinstance(chosen, DepthEncoding)
-    roots = {1} | {name.levels for name in vocabulary.c if name.root and not name.prime}
+    roots = {1} | {name.levels for name in vocabulary.c if at_root(vocabulary, name.levels)}
     deepest = max(deepest, *roots)
     for root in sorted(roots) if length > 1 else [1]:
         for gaps in product(range(root, deepest + 1), repeat=length - 1):
@@ -214,3 +217,55 @@ def tetra_names(vocabulary: Vocabulary, heads: Heads, tree: Binary) -> list[tupl
         return [(score + a + b, own | found | more) for (a, found), (b, more) in product(left, right)]
 
     return [way for name in roots for way in named(tree, name, True)]
+
+
+# every tree
+
+
+class Written(NamedTuple):
+    """Label sequences of sentences of one length: their ids, and the entities of several words that they stand for."""
+
+    n: np.ndarray
+    c: np.ndarray
+    entities: list[frozenset[Entity]]
+
+    def scores(self, n: np.ndarray, c: np.ndarray) -> np.ndarray:
+        """The sum of the log-probabilities of each sequence."""
+        words = np.arange(len(n))
+        n, c = (head - np.logaddexp.reduce(head, axis=1, keepdims=True) for head in (n, c))
+        return n[words, self.n].sum(axis=1) + c[words, self.c].sum(axis=1)
+
+    def marginals(self, n: np.ndarray, c: np.ndarray) -> dict[Entity, float]:
+        """How probable each entity is among all sequences."""
+        scores = self.scores(n, c)
+        shares = np.exp(scores - np.logaddexp.reduce(scores))
+        found: dict[Entity, float] = {}
+        for share, entities in zip(shares.tolist(), self.entities, strict=True):
+            found |= {entity: found.get(entity, 0) + share for entity in entities}
+        return found
+
+
+@cache
+def written(vocabulary: Vocabulary, length: int, deepest: int) -> Written | None:
+    """Every label sequence that some tree is encoded to, if the vocabulary has all of its n and c."""
+    kinds = sorted({name.types for name in vocabulary.c if name.types})
+    kinds = [kind for kind in kinds if in_order(kind, vocabulary.order) == kind]
+    found: dict[tuple, frozenset[Entity]] = {}
+    for spans in nested_spans(length):
+        for names in product(kinds, repeat=len(spans)):
+            tree = Tree.from_chains(length, dict(zip(spans, names, strict=True)))
+            ids = vocabulary.ids(encoding(vocabulary.encoding).encode(tree))
+            deep = vocabulary.encoding != "4tg" and max(label.n for label in encoding("abs").encode(tree)) > deepest
+            if not deep and min(*ids.n, *ids.c) >= 0:
+                found[tuple(ids.n), tuple(ids.c)] = frozenset(tree.entities())
+    if not found:
+        return None
+    return Written(np.array([n for n, _ in found]), np.array([c for _, c in found]), list(found.values()))
+
+
+def nested_spans(length: int) -> list[tuple[Span, ...]]:
+    """Every set of spans of two words or more that do not cross."""
+    found: list[tuple[Span, ...]] = [()]
+    for a, b in ((start, end) for start in range(length) for end in range(start + 2, length + 1)):
+        found += [(*spans, (a, b)) for spans in found if not any(x < a < y < b or a < x < b < y for x, y in spans)]
+    return found

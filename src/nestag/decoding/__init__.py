@@ -2,7 +2,7 @@
 
 import nestag.decoding.depth
 import nestag.decoding.tetra  # noqa: F401
-from nestag.decoding.batch import Decoding, confidences, decode_batch, decode_scores
+from nestag.decoding.batch import Decoding, candidate_entities, confidences, decode_batch, decode_scores
 from nestag.decoding.decoder import Decoder, decodes
 from nestag.decoding.entities import EntityTable, filter_entities, join_entities
 from nestag.decoding.scores import LabelBatch, Scores, Search
@@ -14,6 +14,7 @@ __all__ = [
     "LabelBatch",
     "Scores",
     "Search",
+    "candidate_entities",
     "confidences",
     "decode_batch",
     "decode_scores",

@@ -17,7 +17,7 @@ from nestag.decoding.decoder import decoder_of
 from nestag.decoding.entities import EntityTable, join_entities
 from nestag.decoding.scores import LabelBatch, Scores, Search
 from nestag.encodings.base import Naming
-from nestag.errors import UnknownNameError
+from nestag.errors import LabelError, UnknownNameError
 from nestag.vocabulary import Vocabulary
 
 Decoding = Literal["legal", "greedy"]
@@ -77,6 +77,36 @@ def _decoded(
     if table is None:
         table = decoder_of(vocabulary).repair(scores.chosen(), naming)
     return table._replace(confidence=confidences(vocabulary, scores, table, search)) if confidence else table
+
+
+def candidate_entities(
+    vocabulary: Vocabulary,
+    n: ArrayLike,
+    c: ArrayLike,
+    u: ArrayLike,
+    lengths: ArrayLike,
+    *,
+    floor: float = 0.01,
+    search: Search = DEFAULT,
+) -> EntityTable:
+    """Every entity that is at least as probable as the floor, whether the best labels have it or not.
+
+    Takes scores as `decode_scores` does. Entities below one half may cross each other, since they need not come from
+    one tree. `search.temperature` divides the scores first.
+
+    >>> from nestag.data import Entity, Sentence
+    >>> vocabulary = Vocabulary.learn([Sentence(["the", "USA", "slept"], [Entity(0, 2, "GPE")])], "abs")
+    >>> n = np.log([[0.4, 0.6], [0.9, 0.1], [0.9, 0.1]])
+    >>> c = np.log([[0.4, 0.6], [0.9, 0.1], [0.9, 0.1]])
+    >>> table = candidate_entities(vocabulary, n, c, np.zeros((3, 1)), [3])
+    >>> table.to_lists(), table.confidence.round(2).tolist()
+    ([(Entity(start=0, end=2, type='GPE'),)], [0.69])
+    """
+    if not 0 <= floor <= 1:
+        raise LabelError(f"floor is {floor}; give a probability from 0 to 1")
+    pieces = Scores.of(vocabulary, n, c, u, lengths).pieces()
+    decoder = decoder_of(vocabulary)
+    return join_entities([decoder.candidates(piece.divided(search.temperature), search, floor) for piece in pieces])
 
 
 def _legal(vocabulary: Vocabulary, scores: Scores, search: Search) -> EntityTable | None:

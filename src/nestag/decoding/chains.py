@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from nestag.decoding.arrays import Bools, Floats, Ints
+from nestag.tree import in_order
 from nestag.vocabulary import Vocabulary
 
 
@@ -20,6 +21,8 @@ class Chains(NamedTuple):
     types: Ints
     root: Bools
     """Whether the entry is a name of the root."""
+    written: Bools
+    """Whether an encoding writes it: each type once, in the vocabulary's order."""
 
     def expand(self, entries: Ints) -> tuple[Ints, Ints]:
         """For each type of each entry: which of the entries it belongs to, and the type."""
@@ -51,11 +54,19 @@ def chains_of(vocabulary: Vocabulary) -> TypeChains:
     rows = {kind: row for row, kind in enumerate(types)}
     names = [tuple(rows[kind] for kind in name.entities) for name in vocabulary.c]
     unary = [tuple(rows[kind] for kind in chain) for chain in vocabulary.u]
-    return TypeChains(_chains(names, [name.root for name in vocabulary.c]), _chains(unary, [False] * len(unary)), types)
+    order = vocabulary.order
+    c = _chains(names, [name.root for name in vocabulary.c], [is_in_order(name.types, order) for name in vocabulary.c])
+    u = _chains(unary, [False] * len(unary), [is_in_order(chain, order) for chain in vocabulary.u])
+    return TypeChains(c, u, types)
 
 
-def _chains(entries: Sequence[tuple[int, ...]], root: list[bool]) -> Chains:
+def is_in_order(types: tuple[str, ...], order: tuple[str, ...]) -> bool:
+    """Whether a chain has each type once, in the vocabulary's order, as trees have it."""
+    return in_order(types, order) == types
+
+
+def _chains(entries: Sequence[tuple[int, ...]], root: list[bool], written: list[bool]) -> Chains:
     unique = [tuple(dict.fromkeys(entry)) for entry in entries]
     width = np.array([len(entry) for entry in unique], dtype=np.int64)
     types = np.array([kind for entry in unique for kind in entry], dtype=np.int64)
-    return Chains(np.cumsum(width) - width, width, types, np.array(root, dtype=bool))
+    return Chains(np.cumsum(width) - width, width, types, np.array(root, dtype=bool), np.array(written, dtype=bool))

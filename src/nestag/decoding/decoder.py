@@ -3,6 +3,7 @@
     repair         label ids -> entities; by default, each sentence is decoded alone
     search         scores -> entities of the best legal labels; by default there is none
     probabilities  how probable each entity is; by default, the mean probability of the labels chosen at its words
+    candidates     every entity that is probable enough; by default, of those that decoding finds
 
 A new encoding needs none of it to be trained and used. One that wants more subclasses `Decoder`:
 
@@ -21,7 +22,7 @@ import numpy as np
 
 from nestag.decoding.arrays import Floats
 from nestag.decoding.chains import chains_of
-from nestag.decoding.entities import EntityTable, as_table
+from nestag.decoding.entities import EntityTable, as_table, filter_entities
 from nestag.decoding.scores import LabelBatch, Scores, Search, comparable, softmax
 from nestag.encodings import encoding
 from nestag.encodings.base import Encoding, Naming
@@ -66,6 +67,14 @@ class Decoder(Generic[E]):
             (sums[table.end + offset] - sums[table.start + offset]) / (table.end - table.start)
         )
         return probability
+
+    def candidates(self, scores: Scores, settings: Search, floor: float) -> EntityTable:
+        """The entities that are at least as probable as the floor; by default, of those that decoding finds."""
+        table = self.search(scores, settings)
+        if table is None:
+            table = self.repair(scores.chosen(), "first")
+        rated = table._replace(confidence=np.clip(self.probabilities(scores, table, settings), 0, 1))
+        return filter_entities(rated, floor)
 
 
 _DECODERS: dict[type, type[Decoder[Any]]] = {Encoding: Decoder}

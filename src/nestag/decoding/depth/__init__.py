@@ -1,7 +1,9 @@
 """The decoder of abs, rel and dyn."""
 
 from nestag.decoding.arrays import Floats
+from nestag.decoding.candidates import rated_table
 from nestag.decoding.decoder import Decoder, decodes
+from nestag.decoding.depth.marginals import node_shares
 from nestag.decoding.depth.probabilities import rate_spans
 from nestag.decoding.depth.repair import depth_steps, repaired_nodes
 from nestag.decoding.depth.search import depth_machine, legal_nodes
@@ -35,3 +37,8 @@ class DepthDecoder(Decoder[DepthEncoding]):
         return rate_entities(
             self.chains, scores, table, lambda spans: rate_spans(machine, members, scores, spans, settings)
         )
+
+    def candidates(self, scores: Scores, settings: Search, floor: float) -> EntityTable:
+        """The entities of all label sequences that the encoding can write, by their probability among these."""
+        machine = depth_machine(self.encoding, self.vocabulary, settings.deepest)
+        return rated_table(self.chains, scores, node_shares(machine, self.vocabulary, scores), floor)

@@ -19,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from nestag.decoding.arrays import Bools, Floats, Ints
+from nestag.decoding.chains import chains_of
 from nestag.decoding.depth.repair import depth_steps
 from nestag.decoding.entities import NamedNodes
 from nestag.decoding.lanes import Lanes, blocks
@@ -63,7 +64,8 @@ class Moves(NamedTuple):
 @lru_cache(maxsize=8)
 def depth_machine(encoding: DepthEncoding, vocabulary: Vocabulary, deepest: int | None = None) -> DepthMachine:
     """The machine of a vocabulary; without `deepest`, as deep as `searched_depth` says."""
-    levels = [0 if name.prime else name.levels for name in vocabulary.c]
+    written = chains_of(vocabulary).c.written.tolist()
+    levels = [name.levels if fine and not name.prime else 0 for name, fine in zip(vocabulary.c, written, strict=True)]
     names = [row for row, name in enumerate(vocabulary.c) if levels[row] and not name.root]
     marked = [levels[row] if name.root else 0 for row, name in enumerate(vocabulary.c)]
     roots = np.unique([1, *filter(None, marked)])

@@ -1,0 +1,113 @@
+"""How probable nodes are, for abs, rel and dyn, over the label sequences that the encoding can write.
+
+The relaxed chain of probabilities.py, which lets every gap have a name of its own, tells where to look: which depths
+and names are worth trying at a gap, and at which gaps only the root can be open. There the sentence is cut. Over the
+stretches between, the lattice adds up all ways with one name for each node.
+
+What the relaxed chain gives less than `LEAST` is left out, and a state that has less of its stretch. With 0 instead,
+the probabilities are exact.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from nestag.decoding.arrays import Bools, Floats, Ints
+from nestag.decoding.chains import chains_of
+from nestag.decoding.depth.joint import DepthGrammar, openings_of
+from nestag.decoding.depth.probabilities import Chain
+from nestag.decoding.depth.search import DepthMachine
+from nestag.decoding.lattice import BOTTOM, ClosedNodes, Lattice, Limits, NewNodes, OpenNodes, Stretches, closed
+from nestag.decoding.scores import Scores
+from nestag.decoding.semiring import LOGS, PRODUCTS, UNDERFLOW
+from nestag.vocabulary import Vocabulary
+
+LEAST = 1e-3
+"""Depths, names and states less probable than this at a gap are left out."""
+
+WIDTH = 256
+"""The most states of a stretch at a gap."""
+
+
+class Relaxed(NamedTuple):
+    """What the relaxed chain says of each word."""
+
+    depth: Floats
+    """How probable each depth (1 first) is: depths x words."""
+    root: Floats
+    """How probable it is that only a root without types is open, at each word."""
+    roots: Floats
+    """How probable each root is: roots x words."""
+    beyond: Floats
+    """The weight of what is ahead, against the largest at the word: depths x words."""
+
+
+def relaxed(machine: DepthMachine, scores: Scores) -> Relaxed:
+    """Run the relaxed chain over a batch."""
+    chain = Chain.of(PRODUCTS, machine, scores)
+    sentence = np.repeat(np.arange(len(scores.lengths)), scores.lengths)
+    found = _relaxed(chain, sentence)
+    lost = (chain.whole < UNDERFLOW) & (scores.lengths > 0)
+    if lost.any():
+        again = scores.select(lost)
+        inner = np.repeat(np.arange(len(again.lengths)), again.lengths)
+        for column, values in zip(found, _relaxed(Chain.of(LOGS, machine, again), inner), strict=True):
+            column[..., lost[sentence]] = values
+    return found
+
+
+def _relaxed(chain: Chain, sentence: Ints) -> Relaxed:
+    semiring = chain.semiring
+    share = semiring.share(semiring.times(chain.before, chain.after), chain.whole[sentence])
+    beyond = semiring.sum(chain.after, 0)
+    top = beyond.max(axis=0)
+    beyond = beyond / np.maximum(top, UNDERFLOW) if semiring is PRODUCTS else np.exp(np.maximum(beyond - top, -700))
+    return Relaxed(share.sum(axis=0), share[0, 0].copy(), chain.root[:, sentence], beyond)
+
+
+def node_shares(
+    machine: DepthMachine, vocabulary: Vocabulary, scores: Scores, least: float = LEAST, width: int = WIDTH
+) -> ClosedNodes:
+    """The nodes that some way has, with their probabilities."""
+    seen = relaxed(machine, scores)
+    last = np.zeros(len(scores.n), dtype=bool)
+    last[scores.last] = True
+    levels = np.array([name.levels for name in vocabulary.c], dtype=np.int64)
+    plain = machine.root_names[0]
+    cut = (seen.root >= 1 - least) & (len(plain) > 0)
+    stretches = stretches_of(cut | last, last, scores)
+    c = PRODUCTS.labels(scores.c)
+    viable = np.concatenate([np.zeros((1, len(last)), dtype=bool), seen.depth >= least])
+    viable[2:, cut] = False
+    alone = last & (scores.lengths == 1).repeat(scores.lengths)
+    below = 1 - seen.root
+    named = c[machine.names] * below >= least * c[machine.names].sum(axis=0)
+    openings = openings_of(machine, levels, viable, named, seen.roots >= least, last & ~alone)
+    grammar = DepthGrammar(
+        machine, chains_of(vocabulary).c.root, PRODUCTS, PRODUCTS.labels(scores.n), c, viable, openings, seen.beyond
+    )
+    lattice = Lattice(grammar, stretches, Limits(least, width), PRODUCTS)
+    layers = lattice.forward(beginnings(lattice.nodes, stretches, plain))
+    return closed(lattice.nodes, lattice.edges(layers))
+
+
+def beginnings(nodes: OpenNodes, stretches: Stretches, plain: Ints) -> Ints:
+    """What is open where each stretch begins: nothing, or a root of its own."""
+    start = np.full(len(stretches.first), BOTTOM)
+    cut = np.flatnonzero(~stretches.begins)
+    same = np.zeros_like(cut)
+    start[cut] = nodes.add(NewNodes(same + BOTTOM, same + plain[0] if plain.size else same, same + 1, same, same))
+    return start
+
+
+def stretches_of(cut: Bools, last: Bools, scores: Scores) -> Stretches:
+    """The stretches between cuts that have more than one word, the longest first."""
+    end = np.flatnonzero(cut)
+    first = np.concatenate([[0], end[:-1] + 1]) if end.size else end
+    size = end - first + 1
+    order = np.argsort(-size, kind="stable")[: np.count_nonzero(size > 1)]
+    first, size, end = first[order], size[order], end[order]
+    begins = np.isin(first, scores.first[scores.lengths > 0]) if len(first) else last[:0]
+    return Stretches(first, size, begins, last[end])

@@ -1,0 +1,84 @@
+"""Candidates are as probable as, among the label sequences of all trees, those that have them."""
+
+import numpy as np
+import pytest
+
+from enumeration import written
+from nestag.data import Entity
+from nestag.decoding import Search, candidate_entities
+from nestag.decoding.depth import marginals
+from nestag.errors import LabelError
+from nestag.vocabulary import Vocabulary
+from random_scores import RICH, by_sentence, gold_scores, learned, random_scores
+from strategies import ENCODINGS, loose_vocabulary
+
+DEPTHS = ENCODINGS[:3]
+DEEPEST = 4
+
+
+@pytest.fixture
+def everything(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is left out for being improbable."""
+    monkeypatch.setattr(marginals.node_shares, "__defaults__", (0.0, 1_000_000))
+
+
+def candidates(vocabulary: Vocabulary, batch: list[np.ndarray], lengths: list[int]) -> list[dict[Entity, float]]:
+    table = candidate_entities(vocabulary, *batch, lengths, floor=0, search=Search(deepest=DEEPEST))
+    rated = iter(table.confidence.tolist())
+    return [{entity: next(rated) for entity in entities} for entities in table.to_lists()]
+
+
+@pytest.mark.usefixtures("everything")
+@pytest.mark.parametrize("encoding", DEPTHS)
+@pytest.mark.parametrize("loose", [False, True])
+def test_candidates_are_the_marginals_of_all_trees(encoding: str, loose: bool) -> None:
+    vocabulary = loose_vocabulary(encoding) if loose else learned(RICH, encoding)
+    lengths = [1, 4, 3, 2, 4, 4, 3, 2, 1, *([] if loose else [5, 5, 5])]
+    for seed in range(6):
+        batch = random_scores(vocabulary, lengths, seed)
+        found = candidates(vocabulary, batch, lengths)
+        for entities, heads, length in zip(found, by_sentence(batch, lengths), lengths, strict=True):
+            every = written(vocabulary, length, DEEPEST)
+            assert every is not None
+            longer = {entity: share for entity, share in entities.items() if entity.end - entity.start > 1}
+            assert longer == pytest.approx(every.marginals(*heads[:2]), abs=1e-9)
+
+
+@pytest.mark.parametrize("encoding", DEPTHS)
+def test_words_are_as_probable_as_their_u(encoding: str) -> None:
+    vocabulary = loose_vocabulary(encoding)  # its u are none, A, B+A and S+S; no tree has the last two
+    batch = random_scores(vocabulary, [3, 1], 1)
+    found = candidates(vocabulary, batch, [3, 1])
+    for (none, a, *_), (sentence, place) in zip(batch[2], [(0, 0), (0, 1), (0, 2), (1, 0)], strict=True):
+        words = {entity: share for entity, share in found[sentence].items() if entity[:2] == (place, place + 1)}
+        assert words == {Entity(place, place + 1, "A"): pytest.approx(1 / (1 + np.exp(none - a)))}
+
+
+@pytest.mark.parametrize("encoding", DEPTHS)
+def test_what_is_left_out_changes_little(encoding: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    vocabulary = learned(RICH, encoding)
+    gold, lengths = gold_scores(vocabulary, RICH * 5, 3)
+    batch = [np.where(head > 500, head - 995, head) / 3 + (head > 500) * 3 for head in gold]  # as sure as a model
+    quick = candidates(vocabulary, batch, lengths)
+    monkeypatch.setattr(marginals.node_shares, "__defaults__", (1e-7, 5_000))
+    for some, every in zip(quick, candidates(vocabulary, batch, lengths), strict=True):
+        for entity, share in every.items():
+            assert some.get(entity, 0) == pytest.approx(share, abs=0.02)
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_the_floor_is_kept(encoding: str) -> None:
+    vocabulary = learned(RICH, encoding)
+    batch = [3 * head for head in random_scores(vocabulary, [6, 0, 8], 4)]
+    table = candidate_entities(vocabulary, *batch, [6, 0, 8], floor=0.2)
+    assert table.confidence is not None
+    assert table.sentences == 3
+    assert ((table.confidence >= 0.2) & (table.confidence <= 1)).all()
+    everything = candidate_entities(vocabulary, *batch, [6, 0, 8], floor=0)
+    assert len(everything.type) >= len(table.type)
+
+
+def test_a_floor_is_a_probability() -> None:
+    vocabulary = learned(RICH, "abs")
+    with pytest.raises(LabelError, match=r"floor is 1\.5; give a probability from 0 to 1"):
+        candidate_entities(vocabulary, *random_scores(vocabulary, [2], 0), [2], floor=1.5)
