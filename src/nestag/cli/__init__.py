@@ -20,6 +20,7 @@ COMMANDS = {
     "demo": "nestag.cli.demo",
     "train": "nestag.cli.train",
     "predict": "nestag.cli.predict",
+    "serve": "nestag.cli.serve",
     "evaluate": "nestag.cli.evaluate",
     "benchmark": "nestag.cli.benchmark",
     "experiment": "nestag.lab.commands.experiment",

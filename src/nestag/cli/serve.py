@@ -1,0 +1,81 @@
+"""serve: a recognizer behind HTTP, with a page to try it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from nestag.cli.predict import loaded
+from nestag.cli.terminal import tell
+from nestag.errors import MissingExtraError
+
+
+@dataclass(frozen=True)
+class Capacity:
+    """Limits of a server, as options."""
+
+    max_body: Annotated[int, typer.Option(min=1, help="Bytes of a request's body.")] = 1_000_000
+    max_texts: Annotated[int, typer.Option(min=1, help="Texts or sentences of a request.")] = 500
+    max_characters: Annotated[int, typer.Option(min=1, help="Characters of a request.")] = 50_000
+    max_queue: Annotated[int, typer.Option(min=1, help="Requests accepted and not yet answered.")] = 64
+    max_seconds: Annotated[float, typer.Option(min=0.01, help="Seconds from a request to its answer.")] = 60.0
+    batch_words: Annotated[int, typer.Option(min=1, help="Words tagged together where requests wait.")] = 2_000
+
+
+def serve(
+    *,
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="A folder of a model, or a name on the hub.")],
+    host: Annotated[str, typer.Option(help="The address to listen at; 0.0.0.0 is all of this machine.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65_535, help="The port; 0 is any that is free.")] = 8000,
+    name: Annotated[
+        list[str] | None, typer.Option(metavar="HOST", help="A name by which it is called; may be given again.")
+    ] = None,
+    token_file: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Ask for the bearer token in this file, or in NESTAG_TOKEN.")
+    ] = None,
+    threshold: Annotated[
+        float | None, typer.Option(min=0, max=1, help="Leave out entities of less confidence; else as the model says.")
+    ] = None,
+    decoding: Annotated[str | None, typer.Option(metavar="D", help="legal or greedy, if not as trained.")] = None,
+    device: Annotated[str | None, typer.Option(metavar="D", help="cpu, cuda or cuda:1; else a GPU if any.")] = None,
+    capacity: Capacity,
+) -> None:
+    """Answer requests for entities over HTTP, and show a page to try it at /.
+
+    Texts that arrive together are tagged together. SIGTERM or Ctrl-C finishes what was accepted, then ends.
+    """
+    try:
+        from nestag.serve import app, limits, metrics, server, service
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] == "nestag":
+            raise
+        raise MissingExtraError(f"nestag serve needs {error.name}", "serve") from None
+    address = server.Address(host, port)
+    token = server.token_from(token_file)
+    listening = server.listen(address)
+    with listening:
+        changes: dict[str, Any] = {
+            key: value for key, value in (("threshold", threshold), ("decoding", decoding)) if value is not None
+        }
+        recognizer = loaded(model, device, changes)
+        limit = limits.Limits(
+            capacity.max_body,
+            capacity.max_texts,
+            capacity.max_characters,
+            capacity.max_queue,
+            capacity.max_seconds,
+            capacity.batch_words,
+        )
+        serving = service.Service(recognizer, Path(model).name or model, limit, metrics.Metrics())
+        server.log_to_stderr()
+        if host not in server.LOOPBACK and token is None:
+            tell(f"nestag: everybody who reaches {host} can use this server; give --token-file to ask for a token")
+        server.serve(
+            app.app_of(serving, token, address.hosts(name or ())),
+            listening,
+            limit.seconds,
+            lambda url: tell(f"serving {model} at {url}"),
+        )

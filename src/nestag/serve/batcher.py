@@ -1,0 +1,189 @@
+"""Texts that wait together are tagged together, by one thread.
+
+Every request is a job of one or more texts. A batch takes a text of each job in turn until it has enough words, so a
+request of a thousand texts does not hold up a request of one. If a batch fails, its texts are tried one by one, and
+only the job whose text failed alone fails.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future, InvalidStateError
+from contextlib import suppress
+from typing import NamedTuple, Protocol
+
+from nestag.data import Sentence
+from nestag.predictor import ScoredEntity
+
+Tagged = tuple[Sentence, tuple[ScoredEntity, ...]]
+Tag = Callable[[list[Sentence]], Iterable[Tagged]]
+
+
+class Watcher(Protocol):
+    """Whoever wants to know what the thread does."""
+
+    def tagged(self, texts: int, sentences: int, words: int, seconds: float) -> None:
+        """A batch was tagged."""
+        ...
+
+    def failed(self, error: Exception) -> None:
+        """A text alone could not be tagged."""
+        ...
+
+
+class ExpiredError(Exception):
+    """The time of a job was over before its turn came."""
+
+
+class UntaggableError(Exception):
+    """A text that could not be tagged, even alone."""
+
+
+class ClosedError(Exception):
+    """No jobs are taken any more."""
+
+
+class Job:
+    """The texts of a request, each as sentences, and the promise of their entities."""
+
+    def __init__(self, texts: Sequence[Sequence[Sentence]], deadline: float) -> None:
+        """`deadline` is a time of the monotonic clock."""
+        self.texts = texts
+        self.deadline = deadline
+        self.found: list[list[Tagged]] = [[] for _ in texts]
+        self.taken = 0  # texts that were put into a batch
+        self.waiting = len(texts)  # texts that were not answered
+        self.future: Future[list[list[Tagged]]] = Future()
+
+    def answer(self, number: int, tagged: list[Tagged]) -> None:
+        """Keep what was found in a text; the last one keeps the promise."""
+        self.found[number] = tagged
+        self.waiting -= 1
+        if not self.waiting:
+            with suppress(InvalidStateError):  # nobody waits any more
+                self.future.set_result(self.found)
+
+    def fail(self, error: Exception) -> None:
+        """Give up: what is left of it is not tagged."""
+        with suppress(InvalidStateError):
+            self.future.set_exception(error)
+
+    @property
+    def over(self) -> bool:
+        """Whether nobody waits for it, or nobody may any more."""
+        if not self.future.done() and time.monotonic() > self.deadline:
+            self.fail(ExpiredError())
+        return self.future.done()
+
+
+class Pick(NamedTuple):
+    """A text of a job that is to be tagged now."""
+
+    job: Job
+    number: int
+
+    @property
+    def sentences(self) -> Sequence[Sentence]:
+        """The sentences of the text."""
+        return self.job.texts[self.number]
+
+
+class Batcher:
+    """The thread that tags, and the jobs in front of it."""
+
+    def __init__(self, tag: Tag, batch_words: int, watcher: Watcher) -> None:
+        """`tag` is called by one thread alone."""
+        self._tag, self._batch_words, self._watcher = tag, batch_words, watcher
+        self._jobs: deque[Job] = deque()
+        self._changed = threading.Condition()
+        self._closed = False
+        self._thread = threading.Thread(target=self._work, name="nestag-tagging", daemon=True)
+        self._thread.start()
+
+    @property
+    def alive(self) -> bool:
+        """Whether jobs are done."""
+        return self._thread.is_alive()
+
+    @property
+    def open(self) -> bool:
+        """Whether jobs are taken."""
+        return self.alive and not self._closed
+
+    def submit(self, texts: Sequence[Sequence[Sentence]], deadline: float) -> Future[list[list[Tagged]]]:
+        """The promise of each sentence of each text with its entities."""
+        job = Job(texts, deadline)
+        if not texts:
+            job.future.set_result([])
+            return job.future
+        with self._changed:
+            if not self.open:
+                raise ClosedError
+            self._jobs.append(job)
+            self._changed.notify()
+        return job.future
+
+    def close(self) -> None:
+        """Finish all jobs, then end the thread."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify()
+        self._thread.join()
+
+    def _work(self) -> None:
+        while batch := self._next_batch():
+            self._answer(batch)
+
+    def _next_batch(self) -> list[Pick]:
+        """A text of each job in turn, up to enough words; waits for jobs, and is empty once all is done."""
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._jobs or self._closed)
+                if not self._jobs:
+                    return []
+                batch = self._picked()
+            if batch:
+                return batch
+
+    def _picked(self) -> list[Pick]:
+        batch: list[Pick] = []
+        words = 0
+        while self._jobs and words < self._batch_words:
+            job = self._jobs.popleft()
+            if job.over:
+                continue
+            pick = Pick(job, job.taken)
+            job.taken += 1
+            if job.taken < len(job.texts):
+                self._jobs.append(job)
+            batch.append(pick)
+            words += sum(map(len, pick.sentences))
+        return batch
+
+    def _answer(self, batch: list[Pick]) -> None:
+        began = time.perf_counter()
+        given = [sentence for pick in batch for sentence in pick.sentences]
+        try:
+            tagged = list(self._tag(given))
+            if len(tagged) != len(given) or any(a is not b for a, (b, _) in zip(given, tagged, strict=True)):
+                raise RuntimeError("the recognizer answered with other sentences than it was given")
+        except Exception as error:  # noqa: BLE001 - whatever it is, the other jobs have nothing to do with it
+            self._retry(batch, error)
+            return
+        self._watcher.tagged(len(batch), len(given), sum(map(len, given)), time.perf_counter() - began)
+        found = iter(tagged)
+        for pick in batch:
+            pick.job.answer(pick.number, [next(found) for _ in pick.sentences])
+
+    def _retry(self, batch: list[Pick], error: Exception) -> None:
+        """Try each text of a batch alone, or give up the job of the only one."""
+        if len(batch) > 1:
+            for pick in batch:
+                if not pick.job.over:
+                    self._answer([pick])
+            return
+        self._watcher.failed(error)
+        batch[0].job.fail(UntaggableError())

@@ -1,0 +1,208 @@
+// The page: asks for entities, draws them, and lets people filter, look closer and save.
+
+import { NeedsToken, get, post, useToken } from "./api.js";
+import { coloursOf, described, draw, element } from "./drawing.js";
+import { KINDS, download, written } from "./saving.js";
+import { inTokens, tableOf, treeOf } from "./teaching.js";
+
+const EXAMPLES = {
+  News: "The governor of the Bank of Norway met Ilse Brandt, the mayor of Utrecht, in Oslo on Tuesday. Lincoln was president of the USA.",
+  Biology: "The IL-2 gene promoter is activated by NF-kappa B in human T cells. Expression of the c-fos gene was low.",
+  "Far down": "The son of the head of the office of the mayor of the city of New York slept.",
+  Signs: "Ann & Bob <ann@example.org> said \"2 < 3\" at Café Møller 😀.",
+};
+const at = (id) => document.getElementById(id);
+const state = { text: "", characters: [], entities: [], sentences: [], colours: new Map(), hidden: new Set() };
+let types = [];
+let request = new AbortController();
+let lesson = 0; // the number of the last sentence that was asked about
+
+function shown() {
+  const least = Number(at("threshold").value);
+  return state.entities.filter((entity) => entity.confidence >= least && !state.hidden.has(entity.type));
+}
+
+async function find() {
+  request.abort();
+  request = new AbortController();
+  const { signal } = request;
+  useToken(at("token").value.trim());
+  problem("");
+  busy(true);
+  try {
+    const text = at("text").value;
+    const answer = await post("/v1/entities", { text, tokens_too: true }, signal);
+    take(text, answer.results[0]);
+  } catch (error) {
+    if (error.name !== "AbortError") problem(error);
+  } finally {
+    if (!signal.aborted) busy(false);
+  }
+}
+
+function take(text, result) {
+  const found = result.entities.map((entity) => entity.type);
+  Object.assign(state, { text, characters: Array.from(text), entities: result.entities, sentences: result.sentences });
+  state.colours = coloursOf([...types, ...found]);
+  state.hidden = new Set([...state.hidden].filter((type) => found.includes(type)));
+  at("result").hidden = false;
+  showLegend(found);
+  showSentences();
+  show();
+}
+
+function show() {
+  const entities = shown();
+  at("threshold-value").value = Number(at("threshold").value).toFixed(2);
+  at("summary").textContent = `${entities.length} of ${state.entities.length} entities shown`;
+  at("drawn").replaceChildren(draw(state.characters, entities, state.colours));
+  at("drawn").querySelector(".e")?.setAttribute("tabindex", "0");
+  at("rows").replaceChildren(...entities.map(row));
+  detail(null);
+  teach();
+}
+
+function row({ type, text, start, end, confidence }) {
+  const cells = [type, text, start, end, confidence.toFixed(2)].map((cell) => element("td", { dir: "auto" }, String(cell)));
+  return element("tr", {}, ...cells);
+}
+
+function showLegend(found) {
+  const counts = new Map();
+  for (const type of found) counts.set(type, (counts.get(type) || 0) + 1);
+  const entries = [...counts].sort().map(([type, count]) => {
+    const box = element("input", { type: "checkbox", value: type });
+    box.checked = !state.hidden.has(type);
+    return element("label", { class: `type k${state.colours.get(type)}` }, box, element("bdi", {}, type), ` ${count}`);
+  });
+  at("legend").replaceChildren(...(entries.length ? entries : ["none"]));
+}
+
+function showSentences() {
+  const name = (sentence, i) => `${i + 1}: ${sentence.tokens.slice(0, 8).join(" ")}${sentence.tokens.length > 8 ? " …" : ""}`;
+  const options = state.sentences.map((sentence, i) => element("option", { value: String(i) }, name(sentence, i)));
+  at("sentence").replaceChildren(...options);
+}
+
+async function teach() {
+  const sentence = state.sentences[Number(at("sentence").value)];
+  if (!at("teaching").open || !sentence) return;
+  const number = ++lesson;
+  const first = sentence.offsets[0][0];
+  const inside = shown().filter((entity) => entity.start >= first && entity.end <= sentence.offsets.at(-1)[1]);
+  try {
+    const answer = await post("/v1/labels", { tokens: sentence.tokens, entities: inTokens(sentence, inside) });
+    if (number !== lesson) return;
+    at("tree").replaceChildren(treeOf(answer.tree, state.colours));
+    at("labels").replaceChildren(...tableOf(sentence.tokens, answer.labels));
+  } catch (error) {
+    problem(error);
+  }
+}
+
+function detail(box) {
+  at("drawn").querySelector(".active")?.classList.remove("active");
+  box?.classList.add("active");
+  const entity = box?.entity;
+  at("details").textContent = entity ? described(entity) : "Point at an entity, or go to one with Tab and the arrow keys.";
+  at("details").className = entity ? `strip k${state.colours.get(entity.type)}` : "strip";
+}
+
+function go(event) {
+  const boxes = [...at("drawn").querySelectorAll(".e")];
+  const here = boxes.indexOf(document.activeElement);
+  const next = { ArrowRight: here + 1, ArrowDown: here + 1, ArrowLeft: here - 1, ArrowUp: here - 1, Home: 0, End: boxes.length - 1 }[event.key];
+  if (here < 0 || next === undefined) return;
+  event.preventDefault();
+  const box = boxes[Math.min(Math.max(next, 0), boxes.length - 1)];
+  boxes[here].setAttribute("tabindex", "-1");
+  box.setAttribute("tabindex", "0");
+  box.focus();
+}
+
+function problem(error) {
+  at("problem").textContent = error ? error.message : "";
+  at("problem").hidden = !error;
+  if (error instanceof NeedsToken) {
+    at("access").hidden = false;
+    at("token").focus();
+  }
+}
+
+function busy(is) {
+  at("find").disabled = is;
+  at("find").textContent = is ? "Finding…" : "Find entities";
+}
+
+function content() {
+  return written(at("form").value, state.text, shown(), state.sentences);
+}
+
+async function copy() {
+  try {
+    await navigator.clipboard.writeText(content());
+    at("saved").textContent = "Copied";
+  } catch {
+    at("saved").textContent = "The browser does not let this page copy; download it instead";
+  }
+}
+
+function count() {
+  at("count").textContent = `${Array.from(at("text").value).length} characters`;
+}
+
+async function introduce() {
+  try {
+    const model = await get("/v1/model");
+    types = model.types;
+    const names = types.length > 12 ? `${types.length} types` : types.join(", ");
+    at("model").textContent = `${model.name}${names && `: ${names}`}`;
+  } catch (error) {
+    problem(error);
+  }
+}
+
+function example(name) {
+  const button = element("button", { type: "button" }, name);
+  button.addEventListener("click", () => {
+    at("text").value = EXAMPLES[name];
+    count();
+    find();
+  });
+  return button;
+}
+
+at("ask").addEventListener("submit", (event) => {
+  event.preventDefault();
+  find();
+});
+at("text").addEventListener("input", count);
+at("text").addEventListener("keydown", (event) => {
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) find();
+});
+at("token").addEventListener("change", () => {
+  useToken(at("token").value.trim());
+  problem("");
+  introduce();
+});
+at("examples").append(...Object.keys(EXAMPLES).map(example));
+at("threshold").addEventListener("input", show);
+at("legend").addEventListener("change", ({ target }) => {
+  if (target.checked) state.hidden.delete(target.value);
+  else state.hidden.add(target.value);
+  show();
+});
+at("drawn").addEventListener("mouseover", ({ target }) => detail(target.closest(".e")));
+at("drawn").addEventListener("click", ({ target }) => detail(target.closest(".e")));
+at("drawn").addEventListener("focusin", ({ target }) => detail(target.closest(".e")));
+at("drawn").addEventListener("keydown", go);
+at("teaching").addEventListener("toggle", teach);
+at("sentence").addEventListener("change", teach);
+at("copy").addEventListener("click", copy);
+at("download").addEventListener("click", () => {
+  const form = at("form").value;
+  download(content(), `nestag.${form}`, KINDS[form]);
+  at("saved").textContent = `Saved as nestag.${form}`;
+});
+count();
+introduce();

@@ -1,0 +1,96 @@
+"""Listening, and ending well: a server that is asked to stop finishes what it accepted."""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+import uvicorn
+from fastapi import FastAPI
+
+from nestag.errors import InputError
+from nestag.files import read_text
+
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+TOKEN = "NESTAG_TOKEN"  # noqa: S105 - the name of the variable
+SHORTEST_TOKEN = 16
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where a server listens."""
+
+    host: str = "127.0.0.1"
+    port: int = 8000  # 0 is any that is free
+
+    def hosts(self, names: Sequence[str] = ()) -> tuple[str, ...]:
+        """The names it may be called by: those of this machine to itself if it listens there alone, else any."""
+        given = tuple(name.lower() for name in names)
+        if self.host in LOOPBACK:
+            return (*LOOPBACK, *given)
+        return (self.host, *LOOPBACK, *given) if given else ()
+
+
+def token_from(file: str | None) -> str | None:
+    """The token of a file, or of the environment; None if neither has one."""
+    token = (read_text(file) if file else os.environ.get(TOKEN, "")).strip()
+    if not token and not file:
+        return None
+    if len(token) < SHORTEST_TOKEN or not token.isascii() or any(sign.isspace() for sign in token):
+        place = file or f"the variable {TOKEN}"
+        raise InputError(f"a token has {SHORTEST_TOKEN} or more ASCII characters and no white space", place)
+    return token
+
+
+def listen(address: Address) -> socket.socket:
+    """A socket that listens, so that an address that is taken is known before the model is loaded."""
+    family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((address.host, address.port))
+    except (OSError, OverflowError) as error:
+        listening.close()
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InputError(
+            f"cannot be listened at ({reason}); choose another --host or --port", f"{address.host}:{address.port}"
+        ) from None
+    return listening
+
+
+def serve(app: FastAPI, listening: socket.socket, seconds: float, started: Callable[[str], None]) -> None:
+    """Answer until SIGINT or SIGTERM; then take no more, and finish what was accepted within `seconds`."""
+    config = uvicorn.Config(
+        app,
+        log_config=None,
+        access_log=False,  # it would hold paths, and paths may hold text
+        server_header=False,
+        timeout_graceful_shutdown=int(seconds) + 1,
+        lifespan="on",
+        ws="none",
+    )
+    host, port = listening.getsockname()[:2]
+    started(f"http://{f'[{host}]' if ':' in host else host}:{port}/")
+    server = uvicorn.Server(config)
+    try:
+        server.run(sockets=[listening])
+    except (KeyboardInterrupt, SystemExit):  # uvicorn raises the signal again, after it has ended well
+        if not server.should_exit:
+            raise
+    finally:
+        with suppress(OSError):
+            listening.close()
+
+
+def log_to_stderr() -> None:
+    """A line for each answer, with the time."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+    logger = logging.getLogger("nestag.serve")
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    logger.propagate = False

@@ -1,0 +1,181 @@
+"""What is asked and what is answered, and every way to be refused."""
+
+import json
+import logging
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+TEXT = "Ilse Brandt met the Mayor of 😀 Utrecht. They left."
+JSON = {"content-type": "application/json"}
+TOKEN = "a token of some length".replace(" ", "-")
+
+
+def found(answer: Any) -> list[list[tuple[str, str]]]:
+    assert answer.status_code == 200, answer.text
+    return [[(entity["type"], entity["text"]) for entity in result["entities"]] for result in answer.json()["results"]]
+
+
+def test_a_text(client: TestClient) -> None:
+    (result,) = client.post("/v1/entities", json={"text": TEXT, "tokens_too": True}).json()["results"]
+    assert [entity["type"] for entity in result["entities"]] == ["RUN", "WORD", "WORD", "WORD", "WORD", "WORD"]
+    assert all(TEXT[entity["start"] : entity["end"]] == entity["text"] for entity in result["entities"])
+    assert [sentence["tokens"][-1] for sentence in result["sentences"]] == [".", "."]
+    for sentence in result["sentences"]:
+        assert [TEXT[start:end] for start, end in sentence["offsets"]] == sentence["tokens"]
+
+
+def test_texts_and_tokens_one_or_many(client: TestClient) -> None:
+    assert found(client.post("/v1/entities", json={"texts": ["A b", "", "c D"]})) == [
+        [("WORD", "A")],
+        [],
+        [("WORD", "D")],
+    ]
+    assert found(client.post("/v1/entities", json={"tokens": ["Ab", "C."]})) == [
+        [("RUN", "Ab C."), ("WORD", "Ab"), ("WORD", "C.")]
+    ]
+    answer = client.post("/v1/entities", json={"sentences": [["a", "B"], ["C"]], "tokens_too": True})
+    assert found(answer) == [[("WORD", "B")], [("WORD", "C")]]
+    assert answer.json()["results"][0]["sentences"] == [{"tokens": ["a", "B"], "offsets": [[0, 1], [2, 3]]}]
+
+
+def test_a_threshold_leaves_out_what_is_less_sure(client: TestClient) -> None:
+    asked = {"text": "Ilse Brandt slept", "threshold": 0.5}
+    assert found(client.post("/v1/entities", json=asked)) == [[("RUN", "Ilse Brandt"), ("WORD", "Brandt")]]
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "said"),
+    [
+        (b"{", 400, "not JSON"),
+        (b"[" * 50_000, 400, "body"),
+        (b'{"text": ' + b"9" * 5_000 + b"}", 400, "body"),
+        (b"[]", 422, "exactly one of text, texts, tokens and sentences"),
+        (b"{}", 422, "exactly one"),
+        (b'{"text": "a", "tokens": ["a"]}', 422, "exactly one"),
+        (b'{"text": 3}', 422, "text: "),
+        (b'{"text": "a", "more": 1}', 422, "more: "),
+        (b'{"text": "a", "\\ud800": 1}', 422, "unicode"),
+        (b'{"text": "\\ud800"}', 422, "half of a character"),
+        (b'{"text": "a", "threshold": NaN}', 422, "threshold"),
+        (b'{"tokens": ["a", ""]}', 422, "tokens.1: "),
+        (b'{"sentences": [["a"], []]}', 422, "sentences.1: "),
+        (b'{"texts": "a"}', 422, "texts: "),
+    ],
+)
+def test_what_is_wrong_is_said(client: TestClient, body: bytes, status: int, said: str) -> None:
+    refused = client.post("/v1/entities", content=body, headers=JSON)
+    assert refused.status_code == status
+    assert said in refused.json()["error"]
+
+
+def test_limits_of_size(server: Callable[..., Any]) -> None:
+    with server(body_bytes=300, texts=2, characters=20) as client:
+        for asked, said in (
+            ({"texts": ["a", "b", "c"]}, "3 texts in a request; the limit is 2"),
+            ({"sentences": [["a"]] * 3}, "3 sentences"),
+            ({"text": "a" * 21}, "21 characters in a request; the limit is 20"),
+            ({"tokens": ["abc"] * 7}, "21 characters"),
+            ({"text": "a" * 300}, "more than 300 bytes"),
+        ):
+            refused = client.post("/v1/entities", json=asked)
+            assert refused.status_code == 413
+            assert said in refused.json()["error"]
+        chunks = (b'{"text": "' if i == 0 else b" " * 100 for i in range(10_000))
+        refused = client.post("/v1/entities", content=chunks, headers=JSON)  # its length is not said beforehand
+        assert (refused.status_code, client.service.metrics.accepted._value.get()) == (413, 0)
+        assert client.post("/v1/entities", json={"text": "a" * 20}).status_code == 200
+
+
+def test_other_kinds_of_bodies_are_refused(client: TestClient) -> None:
+    for kind in ("text/plain", "application/x-www-form-urlencoded", ""):
+        refused = client.post("/v1/entities", content=b'{"text": "a"}', headers={"content-type": kind})
+        assert refused.status_code == 415
+    refused = client.options(
+        "/v1/entities", headers={"origin": "http://a.example", "access-control-request-method": "POST"}
+    )
+    assert refused.status_code == 405
+    assert not [name for name in refused.headers if name.startswith("access-control")]
+
+
+def test_a_token_is_asked_for(server: Callable[..., Any]) -> None:
+    with server(token=TOKEN) as client:
+        for path in ("/v1/model", "/metrics"):
+            assert client.get(path).status_code == 401
+            assert client.get(path, headers={"authorization": f"Basic {TOKEN}"}).status_code == 401
+            assert client.get(path, headers={"authorization": f"Bearer {TOKEN}"}).status_code == 200
+        refused = client.post(
+            "/v1/entities", json={"text": "A"}, headers={"authorization": "Bearer é".encode("latin-1")}
+        )
+        assert (refused.status_code, refused.headers["www-authenticate"]) == (401, "Bearer")
+        assert [client.get(path).status_code for path in ("/", "/healthz", "/readyz", "/openapi.json")] == [200] * 4
+
+
+def test_a_server_on_this_machine_answers_to_its_own_names(server: Callable[..., Any]) -> None:
+    with server(hosts=("localhost", "::1")) as client:
+        status = {
+            name: client.get("/v1/model", headers={"host": name}).status_code
+            for name in ("localhost:8000", "[::1]:8000", "rebound.example")
+        }
+        assert status == {"localhost:8000": 200, "[::1]:8000": 200, "rebound.example": 421}
+
+
+def test_time_is_over(server: Callable[..., Any]) -> None:
+    with server(seconds=0.05) as client:
+        refused = client.post("/v1/entities", json={"text": "SLOW"})
+        assert refused.status_code == 503
+        assert "not answered within 0.05 s" in refused.json()["error"]
+        assert refused.headers["retry-after"] == "1"
+
+
+def test_a_text_that_fails_harms_nobody_and_is_not_logged(client: TestClient, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.DEBUG, "nestag.serve"):
+        refused = client.post("/v1/entities", json={"text": "POISON and secrets"})
+        client.get("/v1/entities/secrets?secrets")
+        client.post("/v1/entities", json={"secrets": 1})
+    assert refused.status_code == 500
+    assert "secrets" not in refused.text
+    assert "a text could not be tagged: ValueError" in caplog.text
+    assert "secrets" not in caplog.text
+    assert found(client.post("/v1/entities", json={"text": "A"})) == [[("WORD", "A")]]
+
+
+def test_the_model_the_states_and_the_counters(client: TestClient) -> None:
+    model = client.get("/v1/model").json()
+    assert (model["name"], model["encoding"], model["limits"]["texts"]) == ("capitals", "rel", 500)
+    assert client.get("/healthz").json() == client.get("/readyz").json() == {"status": "ok"}
+    counted = client.get("/metrics").text
+    assert 'nestag_requests_total{route="/v1/model",status="200"}' in counted
+    assert "nestag_words_total" in counted
+    assert client.get("/nothing").json() == {"error": "not found"}
+
+
+def test_a_tree_and_labels(client: TestClient) -> None:
+    example = client.get("/openapi.json").json()["components"]["schemas"]["LabelsRequest"]["properties"]
+    asked = {name: example[name]["examples"][0] for name in ("tokens", "entities")}
+    answer = client.post("/v1/labels", json=asked).json()
+    rel = [" ".join(row[part] for part in "ncu") for row in answer["labels"]["rel"]]
+    assert rel == ["1 S PER", "0 S -", "1 PER -", "0 PER -", "1 GPE -", "-2 S -"]
+    assert sorted(answer["labels"]) == ["4tg", "abs", "dyn", "rel"]
+    drawn = " ".join(f"{node['depth']}{node['name']}" for node in answer["tree"])
+    assert drawn == "0S 1PER 2Lincoln 1was 1PER 2president 2of 2GPE 3the 3USA"
+
+
+def test_labels_that_cannot_be(client: TestClient) -> None:
+    def refused(tokens: int, *entities: tuple[int, int, str]) -> Any:
+        given = [dict(zip(("start", "end", "type"), entity, strict=True)) for entity in entities]
+        return client.post("/v1/labels", json={"tokens": ["a"] * tokens, "entities": given})
+
+    assert refused(3, (0, 2, "A"), (1, 3, "B")).status_code == 422
+    assert "ends outside" in refused(3, (0, 4, "A")).json()["error"]
+    assert refused(2_000, *((0, 2_000, f"T{i:03}") for i in range(500))).status_code == 413
+
+
+def test_every_answer_is_guarded_by_headers(client: TestClient) -> None:
+    for answer in (client.get("/"), client.get("/nothing"), client.post("/v1/entities")):
+        assert answer.headers["content-security-policy"].startswith("default-src 'none'; script-src 'self'")
+        assert answer.headers["x-content-type-options"] == "nosniff"
+    assert "charset=utf-8" in client.get("/").headers["content-type"]
+    assert json.loads(client.get("/openapi.json").text)["info"]["title"] == "nestag"

@@ -1,0 +1,129 @@
+"""Jobs in front of the thread that tags: together, in turn, and none harmed by another."""
+
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future
+from typing import Any
+
+import pytest
+
+from capitals import Capitals
+from nestag.data import Sentence
+from nestag.serve.batcher import Batcher, ClosedError, ExpiredError, UntaggableError
+
+SOON = 30.0
+
+
+class Counts:
+    """What a batcher tells."""
+
+    def __init__(self) -> None:
+        self.texts: list[int] = []
+        self.failures = 0
+
+    def tagged(self, texts: int, sentences: int, words: int, seconds: float) -> None:
+        self.texts.append(texts)
+
+    def failed(self, error: Exception) -> None:
+        self.failures += 1
+
+
+class Held(Capitals):
+    """Waits before its first batch, so that jobs gather behind it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.begun, self.go_on = threading.Event(), threading.Event()
+        self.seen: list[list[str]] = []
+
+    def annotate_scored(self, sentences: Iterable[Sentence]) -> Iterator[Any]:
+        given = list(sentences)
+        self.begun.set()
+        assert self.go_on.wait(SOON)
+        self.seen.append([sentence.tokens[0] for sentence in given])
+        return super().annotate_scored(given)
+
+
+def texts(*words: str) -> list[list[Sentence]]:
+    return [[Sentence(word.split())] for word in words]
+
+
+def later() -> float:
+    return time.monotonic() + SOON
+
+
+def entities(promise: Future[Any]) -> list[list[str]]:
+    return [[f"{e.type}{e.start}" for _, found in text for e in found] for text in promise.result(SOON)]
+
+
+def gathered(*jobs: list[list[Sentence]], batch_words: int = 100) -> tuple[Held, Counts, Batcher, list[Future[Any]]]:
+    """A batcher that is busy with one job while others arrive."""
+    held, counts = Held(), Counts()
+    batcher = Batcher(held.annotate_scored, batch_words, counts)
+    batcher.submit(texts("first"), later())
+    held.begun.wait(SOON)
+    return held, counts, batcher, [batcher.submit(job, later()) for job in jobs]
+
+
+def test_what_waits_together_is_tagged_together() -> None:
+    held, counts, batcher, promises = gathered(texts("A b"), texts("b A"), texts("c"))
+    held.go_on.set()
+    assert [entities(promise) for promise in promises] == [[["WORD0"]], [["WORD1"]], [[]]]
+    batcher.close()
+    assert counts.texts == [1, 3]
+
+
+def test_a_large_job_does_not_hold_up_a_small_one() -> None:
+    large = texts(*(f"l{i}" for i in range(9)))
+    held, _, batcher, promises = gathered(large, texts("s"), batch_words=4)
+    held.go_on.set()
+    entities(promises[0])
+    batcher.close()
+    assert held.seen == [["first"], ["l0", "s", "l1", "l2"], ["l3", "l4", "l5", "l6"], ["l7", "l8"]]
+
+
+def test_a_text_that_fails_fails_alone() -> None:
+    held, counts, batcher, promises = gathered(texts("A"), texts("x", "POISON"), texts("b C"))
+    held.go_on.set()
+    assert entities(promises[0]) == [["WORD0"]]
+    assert entities(promises[2]) == [["WORD1"]]
+    with pytest.raises(UntaggableError):
+        promises[1].result(SOON)
+    assert (counts.failures, batcher.alive) == (1, True)
+    batcher.close()
+
+
+def test_nobody_is_tagged_for_who_has_gone_or_whose_time_is_over() -> None:
+    held, _, batcher, (gone,) = gathered(texts("gone"))
+    gone.cancel()
+    late = batcher.submit(texts("late"), time.monotonic() - 1)
+    held.go_on.set()
+    with pytest.raises(ExpiredError):
+        late.result(SOON)
+    batcher.close()
+    assert held.seen == [["first"]]
+
+
+def test_closing_finishes_what_was_accepted() -> None:
+    held, _, batcher, promises = gathered(texts("A"), texts("B"))
+    closing = threading.Thread(target=batcher.close)
+    closing.start()
+    while batcher.open:
+        time.sleep(0.001)
+    with pytest.raises(ClosedError):
+        batcher.submit(texts("late"), later())
+    held.go_on.set()
+    assert [entities(promise) for promise in promises] == [[["WORD0"]], [["WORD0"]]]
+    closing.join(SOON)
+    assert not batcher.alive
+
+
+def test_answers_of_others_are_not_passed_on() -> None:
+    def mixed_up(given: list[Sentence]) -> Iterator[Any]:
+        return reversed([(sentence, ()) for sentence in given])
+
+    batcher = Batcher(mixed_up, 100, Counts())
+    with pytest.raises(UntaggableError):
+        batcher.submit([[Sentence(["a"]), Sentence(["b"])]], later()).result(SOON)
+    batcher.close()

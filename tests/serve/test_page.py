@@ -1,0 +1,157 @@
+"""The page in a real browser: Debian's Chromium, driven by Selenium."""
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from capitals import Capitals
+from nestag.corpora.formats import brat, jsonl
+
+webdriver = pytest.importorskip("selenium.webdriver")
+from selenium.webdriver.common.by import By  # noqa: E402
+from selenium.webdriver.common.keys import Keys  # noqa: E402
+from selenium.webdriver.support.ui import WebDriverWait  # noqa: E402
+
+CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
+pytestmark = pytest.mark.skipif(
+    not (CHROMIUM and DRIVER), reason="there is no Chromium here; apt-get install chromium chromium-driver"
+)
+SCRIPT = "<script>alert(1)</script> & <b>Bold</b>"
+TEXT = f"The Head Of State met 😀 Ilse {SCRIPT} there. Then Utrecht slept."
+
+
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """One browser for all tests; what it saves goes to `browser.saved`."""
+    options = webdriver.ChromeOptions()
+    options.binary_location = CHROMIUM
+    for argument in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--lang=en"):
+        options.add_argument(argument)
+    saved = tmp_path_factory.mktemp("saved")
+    options.add_experimental_option("prefs", {"download.default_directory": str(saved)})
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
+    driver.saved = saved
+    yield driver
+    driver.quit()
+
+
+@pytest.fixture
+def page(browser: Any, running: tuple[str, Capitals]) -> Iterator[Any]:
+    """The page with a text that was tagged; nothing may have gone wrong in its scripts."""
+    browser.set_window_size(1280, 900)
+    browser.get(running[0])
+    browser.get_log("browser")
+    find(browser, TEXT)
+    yield browser
+    assert [entry for entry in browser.get_log("browser") if "status of 4" not in entry["message"]] == []
+
+
+def at(page: Any, id: str) -> Any:
+    return page.find_element(By.ID, id)
+
+
+def wait(page: Any, ready: Any) -> Any:
+    return WebDriverWait(page, 20, 0.02).until(lambda _: ready())
+
+
+def find(page: Any, text: str) -> None:
+    """Give the page a text and wait until it is drawn."""
+    page.execute_script("document.getElementById('text').value = arguments[0]", text)
+    at(page, "text").send_keys(Keys.CONTROL, Keys.ENTER)
+    wait(page, lambda: at(page, "drawn").text and at(page, "find").is_enabled())
+
+
+def boxes(page: Any) -> list[str]:
+    """What the boxes on the page say of themselves."""
+    return [box.get_attribute("aria-label") for box in page.find_elements(By.CSS_SELECTOR, "#drawn .e")]
+
+
+def test_nested_entities_are_drawn_and_text_stays_text(page: Any) -> None:
+    assert boxes(page)[:2] == [
+        "RUN: The Head Of State, characters 0 to 17, confidence 0.95",
+        "WORD: The, characters 0 to 3, confidence 0.30",
+    ]
+    nested = page.find_elements(By.CSS_SELECTOR, "#drawn .e .e")
+    assert [box.text.split()[0] for box in nested[:4]] == ["The", "Head", "Of", "State"]
+    assert SCRIPT in at(page, "drawn").get_property("textContent").replace(" WORD", "")
+    assert page.find_elements(By.CSS_SELECTOR, "#drawn script, #drawn b b") == []
+    assert at(page, "summary").text == f"{len(boxes(page))} of {len(boxes(page))} entities shown"
+
+
+def test_pointing_and_arrow_keys_show_details(page: Any) -> None:
+    webdriver.ActionChains(page).move_to_element(page.find_elements(By.CSS_SELECTOR, "#drawn .e")[2]).perform()
+    assert at(page, "details").text == "WORD: Head, characters 4 to 8, confidence 0.40"
+    page.find_element(By.CSS_SELECTOR, "#legend input").send_keys(Keys.TAB)
+    page.switch_to.active_element.send_keys(Keys.TAB)
+    assert at(page, "details").text == boxes(page)[0]
+    page.switch_to.active_element.send_keys(Keys.ARROW_RIGHT)
+    assert at(page, "details").text == boxes(page)[1]
+    page.switch_to.active_element.send_keys(Keys.END)
+    assert at(page, "details").text == boxes(page)[-1]
+
+
+def test_the_slider_and_the_legend_filter(page: Any) -> None:
+    at(page, "threshold").send_keys(Keys.HOME, *[Keys.ARROW_RIGHT] * 50)
+    assert at(page, "threshold-value").text == "0.50"
+    assert all(float(label.rpartition(" ")[2]) >= 0.5 for label in boxes(page))
+    kinds = {label.partition(":")[0] for label in boxes(page)}
+    assert kinds == {"RUN", "WORD"}
+    page.find_element(By.CSS_SELECTOR, "#legend input[value=WORD]").click()
+    assert {label.partition(":")[0] for label in boxes(page)} == {"RUN"}
+
+
+def test_the_tree_and_the_labels_are_shown_on_demand(page: Any) -> None:
+    at(page, "teaching").find_element(By.TAG_NAME, "summary").click()
+    wait(page, lambda: at(page, "labels").text)
+    assert at(page, "labels").text.splitlines()[0] == "word abs rel dyn 4tg"
+    tree = at(page, "tree").text.split()
+    assert tree[:4] == ["S", "RUN", "WORD", "The"]
+    at(page, "sentence").send_keys(Keys.ARROW_DOWN)
+    wait(page, lambda: "Utrecht" in at(page, "labels").text)
+    wait(page, lambda: at(page, "tree").text.split()[-3:] == ["Utrecht", "slept", "."])
+    at(page, "teaching").find_element(By.TAG_NAME, "summary").click()
+
+
+def saved(page: Any, form: str) -> Path:
+    """A file that the page saved."""
+    path: Path = page.saved / f"nestag.{form}"
+    at(page, "form").find_element(By.CSS_SELECTOR, f"option[value={form}]").click()
+    at(page, "download").click()
+    wait(page, path.exists)
+    return path
+
+
+def test_what_is_saved_can_be_read(page: Any) -> None:
+    find(page, "The Head\nOf State met 😀 Ilse. Utrecht slept.")
+    told = [(label.partition(":")[0], label.split("characters ")[1].split(",")[0]) for label in boxes(page)]
+    record = json.loads(saved(page, "json").read_text(encoding="utf-8"))
+    assert [(e["type"], f"{e['start']} to {e['end']}") for e in record["entities"]] == told
+    sentences = list(jsonl.read(saved(page, "jsonl")))
+    assert [sentence.tokens[-1] for sentence in sentences] == [".", "."]
+    assert sum(len(sentence.entities) for sentence in sentences) == len(told)
+    saved(page, "txt")
+    from_brat = list(brat.read(saved(page, "ann")))
+    assert [s.entities for s in from_brat] == [s.entities for s in sentences]
+
+
+def test_errors_are_shown_and_go_away(page: Any) -> None:
+    page.execute_script("document.getElementById('text').value = 'a'.repeat(60000)")
+    at(page, "find").click()
+    wait(page, lambda: at(page, "problem").is_displayed())
+    assert "20,000 bytes" in at(page, "problem").text
+    page.find_element(By.CSS_SELECTOR, "#examples button").click()
+    wait(page, lambda: not at(page, "problem").is_displayed())
+    wait(page, lambda: any(label.startswith("RUN: Ilse Brandt,") for label in boxes(page)))
+
+
+def test_it_fits_a_phone(page: Any) -> None:
+    page.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride", {"width": 390, "height": 844, "deviceScaleFactor": 2, "mobile": True}
+    )
+    assert page.execute_script("return document.documentElement.scrollWidth <= 390")
+    page.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})

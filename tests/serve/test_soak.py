@@ -1,0 +1,68 @@
+"""A real server and many clients: nothing is lost, and nobody gets what another asked for."""
+
+import json
+import random
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import httpx
+import pytest
+
+from capitals import Capitals, capitals
+
+REQUESTS, CLIENTS = 500, 12
+JSON = {"content-type": "application/json"}
+
+
+def a_request(number: int) -> tuple[bytes, int, list[list[str]]]:
+    """A body, the status it should get, and the entities of each of its sentences."""
+    dice = random.Random(number)
+    kind = dice.random()
+    if kind < 0.2:
+        garbage = {b"{": 400, b"\xff\xfe": 400, b'{"texts": ' + b"[" * 900: 400, b'{"text": 1}': 422}
+        garbage |= {b'{"text": "' + b"a" * 20_000 + b'"}': 413, json.dumps({"text": f"POISON {number}"}).encode(): 500}
+        body, status = dice.choice(list(garbage.items()))
+        return body, status, []
+    sentences = [
+        [dice.choice((f"W{number}x{i}", "and", "SLOW" if kind > 0.98 else "of")) for i in range(dice.randint(1, 30))]
+        for _ in range(dice.randint(1, 40) if kind > 0.8 else 1)
+    ]
+    expected = [[" ".join(words[e.start : e.end]) for e in capitals(words)] for words in sentences]
+    return json.dumps({"sentences": sentences}).encode(), 200, expected
+
+
+def ask(client: httpx.Client, number: int) -> Any:
+    body, status, expected = a_request(number)
+    answer = client.post("/v1/entities", content=body, headers=JSON)
+    if answer.status_code != status:
+        return number, answer.status_code, answer.text
+    if status != 200:
+        return None if set(answer.json()) == {"error"} else answer.text
+    found = [[entity["text"] for entity in result["entities"]] for result in answer.json()["results"]]
+    return None if found == expected else (number, found)
+
+
+def test_many_clients_at_once(running: tuple[str, Capitals]) -> None:
+    url, recognizer = running
+
+    def one_client(first: int) -> list[Any]:
+        with httpx.Client(base_url=url, timeout=60) as client:
+            return [ask(client, number) for number in range(first, REQUESTS, CLIENTS)]
+
+    with ThreadPoolExecutor(CLIENTS) as pool:
+        wrong = [answer for answers in pool.map(one_client, range(CLIENTS)) for answer in answers]
+    assert len(wrong) == REQUESTS
+    assert [answer for answer in wrong if answer is not None] == []
+    assert max(recognizer.batches) > 40  # requests that waited were tagged together
+    assert "nestag_requests_accepted 0.0" in httpx.get(f"{url}/metrics").text
+
+
+def test_who_hangs_up_is_not_waited_for(running: tuple[str, Capitals]) -> None:
+    url, _ = running
+    with pytest.raises(httpx.ReadTimeout):
+        httpx.post(f"{url}/v1/entities", json={"texts": ["SLOW"] * 40}, timeout=0.005)
+    end = time.monotonic() + 10
+    while 'route="/v1/entities",status="499"' not in httpx.get(f"{url}/metrics").text:
+        assert time.monotonic() < end
+        time.sleep(0.02)
