@@ -38,7 +38,7 @@ def result(
     recipe: str = "default",
 ) -> Result:
     """A run with an F1 in percent, greedy on test, or with whole evaluations."""
-    evaluations = {"test": dict(test) if test is not None else {"greedy": evaluation(percent(f1))}}
+    evaluations = {"test": dict(test) if test is not None else {"greedy-first": evaluation(percent(f1))}}
     if dev is not None:
         evaluations["dev"] = dict(dev)
     key = Key(corpus, "minilm", encoding, recipe, seed)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from nestag.chunks import Chunk, Item, chunks
 from nestag.decoding import Decoding, EntityTable, Search, decode_scores, filter_entities
+from nestag.encodings.base import Naming
 from nestag.subwords import Arrays, Layout, LayoutMaker, batches
 from nestag.subwords.words import Ints
 from nestag.vocabulary import Vocabulary
@@ -102,10 +103,11 @@ class Engine:
         threshold: float = 0.0,
         thresholds: dict[str, float] | None = None,
         chunk_size: int = CHUNK,
+        naming: Naming = "first",
     ) -> None:
         """Entities under `threshold`, or under that of their type, are left out."""
         self.scorer, self.maker, self.vocabulary = scorer, maker, vocabulary
-        self.decoding, self.search = decoding, search
+        self.decoding, self.search, self.naming = decoding, search, naming
         self.threshold, self.thresholds = threshold, thresholds or {}
         self.chunk_size = chunk_size
 
@@ -142,6 +144,6 @@ class Engine:
         thresholded = bool(self.threshold or self.thresholds)
         n, c, u, lengths, items = scores
         table = decode_scores(
-            self.vocabulary, n, c, u, lengths, self.decoding, confidence=confidence or thresholded, search=self.search
+            self.vocabulary, n, c, u, lengths, self.decoding, self.naming, confidence or thresholded, self.search
         )
         return Found(items, filter_entities(table, self.threshold, self.thresholds) if thresholded else table)

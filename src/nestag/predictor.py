@@ -19,8 +19,9 @@ from nestag.corpora.report import Report
 from nestag.data import Entity, Sentence
 from nestag.decoding import Decoding, EntityTable, Search
 from nestag.encoders import Precision
+from nestag.encodings.base import Naming
 from nestag.engine import CHUNK, ChunkScores, Engine, Scorer
-from nestag.subwords import LayoutMaker
+from nestag.subwords import Cut, LayoutMaker
 from nestag.validation import setting
 from nestag.vocabulary import Vocabulary
 
@@ -32,8 +33,10 @@ class Settings:
     """How a recognizer reads and decodes; stored beside the weights."""
 
     max_length: int = setting(512, minimum=8, help="subwords read at once")
+    windows: Cut = setting("overlapping", help="how a longer sentence is read; disjoint is MaChAmp's way")
     context: int = setting(0, minimum=0, help="subwords up to which neighbouring sentences are added; 0 for none")
     decoding: Decoding = setting("legal", help="the best legal labels, or the paper's way")
+    naming: Naming = setting("first", help="the name that greedy decoding keeps of several for one node")
     batch_subwords: int = setting(0, minimum=0, help="subwords in a batch; 0 for what suits the device")
     precision: Precision = setting("auto", help="bfloat16 where a GPU has it, or float32 everywhere")
     temperature: float = setting(1.0, above=0, help="of confidences, chosen on held-out sentences")
@@ -124,7 +127,8 @@ class Predictor(ABC):
     @cached_property
     def layout_maker(self) -> LayoutMaker:
         """What lays sentences out for the encoder; it remembers the words it has seen."""
-        return LayoutMaker(self.tokenizer, self.settings.max_length, self.settings.context)
+        settings = self.settings
+        return LayoutMaker(self.tokenizer, settings.max_length, settings.context, settings.windows)
 
     def engine(self, chunk_size: int = CHUNK) -> Engine:
         """The engine that tags with the settings of now."""
@@ -138,6 +142,7 @@ class Predictor(ABC):
             settings.threshold,
             settings.thresholds,
             chunk_size,
+            settings.naming,
         )
 
     def _stream(self, items: Iterable[Item], confidence: bool, chunk_size: int = CHUNK) -> Iterator[tuple[Any, Any]]:

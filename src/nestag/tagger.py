@@ -112,6 +112,11 @@ class Tagger(PreTrainedModel):
         elif module is self.shapes:
             nn.init.normal_(module.weight, std=0.02)
 
+    def reset_heads(self) -> None:
+        """Give the heads the weights that nn.Linear begins with."""
+        for head in self.heads:
+            head.reset_parameters()  # type: ignore[operator]
+
     @classmethod
     def around(cls, encoder: str, **settings: Any) -> Tagger:
         """A tagger around a pretrained encoder, whose heads are still to be trained."""

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from typer.testing import CliRunner
@@ -10,6 +11,8 @@ from nestag import sample
 from nestag.cli import app
 from nestag.corpora.formats import jsonl
 from nestag.data import Entity, Sentence
+from nestag.export.machamp import MaChAmp, parameters
+from nestag.training.recipe import load_recipe
 
 ODD = Sentence(["#", "New York", "a\tb", "\\", "\u2028", "x\ry"], [Entity(0, 6, "cell line"), Entity(1, 2, "a|b")])
 
@@ -58,16 +61,35 @@ def test_the_parameters_are_the_published_ones(tmp_path: Path) -> None:
     assert params["training"]["optimizer"] == {"betas": [0.9, 0.99], "lr": 1e-4, "weight_decay": 0.01}
     schedule = {"cut_frac": 0.3, "decay_factor": 0.38, "discriminative_fine_tuning": True, "gradual_unfreezing": True}
     assert params["training"]["learning_rate_scheduler"] == schedule
-    assert params["training"]["num_epochs"] == 20
+    assert params["training"]["num_epochs"] == 30
     assert (params["batching"]["batch_size"], params["batching"]["max_tokens"]) == (32, 1024)
     assert params["decoders"]["default_decoder"]["layers_to_use"] == [-1]
 
 
+def test_the_recipe_paper_says_the_same() -> None:
+    paper, params = load_recipe("paper"), parameters(MaChAmp())
+    training, batching, encoder = (cast(dict[str, Any], params[part]) for part in ("training", "batching", "encoder"))
+    optimizer, schedule = training["optimizer"], training["learning_rate_scheduler"]
+    assert paper.epochs == training["num_epochs"]
+    assert paper.head_learning_rate == optimizer["lr"]
+    assert paper.learning_rate == pytest.approx(optimizer["lr"] * schedule["decay_factor"])
+    assert schedule["discriminative_fine_tuning"]
+    assert schedule["gradual_unfreezing"]
+    assert (paper.schedule, paper.warmup_ratio) == ("slanted", schedule["cut_frac"])
+    assert [paper.adam_beta1, paper.adam_beta2] == optimizer["betas"]
+    assert (paper.weight_decay, paper.decayed, paper.max_grad_norm) == (optimizer["weight_decay"], "all", 0)
+    assert (paper.batch_sentences, paper.batch_subwords) == (batching["batch_size"], batching["max_tokens"])
+    assert batching["sort_by_size"]
+    assert batching["shuffle"]
+    assert not batching["diverse"]
+    assert (paper.dropout, paper.max_length) == (encoder["dropout"], encoder["max_input_length"])
+
+
 def test_encoder_epochs_and_seed_can_be_chosen(tmp_path: Path) -> None:
-    out = export(tmp_path, "--encoder", "bert-large-uncased", "--epochs", "30", "--seed", "3")
+    out = export(tmp_path, "--encoder", "bert-large-uncased", "--epochs", "20", "--seed", "3")
     params = json.loads((out / "params.json").read_text("utf-8"))
     assert params["transformer_model"] == "bert-large-uncased"
-    assert (params["training"]["num_epochs"], params["random_seed"]) == (30, 3)
+    assert (params["training"]["num_epochs"], params["random_seed"]) == (20, 3)
     readme = (out / "README.md").read_text("utf-8")
     assert "--name 'a name' --seed 3\n" in readme
     assert '"$MACHAMP/predict.py" "$MODEL" dev.tsv dev.out\n' in readme

@@ -5,7 +5,7 @@ import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from nestag.subwords.windows import Windows, batches, windows_of, with_context
+from nestag.subwords.windows import Windows, batches, sentence_batches, windows_of, with_context
 from nestag.subwords.words import Subwords
 
 word_sizes = st.lists(st.integers(1, 12), max_size=60)
@@ -108,3 +108,33 @@ def test_some_windows_can_be_taken() -> None:
     windows = windows_of(subwords([1], [2], [3]), 10)
     assert isinstance(windows.take([2, 0]), Windows)
     assert windows.take([2, 0]).sizes.tolist() == [5, 3]
+
+
+@given(st.lists(word_sizes, min_size=1, max_size=4), st.integers(12, 40))
+@example([[1, 5, 12]], 12)  # a word that begins in one window and ends in the next
+@example([[11, 12, 12]], 12)
+def test_disjoint_windows_end_after_so_many_subwords(sentences: list[list[int]], room: int) -> None:
+    found = subwords(*sentences)
+    windows = windows_of(found, room, "disjoint")
+    labelled = [word for a, b in zip(windows.keep_first, windows.keep_last, strict=True) for word in range(a, b)]
+    assert labelled == list(range(len(found.counts)))
+    last = found.subword_offsets[1:] - 1
+    begins = found.subword_offsets[found.word_offsets]
+    for row in range(len(windows)):
+        sentence, begin, end = windows.sentence[row], windows.begin[row], windows.end[row]
+        assert (begin - begins[sentence]) % room == 0
+        assert end == min(begin + room, begins[sentence + 1])
+        words = range(windows.keep_first[row], windows.keep_last[row])
+        assert all(begin <= last[word] < end for word in words)
+
+
+def test_machamp_s_batches_worked_out_by_hand() -> None:
+    """Sizes with the special subwords 5, 3, 4, 12 and 3, by size: 3, 3, 4 | 5 | 12, within 10 and at most 3."""
+    windows = windows_of(subwords([3], [1], [2], [1] * 10, [], [1]), 6, "disjoint")
+    assert windows.sentence.tolist() == [0, 1, 2, 3, 3, 5]
+    found = sentence_batches(windows.sizes, windows.sentence, 10, 3)
+    assert [batch.tolist() for batch in found] == [[1, 5, 2], [0], [3, 4]]
+    two = sentence_batches(windows.sizes, windows.sentence, 100, 2)
+    assert [batch.tolist() for batch in two] == [[1, 5], [2, 0], [3, 4]]
+    padded = sentence_batches(np.array([2, 3, 9]), np.arange(3), 14, 9)  # 14 without padding, 27 with it
+    assert [batch.tolist() for batch in padded] == [[0, 1, 2]]

@@ -5,9 +5,18 @@ import torch
 
 from nestag.recognizer import load_tokenizer
 from nestag.subwords import LayoutMaker
+from nestag.subwords.windows import windows_of
+from nestag.subwords.words import Subwords
 from nestag.tagger import IGNORED
-from nestag.training.dataset import BySize, TrainingSet
+from nestag.training.dataset import BySize, TrainingSet, WholeSentences
 from nestag.vocabulary import LabelIds
+
+
+def subwords(*sentences: list[int]) -> Subwords:
+    """Sentences of words that have so many subwords."""
+    counts = np.array([size for sizes in sentences for size in sizes], dtype=np.int64)
+    lengths = np.array([len(sizes) for sizes in sentences], dtype=np.int64)
+    return Subwords(np.arange(counts.sum()), counts, np.zeros_like(counts), lengths)
 
 
 def test_every_label_is_learned_in_exactly_one_window(tiny_encoder: Callable[[str], str]) -> None:
@@ -27,12 +36,25 @@ def test_every_label_is_learned_in_exactly_one_window(tiny_encoder: Callable[[st
 
 
 def test_every_window_is_in_one_batch_and_the_epoch_decides_the_order() -> None:
-    sizes = 1 + np.arange(40) % 5
-    sampler = BySize(sizes, 12, 100, seed=1)
+    windows = windows_of(subwords(*([1 + number % 5] for number in range(40))), 10)
+    sampler = BySize(windows, 26, 100, seed=1)
     first = list(sampler)
     assert list(sampler) == first
     assert len(sampler) == len(first)
     assert sorted(index for batch in first for index in batch) == list(range(40))
     sampler.set_epoch(1)
     assert list(sampler) != first
-    assert list(BySize(sizes, 12, 100, seed=2)) != first
+    assert list(BySize(windows, 26, 100, seed=2)) != first
+
+
+def test_machamp_s_batches_hold_the_same_sentences_in_every_epoch() -> None:
+    windows = windows_of(subwords(*([1] * (1 + 3 * number % 25) for number in range(40))), 10, "disjoint")
+    assert len(windows) > 40
+    sampler = WholeSentences(windows, 60, 4, seed=1)
+    epochs = []
+    for epoch in range(2):
+        sampler.set_epoch(epoch)
+        epochs.append(list(sampler))
+    assert epochs[0] != epochs[1]
+    assert sorted(epochs[0]) == sorted(epochs[1])
+    assert len(sampler) == len(epochs[0])

@@ -8,9 +8,9 @@ import pytest
 import torch
 
 from nestag.tagger import Tagger
-from nestag.training.optimizer import LOWEST, layer_of, optimizer_of, scheduler_of
+from nestag.training.optimizer import LOWEST, freezes_encoder, layer_of, optimizer_of, scheduler_of
 from nestag.training.plan import plan_for
-from nestag.training.recipe import Recipe
+from nestag.training.recipe import Recipe, load_recipe
 
 
 def factors(recipe: Recipe, steps: int) -> list[list[float]]:
@@ -29,22 +29,59 @@ def factors(recipe: Recipe, steps: int) -> list[list[float]]:
     return seen
 
 
-def test_the_slanted_schedule_freezes_the_encoder_for_an_epoch_and_rises_steeply() -> None:
+MACHAMP = {
+    # step counted from 1 -> rate over the group's own, worked out from MaChAmp's definitions for 10 steps an epoch,
+    # 3 epochs and cut_frac 0.3: (1 + share * 31) / 32. Epoch 1 is a triangle of 10 steps that peaks at step 3, the
+    # rest one of 20 steps that peaks at its step 6.
+    1: (1 + 31 * 1 / 3) / 32,
+    2: (1 + 31 * 2 / 3) / 32,
+    3: 1.0,
+    4: (1 + 31 * 6 / 7) / 32,
+    10: 1 / 32,
+    11: (1 + 31 * 1 / 6) / 32,
+    15: (1 + 31 * 5 / 6) / 32,
+    16: 1.0,
+    17: (1 + 31 * 13 / 14) / 32,
+    30: 1 / 32,
+}
+
+
+def test_the_slanted_schedule_is_machamp_s() -> None:
     seen = factors(Recipe(schedule="slanted", epochs=3, warmup_ratio=0.3), 10)
-    assert all(encoder == 0 for encoder, _ in seen[:10])
-    assert all(encoder == ours > 0 for encoder, ours in seen[10:])
-    assert max(seen[10:])[1] == seen[16][1] == pytest.approx(1.0)  # 0.3 of the 20 steps left
-    assert seen[3][1] == pytest.approx(1.0)
+    assert len(seen) == 30
+    assert {step: seen[step - 1] for step in MACHAMP} == {
+        step: pytest.approx([rate, rate]) for step, rate in MACHAMP.items()
+    }
 
 
-def test_the_slanted_schedule_begins_and_ends_near_its_floor() -> None:
-    both = factors(Recipe(schedule="slanted", epochs=1, warmup_ratio=0.5), 100)
-    assert all(encoder == ours for encoder, ours in both)  # a single epoch is not spent on the heads alone
-    seen = [ours for _, ours in both]
-    assert seen[0] == pytest.approx(1 / LOWEST) == pytest.approx(1 / 32)
-    assert seen[25] == pytest.approx((1 + 31 / 2) / 32)
-    assert seen[50] == pytest.approx(1.0)
-    assert seen[99] == pytest.approx((1 + 31 / 50) / 32)
+def test_the_cut_is_rounded_down_as_machamp_rounds_it() -> None:
+    seen = [ours for _, ours in factors(Recipe(schedule="slanted", epochs=2, warmup_ratio=0.3), 9)]  # cut at 2 of 9
+    one = [(1 + 31 * share) / 32 for share in (1 / 2, 1, 6 / 7, 5 / 7, 4 / 7, 3 / 7, 2 / 7, 1 / 7, 0)]
+    assert seen == pytest.approx([*one, *one])
+
+
+def test_a_cut_of_no_step_only_falls() -> None:
+    seen = [ours for _, ours in factors(Recipe(schedule="slanted", epochs=1, warmup_ratio=0.3), 3)]
+    assert LOWEST == 32
+    assert seen == pytest.approx([(1 + 31 * share) / 32 for share in (2 / 3, 1 / 3, 0)])
+
+
+@pytest.mark.parametrize(("step", "frozen"), [(0, True), (9, True), (10, False), (29, False)])
+def test_the_encoder_is_frozen_for_the_first_epoch_of_a_slanted_run(step: int, frozen: bool) -> None:
+    recipe = Recipe(schedule="slanted", epochs=3, batch_subwords=10)
+    assert freezes_encoder(recipe, plan_for(recipe, np.full(10, 10), 1), step) is frozen
+    assert not freezes_encoder(Recipe(), plan_for(recipe, np.full(10, 10), 1), step)
+
+
+def test_the_groups_of_the_paper_are_machamp_s(tiny_encoder: Callable[[str], str]) -> None:
+    """Two groups, all of it decayed, the heads at 1e-4 and the encoder at 0.38 of that."""
+    groups = optimizer_of(Tagger.around(tiny_encoder("bert"), sizes=(3, 4, 5)), load_recipe("paper")).param_groups
+    assert [(group["ours"], group["weight_decay"], group["betas"], group["eps"]) for group in groups] == [
+        (False, 0.01, (0.9, 0.99), 1e-8),
+        (True, 0.01, (0.9, 0.99), 1e-8),
+    ]
+    assert [group["lr"] for group in groups] == pytest.approx([0.38 * 1e-4, 1e-4])
+    assert len(groups[1]["params"]) == 6
 
 
 def test_the_linear_schedule_rises_and_falls_to_nothing() -> None:
@@ -97,13 +134,6 @@ def test_groups_of_heads_come_last_and_adam_has_the_recipe_s_betas(tiny_encoder:
     assert ours == sorted(ours)
     assert set(ours) == {False, True}
     assert all(group["betas"] == (0.7, 0.8) and not group["fused"] for group in optimizer.param_groups)
-
-
-def test_a_slanted_run_of_few_steps_begins_at_the_floor() -> None:
-    seen = [ours for _, ours in factors(Recipe(schedule="slanted", epochs=1, warmup_ratio=0.01), 4)]
-    assert seen == pytest.approx([1 / 32, 1.0, (1 + 31 * 2 / 3) / 32, (1 + 31 / 3) / 32])
-    seen = [ours for _, ours in factors(Recipe(schedule="slanted", epochs=1, warmup_ratio=0.5), 3)]
-    assert seen == pytest.approx([1 / 32, (1 + 31 * 2 / 3) / 32, (1 + 31 * 2 / 3) / 32])
 
 
 def test_each_layer_further_down_learns_more_slowly() -> None:

@@ -4,6 +4,7 @@ import os
 import signal
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,9 +19,10 @@ from nestag.training import trainer as trainer_module
 from nestag.training.checkpoints import State, load_state, save_state
 from nestag.training.folder import COMPLETE, last_checkpoint
 from nestag.training.plan import plan_for
-from nestag.training.progress import Progress, Scoring
-from nestag.training.recipe import Recipe
-from nestag.training.run import train
+from nestag.training.progress import Progress, Scoring, best_of
+from nestag.training.recipe import Recipe, load_recipe
+from nestag.training.run import train, untrained
+from nestag.vocabulary import Vocabulary
 from two_sentences import CORPUS, MANY, quick
 
 
@@ -35,7 +37,7 @@ def test_only_learning_is_done_in_half_the_bits(
         with torch.autocast("cpu", enabled=False):  # not every processor that runs this has bfloat16
             return forward(self, *arguments, **named)
 
-    def fewer_bits(device: torch.device) -> AbstractContextManager[object]:
+    def fewer_bits(device: torch.device, precision: str) -> AbstractContextManager[object]:
         return torch.autocast("cpu", torch.bfloat16)
 
     monkeypatch.setattr(Tagger, "forward", recorded)
@@ -132,3 +134,71 @@ def test_the_first_ctrl_c_asks_and_the_second_stops() -> None:
         with pytest.raises(KeyboardInterrupt):
             os.kill(os.getpid(), signal.SIGINT)
     assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_a_frozen_encoder_gets_no_gradient_and_no_moments(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
+    """MaChAmp's gradual unfreezing: with 3 steps an epoch, the encoder's moments know the steps after the third."""
+    batches = {"batching": "fixed", "batch_sentences": 6, "batch_subwords": 10_000}
+    recipe = quick(tiny_encoder("bert"), epochs=2, schedule="slanted", **batches)
+    seen: list[tuple[bool, bool]] = []  # whether the encoder has a gradient, and whether the heads have one
+    trainers: list[trainer_module.NestedTrainer] = []
+    step = trainer_module.NestedTrainer.training_step
+
+    def recorded(self: trainer_module.NestedTrainer, *arguments: object, **named: object) -> torch.Tensor:
+        loss = step(self, *arguments, **named)  # type: ignore[arg-type]
+        model = self.recognizer.model
+        seen.append(tuple(any(w.grad is not None for w in part.parameters()) for part in (model.encoder, model.heads)))  # type: ignore[arg-type]
+        trainers[:] = [self]
+        return loss
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(trainer_module.NestedTrainer, "training_step", recorded)
+        patch.setattr(trainer_module, "CHECKPOINT_SECONDS", 1e9)
+        train(MANY, CORPUS, tmp_path / "m", recipe, use_cpu=True)
+    assert seen == [(False, True)] * 3 + [(True, True)] * 3
+    (trainer,) = trainers
+    state = trainer.optimizer.optimizer.state  # type: ignore[union-attr]
+    model = trainer.recognizer.model
+    assert {int(state[weight]["step"]) for weight in model.encoder.parameters()} == {3}
+    assert {int(state[weight]["step"]) for weight in model.heads.parameters()} == {6}
+    assert all(weight.requires_grad for weight in model.parameters())
+
+
+def test_the_best_epoch_by_labels_is_the_one_with_the_highest_sum_of_accuracies(
+    tiny_encoder: Callable[[str], str], tmp_path: Path
+) -> None:
+    recipe = quick(tiny_encoder("bert"), epochs=3, patience=0, best_epoch="labels", decoding="greedy")
+    run = train(MANY, CORPUS, tmp_path / "m", recipe, use_cpu=True)
+    sums = [scoring.labels for scoring in run.scorings]
+    assert len(sums) == 3
+    assert all(value is not None and 0 <= value <= 3 for value in sums)
+    recognizer = run.recognizer
+    scores = recognizer.scores([sentence.tokens for sentence in CORPUS])
+    gold = [recognizer.vocabulary.ids(recognizer.vocabulary.encode(sentence)) for sentence in CORPUS]
+    right = 0.0
+    for head, found in enumerate((scores.n, scores.c, scores.u)):  # 13 words
+        wanted = [*gold[0][head], *gold[1][head]]
+        right += sum(int(row.argmax()) == label for row, label in zip(found, wanted, strict=True)) / 13
+    assert right == pytest.approx(max(value for value in sums if value is not None))
+
+
+def test_a_scoring_ranks_by_labels_where_they_were_counted() -> None:
+    high, low = Score.of(2, 2, 2), Score.of(1, 2, 2)
+    by_labels = [Scoring(1, 0.0, high, 0.0, 2.5), Scoring(2, 0.0, low, 0.0, 2.7), Scoring(3, 0.0, high, 0.0, 2.7)]
+    assert best_of(by_labels) == by_labels[1]
+    assert best_of([one._replace(labels=None) for one in reversed(by_labels)]) == by_labels[2]._replace(labels=None)
+
+
+def test_the_heads_of_the_paper_begin_as_nn_linear_does(tiny_encoder: Callable[[str], str]) -> None:
+    paper = replace(load_recipe("paper"), encoder=tiny_encoder("bert"))
+    vocabulary = Vocabulary.learn(CORPUS, "dyn")
+    recognizer = untrained(paper, vocabulary)
+    assert (recognizer.settings.windows, recognizer.settings.naming, recognizer.settings.precision) == (
+        "disjoint", "majority", "float32"
+    )  # fmt: skip
+    bound = 1 / 16**0.5  # uniform within 1 / sqrt(width), biases too
+    for head in recognizer.model.heads:
+        assert 0.9 * bound < head.weight.abs().max() <= bound
+        assert head.bias.abs().max() > 0
+    usual = untrained(replace(paper, head_init="normal"), vocabulary)
+    assert all(head.weight.abs().max() < 0.12 and not head.bias.any() for head in usual.model.heads)

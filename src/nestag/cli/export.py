@@ -77,7 +77,7 @@ def machamp(
     corpora: Corpora,
     by: By = "rel",  # type: ignore[assignment]
     encoder: Annotated[str, typer.Option(metavar="NAME", help="The pretrained encoder.")] = MaChAmp.encoder,
-    epochs: Annotated[int, typer.Option(min=1, help="How long to train; the authors' script has 30.")] = MaChAmp.epochs,
+    epochs: Annotated[int, typer.Option(min=1, help="How long to train; MaChAmp's default is 20.")] = MaChAmp.epochs,
     seed: Annotated[int, typer.Option(help="Of the random numbers.")] = MaChAmp.seed,
     crossing: Policy = Crossing.error,
     format: From = None,

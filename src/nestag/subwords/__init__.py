@@ -5,7 +5,18 @@ arrays a batch at a time (`layout`). Nothing here loops over words in Python exc
 """
 
 from nestag.subwords.layout import Arrays, Layout, LayoutMaker
-from nestag.subwords.windows import Windows, batches
+from nestag.subwords.windows import Cut, Windows, batches, sentence_batches
 from nestag.subwords.words import SHAPES, Subwords, WordTable
 
-__all__ = ["SHAPES", "Arrays", "Layout", "LayoutMaker", "Subwords", "Windows", "WordTable", "batches"]
+__all__ = [
+    "SHAPES",
+    "Arrays",
+    "Cut",
+    "Layout",
+    "LayoutMaker",
+    "Subwords",
+    "Windows",
+    "WordTable",
+    "batches",
+    "sentence_batches",
+]

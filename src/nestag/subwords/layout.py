@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from nestag.subwords.windows import Windows, windows_of, with_context
+from nestag.subwords.windows import Cut, Windows, windows_of, with_context
 from nestag.subwords.words import Ints, Subwords, WordTable
 
 NOTHING = -1
@@ -94,17 +94,18 @@ class Layout:
 class LayoutMaker:
     """Lays sentences out for one encoder."""
 
-    def __init__(self, tokenizer: Any, max_length: int, context: int = 0) -> None:
+    def __init__(self, tokenizer: Any, max_length: int, context: int = 0, cut: Cut = "overlapping") -> None:
         """`max_length` counts subwords, the two special ones included; with `context`, neighbours are read up to it."""
         self.max_length = max_length
         self.context = context
+        self.cut: Cut = cut
         self.table = WordTable(tokenizer, max_length - 2)
         self.special = Special.of(tokenizer)
 
     def lay_out(self, sentences: Sequence[Sequence[str]], documents: Sequence[str] | None = None) -> Layout:
         """Cut sentences into windows; with their documents' names, neighbours can be context."""
         subwords = self.table.subwords(sentences)
-        windows = windows_of(subwords, self.max_length - 2)
+        windows = windows_of(subwords, self.max_length - 2, self.cut)
         if self.context and documents is not None and len(documents):
             windows = with_context(windows, subwords, documents, min(self.context, self.max_length) - 2)
         return Layout(subwords, windows, self.special)

@@ -1,8 +1,9 @@
 """Windows: the stretches of subwords that an encoder reads at once, and batches of them.
 
-No word is ever cut off. A sentence longer than the encoder takes is read in overlapping windows, and every word is
-labelled once, in the window where it stands furthest from an edge. Neighbouring sentences of the same document can
-stand around a sentence as context; they are read and not labelled.
+A sentence longer than the encoder takes is read in overlapping windows that cut no word, and every word is labelled
+once, in the window where it stands furthest from an edge. Disjoint windows are MaChAmp's: they end after so many
+subwords, in the middle of a word if need be. Neighbouring sentences of the same document can stand around a sentence as
+context; they are read and not labelled.
 """
 
 from __future__ import annotations
@@ -11,10 +12,14 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import pairwise
+from typing import Literal
 
 import numpy as np
 
 from nestag.subwords.words import Ints, Subwords
+
+Cut = Literal["overlapping", "disjoint"]
+"""How the windows of a long sentence follow each other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,17 +47,21 @@ class Windows:
         return Windows(*(getattr(self, field.name)[rows] for field in fields(self)))
 
 
-def windows_of(subwords: Subwords, room: int) -> Windows:
-    """Windows of at most `room` subwords; those of one sentence overlap by about a quarter."""
+def windows_of(subwords: Subwords, room: int, cut: Cut = "overlapping") -> Windows:
+    """Windows of at most `room` subwords; those of one sentence overlap by about a quarter, or not at all."""
     words, places = subwords.word_offsets, subwords.subword_offsets
     size = places[words[1:]] - places[words[:-1]]  # subwords of each sentence
     whole = np.flatnonzero((size <= room) & (subwords.lengths > 0))
     first, last = words[whole], words[whole + 1]
     rows = [np.stack([whole, first, last, first, last, places[first], places[last]])]
     for sentence in np.flatnonzero(size > room):
-        cut = list(_cut(places, int(words[sentence]), int(words[sentence + 1]), room))
+        first_word, end_word = int(words[sentence]), int(words[sentence + 1])
+        if cut == "disjoint":
+            rows.append(_pieces(places, int(sentence), first_word, end_word, room))
+            continue
+        found = list(_cut(places, first_word, end_word, room))
         rows.append(
-            np.array([(sentence, a, b, keep_a, keep_b, places[a], places[b]) for a, b, keep_a, keep_b in cut]).T
+            np.array([(sentence, a, b, keep_a, keep_b, places[a], places[b]) for a, b, keep_a, keep_b in found]).T
         )
     columns = np.concatenate(rows, axis=1)
     return Windows(*columns[:, np.argsort(columns[0], kind="stable")])
@@ -74,6 +83,16 @@ def _cut(places: Ints, first: int, end: int, room: int) -> Iterator[tuple[int, i
     borders = [first, *((later[0] + former[1]) // 2 for former, later in pairwise(spans)), end]
     for (start, last), (keep_first, keep_last) in zip(spans, pairwise(borders), strict=True):
         yield start, last, keep_first, keep_last
+
+
+def _pieces(places: Ints, sentence: int, first: int, end: int, room: int) -> Ints:
+    """The disjoint windows of one long sentence; a word is labelled in the one that holds its last subword."""
+    begin = np.arange(int(places[first]), int(places[end]), room)
+    stop = np.minimum(begin + room, places[end])
+    last = np.searchsorted(places, stop, side="right") - 1  # the end of the words that end in each window
+    start = np.concatenate([[first], last[:-1]])
+    rows = np.stack([np.full_like(begin, sentence), start, last, start, last, begin, stop])
+    return rows[:, start < last]  # no word may end in the middle of a very long one
 
 
 def with_context(windows: Windows, subwords: Subwords, documents: Sequence[str], room: int) -> Windows:
@@ -116,3 +135,28 @@ def batches(sizes: Ints, budget: int, most: int = 10_000, rng: random.Random | N
     if rng:
         rng.shuffle(found)
     return found
+
+
+def sentence_batches(sizes: Ints, sentence: Ints, budget: int, most: int) -> list[Ints]:
+    """The batches of MaChAmp: whole sentences by size, at most `most` of `budget` subwords, padding not counted.
+
+    The windows of a sentence stay together; its special subwords count once. A sentence over the budget is alone.
+
+    >>> [batch.tolist() for batch in sentence_batches(np.array([9, 5, 8, 5]), np.array([0, 1, 2, 2]), 16, 32)]
+    [[1, 0], [2, 3]]
+    """
+    inner = np.bincount(sentence, sizes - 2).astype(np.int64)
+    windows = np.bincount(sentence)
+    first = np.cumsum(windows) - windows
+    found: list[list[int]] = [[]]
+    filled = members = 0
+    for number in np.argsort(inner, kind="stable").tolist():
+        if not windows[number]:  # a sentence without words
+            continue
+        size = int(inner[number]) + 2
+        if members and (members >= most or filled + size > budget):
+            found.append([])
+            filled = members = 0
+        found[-1] += range(int(first[number]), int(first[number] + windows[number]))
+        filled, members = filled + size, members + 1
+    return [np.array(batch, dtype=np.int64) for batch in found if batch]

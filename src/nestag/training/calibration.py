@@ -53,7 +53,8 @@ def _seen(recognizer: NestedNER, sentences: Sequence[Sentence]) -> Iterator[_See
     for first in range(0, len(sentences), AT_ONCE):
         chunk = sentences[first : first + AT_ONCE]
         n, c, u, lengths, _ = recognizer.scores([one.tokens for one in chunk], [document_of(one) for one in chunk])
-        table = decode_scores(recognizer.vocabulary, n, c, u, lengths, recognizer.settings.decoding)
+        settings = recognizer.settings
+        table = decode_scores(recognizer.vocabulary, n, c, u, lengths, settings.decoding, settings.naming)
         pairs = zip(chunk, table.to_lists(), strict=True)
         right = [entity in set(one.entities) for one, found in pairs for entity in found]
         yield _Seen(Scores.of(recognizer.vocabulary, n, c, u, lengths), table, np.array(right, dtype=bool))

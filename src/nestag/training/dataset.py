@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.utils.data import Dataset, Sampler
 
-from nestag.subwords import Layout, batches
+from nestag.subwords import Layout, Windows, batches, sentence_batches
 from nestag.subwords.words import Ints
 from nestag.tagger import IGNORED
 from nestag.vocabulary import LabelIds
@@ -56,12 +57,17 @@ class Numbers(Dataset[int]):
         return index
 
 
-class BySize(Sampler[list[int]]):
-    """Batches of windows of similar size, in an order that seed and epoch decide."""
+class BatchSampler(Sampler[list[int]], ABC):
+    """Batches of windows; seed and epoch decide their order."""
 
-    def __init__(self, sizes: Ints, batch_subwords: int, batch_sentences: int, seed: int) -> None:
-        self.sizes, self.batch_subwords, self.batch_sentences, self.seed = sizes, batch_subwords, batch_sentences, seed
+    def __init__(self, windows: Windows, batch_subwords: int, batch_sentences: int, seed: int) -> None:
+        self.windows, self.sizes = windows, windows.sizes
+        self.batch_subwords, self.batch_sentences, self.seed = batch_subwords, batch_sentences, seed
         self.epoch = 0
+
+    @abstractmethod
+    def batches(self, rng: random.Random | None) -> list[Ints]:
+        """The batches of an epoch; without random numbers, any of as many."""
 
     def set_epoch(self, epoch: int) -> None:
         """Called before each epoch, and when a run is resumed."""
@@ -69,12 +75,39 @@ class BySize(Sampler[list[int]]):
 
     def __iter__(self) -> Iterator[list[int]]:
         rng = random.Random(f"{self.seed} {self.epoch}")  # noqa: S311 - an order, not a secret
-        for batch in batches(self.sizes, self.batch_subwords, self.batch_sentences, rng):
+        for batch in self.batches(rng):
             yield batch.tolist()
 
     @cached_property
     def _count(self) -> int:
-        return len(batches(self.sizes, self.batch_subwords, self.batch_sentences))
+        return len(self.batches(None))
 
     def __len__(self) -> int:
         return self._count
+
+
+class BySize(BatchSampler):
+    """Other windows of similar size together in each epoch."""
+
+    def batches(self, rng: random.Random | None) -> list[Ints]:
+        """Windows of similar size whose padded size is within the budget."""
+        return batches(self.sizes, self.batch_subwords, self.batch_sentences, rng)
+
+
+class WholeSentences(BatchSampler):
+    """MaChAmp's batches: the same whole sentences in every epoch, the batches in another order."""
+
+    @cached_property
+    def _fixed(self) -> list[Ints]:
+        return sentence_batches(self.sizes, self.windows.sentence, self.batch_subwords, self.batch_sentences)
+
+    def batches(self, rng: random.Random | None) -> list[Ints]:
+        """The batches, shuffled."""
+        found = list(self._fixed)
+        if rng:
+            rng.shuffle(found)
+        return found
+
+
+SAMPLERS: dict[str, type[BatchSampler]] = {"shuffled": BySize, "fixed": WholeSentences}
+"""The sampler of each `batching`."""

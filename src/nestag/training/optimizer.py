@@ -19,14 +19,14 @@ LOWEST = 32.0
 
 
 def optimizer_of(model: Tagger, recipe: Recipe) -> AdamW:
-    """AdamW with one group for each rate; biases and norms are not decayed. The heads' groups come last."""
+    """AdamW with one group for each rate and decay. The heads' groups come last."""
     groups: dict[tuple[bool, float, float], list[torch.nn.Parameter]] = {}
     layers = 1 + max((layer_of(name) for name, _ in model.named_parameters()), default=0)
     for name, weight in model.named_parameters():
         ours = not name.startswith("encoder.")
         below = 0 if ours else layers - 1 - layer_of(name)
         rate = recipe.head_learning_rate if ours else recipe.learning_rate * recipe.layer_decay**below
-        decay = 0.0 if weight.ndim < 2 else recipe.weight_decay
+        decay = recipe.weight_decay if recipe.decayed == "all" or weight.ndim > 1 else 0.0
         groups.setdefault((ours, rate, decay), []).append(weight)
     settings = [
         {"params": weights, "lr": rate, "weight_decay": decay, "ours": ours}
@@ -49,7 +49,7 @@ def layer_of(name: str) -> int:
 def scheduler_of(optimizer: AdamW, recipe: Recipe, plan: TrainingPlan) -> LambdaLR:
     """The schedule of a recipe over all steps of a plan."""
     if recipe.schedule == "slanted":
-        return LambdaLR(optimizer, [slanted(group["ours"], recipe, plan) for group in optimizer.param_groups])
+        return LambdaLR(optimizer, slanted(recipe.warmup_ratio, plan))
 
     def factor(step: int) -> float:
         up = min(1.0, (step + 1) / plan.warmup_steps)
@@ -59,19 +59,28 @@ def scheduler_of(optimizer: AdamW, recipe: Recipe, plan: TrainingPlan) -> Lambda
     return LambdaLR(optimizer, factor)
 
 
-def slanted(ours: bool, recipe: Recipe, plan: TrainingPlan) -> Callable[[int], float]:
-    """A steep rise and a long fall; the first epoch is one by itself, in which the encoder is frozen."""
+def slanted(rising: float, plan: TrainingPlan) -> Callable[[int], float]:
+    """MaChAmp's triangle: a steep rise and a long fall, once for the first epoch and once for all others.
 
-    def triangle(step: int, length: int) -> float:
-        cut = max(1.0, recipe.warmup_ratio * length)
-        share = step / cut if step < cut else 1 - (step - cut) / max(1.0, length - cut)
-        return (1 + max(0.0, share) * (LOWEST - 1)) / LOWEST
+    Its steps are counted from 1, as the rate is set before each step. What is frozen in the first epoch is said by
+    `freezes_encoder`.
+    """
 
-    def factor(step: int) -> float:
-        if plan.steps <= plan.epoch_steps:
-            return triangle(step, plan.steps)
-        if step < plan.epoch_steps:
-            return triangle(step, plan.epoch_steps) if ours else 0.0
-        return triangle(step - plan.epoch_steps, plan.steps - plan.epoch_steps)
+    def factor(before: int) -> float:
+        step, length = before + 1, plan.epoch_steps
+        if step > plan.epoch_steps:
+            step, length = step - plan.epoch_steps, plan.steps - plan.epoch_steps
+        return _triangle(step, length, int(length * rising))
 
     return factor
+
+
+def _triangle(step: int, length: int, cut: int) -> float:
+    """Up from the floor to 1 at the cut, and down to the floor at the end."""
+    share = step / cut if step < cut else 1 - (step - cut) / max(1, length - cut)
+    return (1 + max(0.0, share) * (LOWEST - 1)) / LOWEST
+
+
+def freezes_encoder(recipe: Recipe, plan: TrainingPlan, step: int) -> bool:
+    """Whether the encoder gets no gradient in the step after so many: MaChAmp's gradual unfreezing of two groups."""
+    return recipe.schedule == "slanted" and step < plan.epoch_steps

@@ -13,7 +13,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from nestag.subwords import batches
+from nestag.subwords import batches, sentence_batches
 from nestag.subwords.words import Ints
 from nestag.training.recipe import Auto, Recipe
 
@@ -51,11 +51,15 @@ class TrainingPlan:
         return -(-self.steps // self.evaluate_every)
 
 
-def plan_for(recipe: Recipe, sizes: Ints, dev_subwords: int) -> TrainingPlan:
-    """The plan for windows of these sizes."""
+def plan_for(recipe: Recipe, sizes: Ints, dev_subwords: int, sentence: Ints | None = None) -> TrainingPlan:
+    """The plan for windows of these sizes; without the sentence of each window, each is a sentence."""
     subwords = int(sizes.sum())
     batch_subwords = given(recipe.batch_subwords) or batch_for(subwords)
-    found = len(batches(sizes, batch_subwords, recipe.batch_sentences))
+    if recipe.batching == "fixed":
+        sentence = np.arange(len(sizes)) if sentence is None else sentence
+        found = len(sentence_batches(sizes, sentence, batch_subwords, recipe.batch_sentences))
+    else:
+        found = len(batches(sizes, batch_subwords, recipe.batch_sentences))
     epoch_steps = max(1, -(-found // recipe.gradient_accumulation_steps))
     epochs = given(recipe.epochs)
     steps = given(recipe.steps) or (epochs * epoch_steps if epochs else steps_for(epoch_steps))

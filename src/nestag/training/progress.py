@@ -17,6 +17,12 @@ class Scoring(NamedTuple):
     loss: float  # the mean since it was scored before
     score: Score
     seconds: float  # of training until then, interruptions left out
+    labels: float | None = None  # the sum of the three heads' accuracies, if the best scoring is chosen by it
+
+    @property
+    def rank(self) -> float:
+        """What the best scoring has most of."""
+        return self.score.f1 if self.labels is None else self.labels
 
 
 @dataclass
@@ -31,12 +37,12 @@ class Progress:
 
     @property
     def best(self) -> Scoring | None:
-        """The first scoring with the highest F1, or None if dev has not been scored."""
+        """The first of the best scorings, or None if dev has not been scored."""
         return best_of(self.dev)
 
     @property
     def stalled(self) -> bool:
-        """Whether the best F1, if any entity was ever found, is `patience` scorings old."""
+        """Whether the best scoring, if any entity was ever found, is `patience` scorings old."""
         best = self.best
         if not self.plan.patience or best is None or best.score.f1 == 0:
             return False
@@ -53,10 +59,10 @@ Watch = Callable[[Progress], None]
 
 
 def best_of(scorings: Sequence[Scoring]) -> Scoring | None:
-    """The first scoring with the highest F1, or None if there is none."""
-    return max(scorings, key=lambda scoring: scoring.score.f1, default=None)
+    """The first scoring of the highest rank, or None if there is none."""
+    return max(scorings, key=lambda scoring: scoring.rank, default=None)
 
 
 def scorings_from(records: Sequence[Sequence[Any]]) -> list[Scoring]:
     """Scorings as JSON has them."""
-    return [Scoring(step, loss, Score(*score), seconds) for step, loss, score, seconds in records]
+    return [Scoring(step, loss, Score(*score), *rest) for step, loss, score, *rest in records]

@@ -15,7 +15,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from nestag.decoding import Decoding
+from nestag.encoders import Precision
+from nestag.encodings.base import Naming
 from nestag.errors import InputError, SettingError, UnknownNameError
+from nestag.subwords import Cut
 from nestag.validation import changed, setting
 
 Auto = Literal["auto"]
@@ -33,31 +36,44 @@ class Recipe:
     conv_size: int = setting(0, minimum=0, maximum=8192, help="channels of the convolutions over words; 0 for none")
     conv_layers: int = setting(2, minimum=1, maximum=64, help="convolutions over words")
     dropout: float = setting(0.2, minimum=0, below=1, help="before the heads")
+    head_init: Literal["normal", "linear"] = setting(
+        "normal", help="of the heads' weights: a deviation of 0.02, or what nn.Linear does"
+    )
     max_length: int = setting(512, minimum=8, help="subwords read at once; longer sentences are read in windows")
+    windows: Cut = setting("overlapping", help="of longer sentences; disjoint is MaChAmp's way")
     context: int = setting(0, minimum=0, help="subwords up to which neighbouring sentences are added; 0 for none")
     decoding: Decoding = setting("legal", help="the best legal labels, or the paper's way")
+    naming: Naming = setting("first", help="the name that greedy decoding keeps of several for one node")
 
     # how long and in what portions
     steps: int | Auto = setting("auto", minimum=1, help="optimizer steps in all")
     epochs: int | Auto = setting("auto", minimum=1, help="passes over the corpus, instead of steps")
-    batch_subwords: int | Auto = setting("auto", minimum=1, help="subwords in a batch, padding included")
+    batching: Literal["shuffled", "fixed"] = setting(
+        "shuffled", help="other windows together in each epoch; or MaChAmp's, the same whole sentences in another order"
+    )
+    batch_subwords: int | Auto = setting("auto", minimum=1, help="subwords in a batch, padding included if shuffled")
     batch_sentences: int = setting(10_000, minimum=1, help="sentences in a batch, at most")
     gradient_accumulation_steps: int = setting(1, minimum=1, help="batches before each step")
     evaluations: int | Auto = setting("auto", minimum=1, help="how often dev is scored, evenly over the run")
     patience: int | Auto = setting("auto", minimum=0, help="scorings without a better one before it stops; 0 never")
+    best_epoch: Literal["entities", "labels"] = setting(
+        "entities", help="what is best on dev: entity F1, or the sum of the three heads' label accuracies"
+    )
 
     # how it learns
     learning_rate: float = setting(2e-4, minimum=0, maximum=1, help="of the encoder")
     head_learning_rate: float = setting(1e-3, minimum=0, maximum=1, help="of everything else")
     layer_decay: float = setting(1.0, above=0, maximum=1, help="of the learning rate, for each layer further down")
     schedule: Literal["linear", "slanted", "constant"] = setting(
-        "linear", help="how the rate falls; slanted is MaChAmp's, the encoder frozen for one epoch"
+        "linear", help="how the rate falls; slanted is MaChAmp's, without a gradient for the encoder in epoch 1"
     )
     warmup_ratio: float = setting(0.1, minimum=0, maximum=1, help="share of the steps in which the rate rises")
-    weight_decay: float = setting(0.01, minimum=0, maximum=1, help="of weights, not of biases and norms")
+    weight_decay: float = setting(0.01, minimum=0, maximum=1, help="of what is decayed")
+    decayed: Literal["weights", "all"] = setting("weights", help="weights alone, or biases and norms too")
     adam_beta1: float = setting(0.9, minimum=0, below=1, help="of AdamW")
     adam_beta2: float = setting(0.999, minimum=0, below=1, help="of AdamW")
     max_grad_norm: float = setting(1.0, minimum=0, help="to which gradients are clipped; 0 for no clipping")
+    precision: Precision = setting("auto", help="of learning: bfloat16 where a GPU has it, or float32 everywhere")
     ema_decay: float | Auto = setting(
         "auto", minimum=0, below=1, help="of the average of weights that is scored and saved; 0 for none"
     )

@@ -105,15 +105,17 @@ def _train(
     set_aside = sum(len(a.entities) - len(b.entities) for a, b in zip(training, nested, strict=True))
     set_seed(seed)
     vocabulary = Vocabulary.learn(nested, recipe.encoding)
-    recognizer = _untrained(recipe, vocabulary)
+    recognizer = untrained(recipe, vocabulary)
     layout = _laid_out(recognizer, nested)
     labels = [vocabulary.ids(vocabulary.encode(sentence)) for sentence in nested]
-    plan = plan_for(recipe, layout.windows.sizes, int(_laid_out(recognizer, dev).windows.sizes.sum()))
+    dev_subwords = int(_laid_out(recognizer, dev).windows.sizes.sum())
+    plan = plan_for(recipe, layout.windows.sizes, dev_subwords, layout.windows.sentence)
     corpus = TrainingSet.of(layout, labels)
     trainer = NestedTrainer(recognizer, corpus, dev, folder, recipe, plan, seed, watch, report_to, use_cpu)
     trainer.run()
     assert trainer.best is not None
     recognizer.model.load_state_dict(trainer.best)
+    recognizer.model.requires_grad_(True)
     recognizer.model.train(False)
     recognizer.settings = replace(recognizer.settings, temperature=temperature_for(recognizer, dev))
     history = {"plan": asdict(plan), "scorings": trainer.progress.dev, "set_aside": set_aside}
@@ -165,7 +167,7 @@ def _refuse_loggers(names: Sequence[str]) -> None:
             raise InputError(f"{name!r} is not installed; pip install {name}, or leave it out", "report_to")
 
 
-def _untrained(recipe: Recipe, vocabulary: Vocabulary) -> NestedNER:
+def untrained(recipe: Recipe, vocabulary: Vocabulary) -> NestedNER:
     """A recognizer whose heads know nothing yet."""
     model = Tagger.around(
         recipe.encoder,
@@ -176,6 +178,14 @@ def _untrained(recipe: Recipe, vocabulary: Vocabulary) -> NestedNER:
         conv_layers=recipe.conv_layers,
         dropout=recipe.dropout,
     )
-    length = longest_window(model.encoder.config, recipe.max_length)
-    settings = Settings(max_length=length, context=recipe.context, decoding=recipe.decoding)
+    if recipe.head_init == "linear":
+        model.reset_heads()
+    settings = Settings(
+        max_length=longest_window(model.encoder.config, recipe.max_length),
+        windows=recipe.windows,
+        context=recipe.context,
+        decoding=recipe.decoding,
+        naming=recipe.naming,
+        precision=recipe.precision,
+    )
     return NestedNER(model, load_tokenizer(recipe.encoder), vocabulary, settings)

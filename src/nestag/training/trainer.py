@@ -1,7 +1,7 @@
 """The trainer: transformers' own, with our batches, loss and scoring of dev, and the callback that follows it.
 
-Everything is counted in steps. Dev is scored at even intervals with the averaged weights; the best weights, by entity
-F1, are kept in memory and go into every checkpoint.
+Everything is counted in steps. Dev is scored at even intervals with the averaged weights; the best weights are kept in
+memory and go into every checkpoint.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from torch.utils.data import DataLoader
 from transformers import PrinterCallback, Trainer, TrainerCallback, TrainingArguments
 
 from nestag.data import Sentence
-from nestag.evaluation import score
 from nestag.interruption import interruptible
 from nestag.recognizer import NestedNER
 from nestag.scorer import computing
 from nestag.training.average import Average, copied
 from nestag.training.checkpoints import State, Weights, load_state, save_state
-from nestag.training.dataset import BySize, Numbers, TrainingSet
+from nestag.training.dataset import SAMPLERS, Numbers, TrainingSet
 from nestag.training.folder import CHECKPOINTS, last_checkpoint
-from nestag.training.optimizer import optimizer_of, scheduler_of
+from nestag.training.optimizer import freezes_encoder, optimizer_of, scheduler_of
 from nestag.training.plan import TrainingPlan
 from nestag.training.progress import Progress, Scoring, Watch
 from nestag.training.recipe import Recipe
+from nestag.training.scoring import DevScorer
 
 CHECKPOINT_SECONDS = 60.0
 """Time between two checkpoints, at least; each is written when dev has been scored."""
@@ -54,9 +54,10 @@ class NestedTrainer(Trainer):
         report_to: Sequence[str] = (),
         use_cpu: bool = False,
     ) -> None:
-        self.recognizer, self.corpus, self.dev, self.folder = recognizer, corpus, dev, folder
-        sizes = corpus.layout.windows.sizes
-        self.sampler = BySize(sizes, plan.batch_subwords, recipe.batch_sentences, seed)
+        self.recognizer, self.corpus, self.folder, self.recipe = recognizer, corpus, folder, recipe
+        windows = corpus.layout.windows
+        self.sampler = SAMPLERS[recipe.batching](windows, plan.batch_subwords, recipe.batch_sentences, seed)
+        self.score_dev = DevScorer(recognizer, dev, labels=recipe.best_epoch == "labels")
         self.progress = Progress(plan)
         if torch.cuda.is_available() and not use_cpu:
             recognizer.model.to("cuda")  # type: ignore[arg-type]  # before the optimizer, which can do more for weights on a GPU
@@ -65,7 +66,7 @@ class NestedTrainer(Trainer):
             model=recognizer.model,
             args=_arguments(folder, recipe, plan, seed, report_to, use_cpu),
             data_collator=corpus.tensors,
-            train_dataset=Numbers(len(sizes)),
+            train_dataset=Numbers(len(windows)),
             eval_dataset=Numbers(0),
             optimizers=(optimizer, scheduler_of(optimizer, recipe, plan)),
             callbacks=[_Follow(self, watch)],
@@ -75,6 +76,7 @@ class NestedTrainer(Trainer):
         self.best: Weights | None = None
         self.loss_sum = torch.zeros((), device=recognizer.model.device)
         self.loss_steps = 0
+        self.frozen: bool | None = None
         self.interrupted: object = False
         self.begun = time.monotonic()  # less what was trained before an interruption
 
@@ -106,7 +108,7 @@ class NestedTrainer(Trainer):
 
     def compute_loss(self, model: Any, inputs: dict[str, Any], *_: Any, **__: Any) -> torch.Tensor:
         """The sum of the three heads' losses."""
-        with computing(self.recognizer.model.device):
+        with computing(self.recognizer.model.device, self.recipe.precision):
             loss: torch.Tensor = model(**inputs).loss
         self.loss_sum += loss.detach()
         self.loss_steps += 1
@@ -115,6 +117,13 @@ class NestedTrainer(Trainer):
     def floating_point_ops(self, inputs: Any) -> int:
         """Not counted: nobody reads it, and counting looks at every weight in every step."""
         return 0
+
+    def freeze(self) -> None:
+        """See that the encoder gets a gradient in the next step, or none."""
+        frozen = freezes_encoder(self.recipe, self.progress.plan, self.state.global_step)
+        if frozen is not self.frozen:
+            self.recognizer.model.encoder.requires_grad_(not frozen)
+            self.frozen = frozen
 
     @property
     def seconds(self) -> float:
@@ -126,15 +135,15 @@ class NestedTrainer(Trainer):
         return self.loss_sum.item() / self.loss_steps if self.loss_steps else None
 
     def evaluate(self, *_: Any, **__: Any) -> dict[str, float]:
-        """Entity F1 on dev with the averaged weights; the best ones are kept."""
-        model, best = self.recognizer.model, self.progress.best
-        loss = self.mean_loss()
+        """Score dev with the averaged weights; the best ones are kept."""
+        best, loss = self.progress.best, self.mean_loss()
         with self.average.swapped_in() if self.average else nullcontext():
-            found = score([sentence.entities for sentence in self.dev], self.recognizer.predict(self.dev))
-            if best is None or found.f1 > best.score.f1:
-                self.best = copied(model)
+            found, labels = self.score_dev()
+            scoring = Scoring(self.state.global_step, loss or 0.0, found, self.seconds, labels)
+            if best is None or scoring.rank > best.rank:
+                self.best = copied(self.recognizer.model)
         self.progress.loss = loss
-        self.progress.dev.append(Scoring(self.state.global_step, loss or 0.0, found, self.seconds))
+        self.progress.dev.append(scoring)
         self.loss_sum.zero_()
         self.loss_steps = 0
         metrics = {"eval_f1": found.f1, "eval_precision": found.precision, "eval_recall": found.recall}
@@ -170,6 +179,10 @@ class _Follow(TrainerCallback):
     def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         """Before the first step."""
         self._tell(state)
+
+    def on_step_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        """Before each step."""
+        self.trainer.freeze()
 
     def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         """After each step."""

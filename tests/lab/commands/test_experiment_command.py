@@ -69,7 +69,7 @@ def test_what_fails_is_told_and_the_rest_is_done(told: tuple[int, str, str], fol
     assert {line.split()[0] for line in lines if "rel default seed 1" in line and "/2" in line} == {"1/2", "2/2"}
     assert "F1 on test" in out
     assert [(row.split()[0], row.split()[4]) for row in out.splitlines() if " default " in row] == [
-        ("good", "greedy"),
+        ("good", "greedy-first"),
         ("good", "legal"),
     ]
     (result,) = read_results(folder / "out")

@@ -33,7 +33,7 @@ def spec(tiny_encoder: Callable[[str], str], tmp_path_factory: pytest.TempPathFa
         jsonl.write(sentences, path)
     recipe = quick(tiny_encoder("bert"), epochs=6, patience=0, ema_decay=0.5)
     key = Key("small", "tiny", "rel", "quick", 1)
-    return Spec(key, CorpusFiles("small", **paths), recipe, ("greedy", "legal"), False, folder / "run")
+    return Spec(key, CorpusFiles("small", **paths), recipe, ("greedy-first", "legal"), False, folder / "run")
 
 
 @pytest.fixture(scope="module")
@@ -61,8 +61,8 @@ def test_a_result_survives_its_file(done: Spec, tmp_path: Path) -> None:
     assert "processor" in result.device
     assert {"nestag", "torch", "transformers"} <= set(result.versions)
     assert {split: set(found) for split, found in result.evaluations.items()} == {
-        "dev": {"greedy", "legal"},
-        "test": {"greedy", "legal"},
+        "dev": {"greedy-first", "legal"},
+        "test": {"greedy-first", "legal"},
     }
     assert set(result.calibration) == {"dev", "test"}
     assert result.evaluations["dev"]["legal"].familiar  # train was given

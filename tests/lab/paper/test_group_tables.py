@@ -20,11 +20,11 @@ def run(seed: int, f1: float, correct: int, found: int) -> Result:
     """A run with an F1 in all, and of 10 predicted and 20 gold entities at depth 1 so many right and found."""
     one = {0: Score.of(5, 5, 5), 1: Score(correct, 10, 20, found), 2: Score(0, 0, 4, 0)}
     overall = percent(f1)
-    return result(encoding="rel", seed=seed, test={"greedy": evaluation(overall, same_depth=one, depths=one)})
+    return result(encoding="rel", seed=seed, test={"greedy-first": evaluation(overall, same_depth=one, depths=one)})
 
 
 RUNS = finished([run(1, 70, 9, 8), run(2, 74, 6, 12), run(3, 76, 3, 16)], "test")
-OURS = "minilm 23M, default, greedy"
+OURS = "minilm 23M, default, greedy-first"
 
 
 def test_precision_is_of_the_run_closest_to_the_mean_and_recall_of_all() -> None:
@@ -55,16 +55,16 @@ def test_our_own_depths_have_counts_means_and_no_paper() -> None:
 
 
 def test_what_is_nowhere_is_a_dash_and_no_zero() -> None:
-    flat = finished([result(test={"greedy": evaluation(percent(70), depths={0: Score.of(1, 2, 2)})})], "test")
+    flat = finished([result(test={"greedy-first": evaluation(percent(70), depths={0: Score.of(1, 2, 2)})})], "test")
     assert row(own_depth_table(flat), f"genia: {OURS}", "abs", "≥ 1") == ["0", "–", "–", "–"]
     spurious = {0: Score.of(1, 2, 2), 1: Score(0, 3, 0, 0)}
-    guessed = finished([result(test={"greedy": evaluation(percent(70), depths=spurious)})], "test")
+    guessed = finished([result(test={"greedy-first": evaluation(percent(70), depths=spurious)})], "test")
     assert row(own_depth_table(guessed), f"genia: {OURS}", "abs", "≥ 1") == ["0", "0.00", "–", "–"]
 
 
 def test_bold_is_the_best_for_each_depth() -> None:
     better = result(
-        encoding="abs", seed=1, test={"greedy": evaluation(percent(70), same_depth={1: Score.of(9, 10, 10)})}
+        encoding="abs", seed=1, test={"greedy-first": evaluation(percent(70), same_depth={1: Score.of(9, 10, 10)})}
     )
     table = depth_table(finished([better, run(1, 70, 6, 12)], "test"))
     bold = [
@@ -81,7 +81,7 @@ def test_bold_is_the_best_for_each_depth() -> None:
 def test_lengths_are_means_over_seeds() -> None:
     def run(seed: int, correct: int) -> Result:
         lengths = {1: Score.of(5, 10, 10), 3: Score.of(correct, 10, 20), 12: Score.of(0, 0, 10)}
-        return result(seed=seed, test={"greedy": evaluation(percent(70), lengths=lengths)})
+        return result(seed=seed, test={"greedy-first": evaluation(percent(70), lengths=lengths)})
 
     table = length_table(finished([run(1, 4), run(2, 6)], "test"))
     assert row(table, OURS, "abs", "2–4") == ["50.00 ± 14.14", "25.00 ± 7.07"]
@@ -94,7 +94,7 @@ def test_lengths_are_means_over_seeds() -> None:
 def test_types_are_averaged_over_seeds_first() -> None:
     def run(seed: int, protein: float, rna: float) -> Result:
         types = {"DNA": percent(80), "RNA": percent(rna), "protein": percent(protein), "odd": Score.of(0, 3, 0)}
-        return result(seed=seed, test={"greedy": evaluation(percent(70), types=types)})
+        return result(seed=seed, test={"greedy-first": evaluation(percent(70), types=types)})
 
     table = types_table(finished([run(1, 100, 75), run(2, 40, 75)], "test"))
     assert table.columns == ("encoding", "best", "best F1", "worst", "worst F1", "mean", "deviation")

@@ -52,7 +52,7 @@ def test_a_grid_of_48_runs_gives_every_picture_of_every_corpus() -> None:
 def test_what_was_not_measured_is_not_drawn() -> None:
     bare = result(test={})
     assert gallery([bare], "test") == []
-    scored = result(test={"greedy": evaluation(percent(75))})
+    scored = result(test={"greedy-first": evaluation(percent(75))})
     assert [plate.topic.name for plate in gallery([scored], "test", png=False)] == ["f1", "depth", "length", "kinds"]
     assert gallery([scored], "dev") == []
     nothing = replace(bare, calibration={"test": calibration([])})
@@ -77,7 +77,7 @@ def test_there_is_no_percentage_above_100() -> None:
 
 def test_no_mistakes_are_bars_of_no_length() -> None:
     with drawing():
-        axes = kinds.draw([result(test={"greedy": evaluation(percent(100))})], "test").axes[0]
+        axes = kinds.draw([result(test={"greedy-first": evaluation(percent(100))})], "test").axes[0]
     assert axes.get_xlim()[0] == 0
     assert axes.get_xlim()[1] >= 1
     assert {text.get_text() for text in axes.texts} == {""}
@@ -116,7 +116,7 @@ def test_a_picture_in_a_page_has_words_own_names_and_the_pages_colours(plates: l
     root = ElementTree.fromstring(plate.html)
     ids = {element.get("id") for element in root.iter() if element.get("id")}
     assert set(root.attrib["aria-labelledby"].split()) == {"f1-genia-title", "f1-genia-words"} <= ids
-    assert root.findtext("desc", "").startswith("Mean F1 on test ± deviation over seeds: rel greedy 8")
+    assert root.findtext("desc", "").startswith("Mean F1 on test ± deviation over seeds: rel greedy-first 8")
     links = {element.attrib["href"][1:] for element in root.iter("use")}
     assert links
     assert links <= ids
@@ -162,17 +162,17 @@ def runs_of(*scores: float) -> list[Result]:
 
 def test_the_typical_run_is_the_closest_to_the_mean_and_the_best_way_has_the_highest() -> None:
     runs = [*runs_of(70, 74, 78.5), result(encoding="4tg", f1=74.2)]
-    found = typical(runs, "test", Way("abs", "greedy"))
+    found = typical(runs, "test", Way("abs", "greedy-first"))
     assert found is not None
     assert found.key.seed == 2
-    assert best_way(runs, "test") == Way("4tg", "greedy")
+    assert best_way(runs, "test") == Way("4tg", "greedy-first")
     assert best_way(runs, "dev") is None
     assert typical(runs, "test", Way("abs", "legal")) is None
 
 
 def test_words_say_means_and_deviations() -> None:
     words = f1.words(runs_of(70, 72), "test")
-    assert words == "Mean F1 on test ± deviation over seeds: abs greedy 71.00 ± 1.41."
+    assert words == "Mean F1 on test ± deviation over seeds: abs greedy-first 71.00 ± 1.41."
     assert OverSeeds((70.0,)).deviation is None
 
 

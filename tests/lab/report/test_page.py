@@ -125,7 +125,7 @@ def test_the_summary_says_what_was_run() -> None:
         "corpora": "corpus0, corpus1",
         "encoders": "minilm (23M parameters)",
         "encodings": "abs, rel, dyn, 4tg",
-        "decodings": "greedy, legal",
+        "decodings": "greedy-first, legal",
         "recipes": "default",
         "seeds": "1, 2, 3",
         "trained on": "one CPU",
@@ -137,7 +137,7 @@ def test_the_summary_says_what_was_run() -> None:
 
 def test_what_is_missing_is_said() -> None:
     pages = Pages((), ("no result: genia minilm rel default, seed 3",))
-    bare = made_of([result(test={"greedy": evaluation(percent(75))})], pages=pages).page
+    bare = made_of([result(test={"greedy-first": evaluation(percent(75))})], pages=pages).page
     assert "no result: genia minilm rel default, seed 3" in bare
     assert 'id="tables"' not in bare
     assert 'id="mistakes"' not in bare
@@ -162,9 +162,9 @@ def test_dev_can_be_shown() -> None:
 def test_mistakes_are_of_the_typical_run_and_lists_are_closed_without_scripts(page: str) -> None:
     found = cases([whole(seed=1), whole(seed=2), whole(seed=3)])
     assert [(case.split, case.way.decoding, case.seed) for case in found] == [
-        ("test", "greedy", 2),
+        ("test", "greedy-first", 2),
         ("test", "legal", 2),
-        ("dev", "greedy", 2),
+        ("dev", "greedy-first", 2),
         ("dev", "legal", 2),
     ]
     assert [len(case.sentences) for case in found] == [case.kept for case in found] == [5, 4, 5, 4]

@@ -3,7 +3,7 @@
     encodings = ["abs", "rel", "dyn", "4tg"]
     recipes = ["default", "my.toml"]        # names, or files beside the grid
     encoders = ["minilm"]                   # without it, and without encodings, those of the recipe
-    decodings = ["greedy", "legal"]         # every model is decoded so
+    decodings = ["greedy-first", "legal"]   # every model is decoded so; without it also greedy-majority
     seeds = 3                               # 1, 2, 3; or a list
     keep_models = false                     # whether weights stay when a run is finished; predictions always stay
 
@@ -35,19 +35,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import Any, NoReturn, TypeVar, get_args
+from typing import Any, NoReturn, TypeVar
 
 from nestag.corpora.format import Options
 from nestag.corpora.splits import ROLES, splits_in
-from nestag.decoding import Decoding
 from nestag.encodings import available
 from nestag.errors import InputError, SettingError, UnknownNameError
 from nestag.lab.experiment.result import Key
 from nestag.lab.experiment.spec import CorpusFiles, Spec, folder_of
+from nestag.lab.experiment.ways import WAYS, Way
 from nestag.training.recipe import Recipe, load_recipe
 from nestag.validation import from_mapping, setting
 
-DECODINGS: tuple[Decoding, ...] = get_args(Decoding)
 OPTIONS = tuple(field.name for field in dataclasses.fields(Options))
 T = TypeVar("T")
 _SAFE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._+-]*")
@@ -62,7 +61,7 @@ class Grid:
     recipes: dict[str, Recipe]  # by name, with the grid's changes
     encoders: dict[str, str]  # by name, as a recipe has them; none for the recipes' own
     encodings: tuple[str, ...]  # none for the recipes' own
-    decodings: tuple[Decoding, ...]
+    decodings: tuple[Way, ...]
     seeds: tuple[int, ...]
     keep_models: bool
     source: str = "grid"  # the file
@@ -96,7 +95,7 @@ class GridTable:
     recipes: tuple[str, ...] | dict[str, dict[str, Any]] = ("default",)
     encoders: tuple[str, ...] = ()
     encodings: tuple[str, ...] = setting((), choices=available)
-    decodings: tuple[Decoding, ...] = DECODINGS
+    decodings: tuple[Way, ...] = WAYS
     seeds: int | tuple[int, ...] = setting(1, minimum=0)
     keep_models: bool = False
     settings: dict[str, Any] = setting(factory=dict)

@@ -15,7 +15,6 @@ import time
 import traceback
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -29,6 +28,7 @@ from nestag.interruption import ending_as_exceptions
 from nestag.lab.experiment.machine import device, prepare, versions
 from nestag.lab.experiment.result import Result, write_result
 from nestag.lab.experiment.spec import FAILED, LOCK, Spec, read_spec
+from nestag.lab.experiment.ways import decoded
 
 if TYPE_CHECKING:
     from nestag.evaluation.calibration import Calibration
@@ -108,8 +108,8 @@ def trained(spec: Spec, splits: Mapping[str, Corpus], cpu: bool) -> Run:
 
     def watch(progress: Progress) -> None:
         nonlocal told
-        for step, loss, found, seconds in progress.dev[told:]:
-            log(f"step {step:,}: loss {loss:.4f}, dev F1 {100 * found.f1:.2f}, {seconds:.0f} s")
+        for one in progress.dev[told:]:
+            log(f"step {one.step:,}: loss {one.loss:.4f}, dev F1 {100 * one.score.f1:.2f}, {one.seconds:.0f} s")
         told = len(progress.dev)
 
     run = train(splits["train"], splits["dev"], spec.model, spec.recipe, seed=spec.key.seed, watch=watch, use_cpu=cpu)
@@ -135,7 +135,7 @@ def judge(spec: Spec, recognizer: NestedNER, split: str, splits: Mapping[str, Co
     evaluations: dict[str, Evaluation] = {}
     calibrated: Calibration | None = None
     for decoding in spec.decodings:
-        recognizer.settings = replace(recognizer.settings, decoding=decoding)
+        recognizer.settings = decoded(recognizer.settings, decoding)
         if decoding == "legal":
             rated = recognizer.predict(gold, confidence=True)
             calibrated = calibration_of(gold, rated)

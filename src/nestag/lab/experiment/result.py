@@ -3,7 +3,7 @@
     DIR/grid.toml, DIR/wanted.json                         what was asked for, and the runs that this makes
     DIR/corpora/CORPUS.json                                statistics and label coverage of each corpus
     DIR/runs/CORPUS/ENCODER/ENCODING/RECIPE/SEED/          one run: result.json once it is finished, model/,
-                                                           dev.greedy.jsonl.gz ... test.legal.jsonl.gz, log.txt
+                                                           dev.greedy-first.jsonl.gz ..., log.txt
 
 A result holds all that the tables and the report need; nothing else has to be read again.
 """
@@ -46,7 +46,7 @@ class Result:
     parameters: int  # of the model
     device: str  # what it was trained on, in words
     versions: dict[str, str]
-    evaluations: dict[str, dict[str, Evaluation]]  # split (dev, test) -> decoding (greedy, legal)
+    evaluations: dict[str, dict[str, Evaluation]]  # split (dev, test) -> way of decoding (ways.py)
     calibration: dict[str, Calibration]  # split -> that of legal decoding
 
 

@@ -11,10 +11,10 @@ from typing import Any
 
 from nestag.corpora.corpus import Corpus
 from nestag.corpora.format import DEFAULT, Options
-from nestag.decoding import Decoding
 from nestag.errors import InputError
 from nestag.lab.experiment.records import read_record, write_json
 from nestag.lab.experiment.result import RESULT, Key
+from nestag.lab.experiment.ways import Way
 from nestag.training.recipe import Recipe
 from nestag.validation import to_mapping
 
@@ -54,7 +54,7 @@ class Spec:
     key: Key
     corpus: CorpusFiles
     recipe: Recipe  # with the encoder and the encoding of the key
-    decodings: tuple[Decoding, ...]  # each decodes the same model
+    decodings: tuple[Way, ...]  # each decodes the same model
     keep_model: bool  # whether the weights stay when the run is finished
     folder: Path
 

@@ -10,7 +10,7 @@ from nestag.lab.experiment.facts import Facts, read_all_facts
 from nestag.lab.experiment.result import Result, read_results
 from nestag.lab.paper.all_runs import runs_table
 from nestag.lab.paper.datasets import datasets_table
-from nestag.lab.paper.gains import gain, gains_table
+from nestag.lab.paper.gains import gains_known, gains_table
 from nestag.lab.paper.groups import depth_table, length_table, own_depth_table
 from nestag.lab.paper.labels import labels_table
 from nestag.lab.paper.missing import missing_lines, missing_runs
@@ -70,7 +70,7 @@ def pages_of(results: Sequence[Result], facts: Mapping[str, Facts], split: str =
         tables[RUNS] = runs_table(results, split)
     else:
         missing.append(f"no finished run has scores on {split}, so there are no tables of scores")
-    if any(gain(result, "dev") is not None or gain(result, "test") is not None for result in results):
+    if any(gains_known(result) for result in results):
         tables[GAIN] = gains_table(results)
     else:
         missing.append("no run was decoded both greedy and legal, so there is no table of gains")

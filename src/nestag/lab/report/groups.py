@@ -11,10 +11,11 @@ from typing import NamedTuple
 from nestag.evaluation.result import Evaluation, Group
 from nestag.evaluation.seeds import OverSeeds, over_seeds
 from nestag.lab.experiment.result import Result
+from nestag.lab.experiment.ways import WAYS
 from nestag.lab.paper.means import closest
 from nestag.lab.paper.runs import ScoredRun, in_order
 
-DECODINGS = ("greedy", "legal")
+DECODINGS = WAYS
 SPLITS = ("test", "dev")
 
 
@@ -56,8 +57,8 @@ def title_of(setup: RunGroup, others: Collection[RunGroup]) -> str:
 def ordered(names: Iterable[str], first: Sequence[str]) -> list[str]:
     """Each name once, those that have a place of their own first.
 
-    >>> ordered(["x", "legal", "greedy", "x"], DECODINGS)
-    ['greedy', 'legal', 'x']
+    >>> ordered(["x", "legal", "greedy-first", "x"], DECODINGS)
+    ['greedy-first', 'legal', 'x']
     """
     return sorted(set(names), key=lambda name: (first.index(name) if name in first else len(first), name))
 
