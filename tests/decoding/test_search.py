@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from enumeration import Heads, depth_entities, depth_sequences, marks_of, tetra_names, tetra_sequences, words
+from enumeration import Heads, depth_entities, depth_sequences, marks_of, tetra_names, tetra_sequences, words, written
 from nestag.data import Sentence
 from nestag.decoding import Scores, Search, decode_batch, decode_scores
 from nestag.decoding.depth import search as depth_search
@@ -32,11 +32,11 @@ def check_depths(vocabulary: Vocabulary, batch: list[np.ndarray], length: int, c
     every = {(way.root, way.depths): way for way in depth_sequences(vocabulary, heads, length, deepest=4)}
     scores = Scores.of(vocabulary, *batch, [length])
     machine = depth_search.depth_machine(named(vocabulary.encoding), vocabulary, 4)
-    depths, roots = depth_search.best_depths(scores, comparable(scores.c), machine)
+    depths, roots, _ = depth_search.best_depths(scores, comparable(scores.c), machine)
     found = every[int(roots[0]), tuple(depths.tolist())]  # legal, or it were not there
     best = max(way.score for way in every.values())
     assert found.score == pytest.approx(best, rel=1e-12, abs=1e-6)
-    table = decode_scores(vocabulary, *batch, [length], search=Search(consistent, deepest=4))
+    table = decode_scores(vocabulary, *batch, [length], search=Search(consistent, deepest=4, joint=False))
     assert set(table.to_lists()[0]) == depth_entities(vocabulary, heads, found, consistent)
 
 
@@ -88,6 +88,27 @@ def test_the_best_of_all_with_names_of_every_kind(encoding: str) -> None:
             check_depths(vocabulary, batch, length, consistent=seed % 5 > 0)
 
 
+@pytest.mark.parametrize("encoding", DEPTHS)
+@pytest.mark.parametrize("loose", [False, True])
+def test_the_joint_search_finds_the_best_of_all_trees(encoding: str, loose: bool) -> None:
+    vocabulary = loose_vocabulary(encoding) if loose else learned(RICH, encoding)
+    lengths = [1, 4, 3, 2, 4, 4, 3, 2, 1, 4, 4, *([] if loose else [5, 5, 5])]
+    relaxed = 0
+    for seed in range(8):
+        batch = random_scores(vocabulary, lengths, seed, impossible=seed % 3 * 0.1)
+        found, loosely = (decode_scores(vocabulary, *batch, lengths, search=Search(deepest=4, joint=joint)).to_lists()
+                          for joint in (True, False))  # fmt: skip
+        for entities, others, heads, length in zip(found, loosely, by_sentence(batch, lengths), lengths, strict=True):
+            every = written(vocabulary, length, 4)
+            assert every is not None
+            n, c = (comparable(head).T for head in heads[:2])
+            totals = n[range(length), every.n].sum(axis=1) + c[range(length), every.c].sum(axis=1)
+            longer = frozenset(entity for entity in entities if entity.end - entity.start > 1)
+            assert totals[every.entities.index(longer)] == pytest.approx(totals.max(), abs=1e-5)
+            relaxed += longer != frozenset(entity for entity in others if entity.end - entity.start > 1)
+    assert relaxed > 20  # searching depths first and names then would not do
+
+
 @pytest.mark.parametrize("encoding", ENCODINGS)
 @settings(max_examples=20, deadline=None)
 @given(corpus=st.lists(sentences(), min_size=1, max_size=4), seed=seeds, consistent=st.booleans())
@@ -106,7 +127,7 @@ def test_gold_labels_that_stand_out_give_the_gold_entities(
 @pytest.mark.parametrize("impossible", [0, 0.5, 1])
 def test_any_scores_give_entities_that_nest(encoding: str, impossible: float) -> None:
     vocabulary = loose_vocabulary(encoding)
-    lengths = np.random.default_rng(0).integers(0, 25, 80).tolist()
+    lengths = np.random.default_rng(0).integers(0, 16, 25).tolist()
     batch = random_scores(vocabulary, lengths, 1, impossible)
     for length, found in zip(lengths, decode_scores(vocabulary, *batch, lengths).to_lists(), strict=True):
         sentence = Sentence(["w"] * length, found)
@@ -119,7 +140,7 @@ def test_any_scores_give_entities_that_nest(encoding: str, impossible: float) ->
 def test_a_batch_is_its_sentences_in_any_order(encoding: str, decoding: str) -> None:
     vocabulary = loose_vocabulary(encoding)
     rng = np.random.default_rng(2)
-    lengths = [*rng.integers(0, 25, 40).tolist(), 600, 0, 1, 2]
+    lengths = [*rng.integers(0, 12, 12).tolist(), 40, 0, 1, 2]
     batch = random_scores(vocabulary, lengths, 3)
     together = decode_scores(vocabulary, *batch, lengths, decoding).to_lists()
     parts = by_sentence(batch, lengths)
@@ -209,7 +230,7 @@ def test_names_have_as_many_types_as_levels_if_asked() -> None:
     n[range(4), [0, 2, 0, 0]] = 9  # depths 1 3 1 1: a node of two levels
     c[1] = [-9, 1, 0]
     assert [e.type for e in decode_scores(vocabulary, n, c, u, [4]).to_lists()[0]] == ["Y", "Z"]
-    loose = decode_scores(vocabulary, n, c, u, [4], search=Search(consistent=False)).to_lists()[0]
+    loose = decode_scores(vocabulary, n, c, u, [4], search=Search(consistent=False, joint=False)).to_lists()[0]
     assert [e.type for e in loose] == ["X"]
 
 

@@ -1,4 +1,4 @@
-"""Nodes with their probabilities -> a table of entities, those of single words included."""
+"""Nodes with their probabilities -> entities with theirs, those of single words included; the best u of each word."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from nestag.decoding.arrays import Floats, Ints
 from nestag.decoding.chains import TypeChains
 from nestag.decoding.entities import EntityTable
 from nestag.decoding.lattice import ClosedNodes
-from nestag.decoding.scores import FORBIDDEN, Scores, comparable, softmax
+from nestag.decoding.scores import FORBIDDEN, Scores, best_labels, comparable, softmax
 
 
 def rated_table(chains: TypeChains, scores: Scores, nodes: ClosedNodes, floor: float) -> EntityTable:
@@ -50,3 +50,32 @@ def word_probabilities(chains: TypeChains, scores: Scores) -> Floats:
     u = comparable(scores.u)
     u[~chains.u.written] = FORBIDDEN
     return softmax(u.T)
+
+
+def best_words(chains: TypeChains, scores: Scores) -> Ints:
+    """The best u of each word among those that can be written, the first of equals."""
+    written = np.flatnonzero(chains.u.written)
+    if len(written) in (0, len(chains.u.written)):
+        return best_labels(scores.u)
+    return written[best_labels(scores.u[:, written])]
+
+
+def rated_entities(chains: TypeChains, scores: Scores, nodes: ClosedNodes, table: EntityTable) -> Floats:
+    """The probability of each entity of a table; 0 if no node and no word has it."""
+    offset = scores.first[table.sentence]
+    start, width = table.start + offset, table.end - table.start
+    rated = np.zeros(len(start))
+    words = np.flatnonzero(width == 1)
+    if words.size:
+        types = word_probabilities(chains, scores.at(start[words])) @ chains.u.members(len(chains.types))
+        rated[words] = types[np.arange(len(words)), table.type[words]]
+    node, kind = chains.c.expand(nodes.name)
+    longest = int(scores.lengths.max(initial=0)) + 1
+    wanted = (start * longest + width) * len(chains.types) + table.type
+    known = (nodes.start[node] * longest + nodes.end[node] - nodes.start[node]) * len(chains.types) + kind
+    order = np.argsort(wanted)
+    place = np.searchsorted(wanted[order], known)
+    place[place == len(order)] = 0
+    hit = np.flatnonzero(wanted[order[place]] == known) if len(order) else place[:0]
+    np.add.at(rated, order[place[hit]], nodes.share[node[hit]])
+    return rated

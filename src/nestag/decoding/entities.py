@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from nestag.data import Entity
-from nestag.decoding.arrays import Floats, Ints
+from nestag.decoding.arrays import Bools, Floats, Ints
 from nestag.decoding.chains import TypeChains
 from nestag.errors import LabelError, UnknownNameError
 
@@ -44,6 +44,20 @@ class NamedNodes(NamedTuple):
     start: Ints
     end: Ints
     c: Ints
+
+
+class Replacement(NamedTuple):
+    """Other nodes for some sentences of a batch."""
+
+    sentences: Bools
+    nodes: NamedNodes
+
+
+def replaced(nodes: NamedNodes, by: Replacement, lengths: Ints) -> NamedNodes:
+    """The nodes with those of some sentences replaced."""
+    sentence = np.repeat(np.arange(len(lengths)), lengths)
+    kept = ~by.sentences[sentence[nodes.start]]
+    return NamedNodes(*(np.concatenate([old[kept], new]) for old, new in zip(nodes, by.nodes, strict=True)))
 
 
 def entities_of(chains: TypeChains, nodes: NamedNodes, u: Ints, lengths: Ints) -> EntityTable:

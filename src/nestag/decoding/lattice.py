@@ -35,6 +35,10 @@ class Stretches(NamedTuple):
     ends: Bools
     """Whether it ends a sentence."""
 
+    def at(self, rows: Bools) -> Stretches:
+        """Some of the stretches."""
+        return Stretches(self.first[rows], self.size[rows], self.begins[rows], self.ends[rows])
+
 
 class NewNodes(NamedTuple):
     """Nodes to be opened."""
@@ -45,6 +49,10 @@ class NewNodes(NamedTuple):
     floor: Ints
     """What the grammar must know when the node is closed."""
     start: Ints
+
+    def at(self, rows: Bools) -> NewNodes:
+        """Some of the nodes."""
+        return NewNodes(*(column[rows] for column in self))
 
 
 class OpenNodes:
@@ -106,8 +114,8 @@ class Grammar(Protocol):
         """All steps over a word: those down to nodes that stay open, and those that open nodes."""
         ...
 
-    def ahead(self, nodes: OpenNodes, states: States, word: Ints) -> Floats:
-        """About (for the best: at most) the weight of all ways from each state to the end of its stretch."""
+    def ahead(self, depth: Ints, word: Ints) -> Floats:
+        """About (for the best: at most) the weight of all ways from a node of a depth at a word to the end."""
         ...
 
 
@@ -177,7 +185,7 @@ class Lattice:
         last = size[states.stretch] - 1 == step
         if last.any():
             down, up, new = self._landing(states, last, ends[states.stretch], down, up, new)
-        layer = self._joined(states, going, down, up, self.nodes.add(new), step)
+        layer = self._joined(states, going, down, up, new, step)
         return layer.states, layer
 
     def _landing(
@@ -192,44 +200,41 @@ class Lattice:
         return (
             down.at(down_kept),
             up.at(up_kept),
-            NewNodes(*(column[up_kept] for column in new)),
+            new.at(up_kept),
         )
 
-    def _joined(self, states: States, going: Ints, down: Going, up: Going, opened: Ints, step: int) -> Layer:
-        """Steps to the same node meet; then what is hopeless is dropped."""
-        order = np.argsort(down.stop, kind="stable")
-        down = down.at(order)
+    def _joined(self, states: States, going: Ints, down: Going, up: Going, new: NewNodes, step: int) -> Layer:
+        """Steps to the same node meet, what is hopeless is dropped, and the new nodes that are left are opened."""
+        down = down.at(np.argsort(down.stop, kind="stable"))
         begin = np.flatnonzero(np.diff(down.stop, prepend=-1))
         source = np.concatenate([down.source, up.source])
         weight = np.concatenate([down.weight, up.weight])
         arriving = self.semiring.times(states.weight[source], weight)
-        met = arriving[: len(order)]
+        met, opening = arriving[: len(down.stop)], arriving[len(down.stop) :]
         summed = self.semiring.plus.reduceat(met, begin) if begin.size else met
-        target = np.concatenate([np.repeat(np.arange(len(begin)), np.diff(begin, append=len(order))),
-                                 len(begin) + np.arange(len(opened))])  # fmt: skip
         stretch = states.stretch[np.concatenate([down.source[begin], up.source])]
-        node = np.concatenate([down.stop[begin], opened])
-        new = States(stretch, node, np.concatenate([summed, arriving[len(order) :]]))
-        stop = np.concatenate([down.stop, up.stop])
-        word = self.stretches.first[stretch] + step
-        kept = self._kept(new, word, step)
-        place = np.cumsum(kept) - 1
-        edge = kept[target]
-        new = new.at(kept)
-        layer = Layer(new, word[kept], going[source[edge]], place[target[edge]], stop[edge], weight[edge])
+        depth = np.concatenate([self.nodes.depth[down.stop[begin]], new.depth])
+        total, word = np.concatenate([summed, opening]), self.stretches.first[stretch] + step
+        kept = self._kept(stretch, total, self.grammar.ahead(depth, word))
+        opened = self.nodes.add(new.at(kept[len(begin) :]))
+        node = np.concatenate([down.stop[begin][kept[: len(begin)]], opened])
+        group = np.repeat(np.arange(len(begin)), np.diff(begin, append=len(met)))
+        target = np.concatenate([group, np.arange(len(begin), len(kept))])
+        edge, place = kept[target], np.cumsum(kept) - 1
+        stop = np.concatenate([down.stop, up.stop])[edge]
+        reached = States(stretch[kept], node, total[kept])
+        layer = Layer(reached, word[kept], going[source[edge]], place[target[edge]], stop, weight[edge])
         return self._scaled(layer, step)
 
-    def _kept(self, states: States, word: Ints, step: int) -> Bools:
+    def _kept(self, stretch: Ints, weight: Floats, ahead: Floats) -> Bools:
         """Which states are worth going on with."""
-        hope = self.semiring.times(states.weight, self.grammar.ahead(self.nodes, states, word))
+        hope = self.semiring.times(weight, ahead)
         if self.semiring is BEST:
-            kept: Bools = hope >= np.asarray(self.limits.least)[states.stretch]
+            kept: Bools = hope >= np.asarray(self.limits.least)[stretch]
         else:
-            whole = np.bincount(states.stretch, hope)
-            kept = (hope >= self.limits.least * whole[states.stretch]) & (states.weight > 0)
-        count = np.bincount(states.stretch[kept], minlength=1)
-        if count.max() > self.limits.width:
-            self._narrow(states.stretch, hope, kept)
+            kept = (hope >= self.limits.least * np.bincount(stretch, hope)[stretch]) & (weight > 0)
+        if np.bincount(stretch[kept], minlength=1).max() > self.limits.width:
+            self._narrow(stretch, hope, kept)
         return kept
 
     def _narrow(self, stretch: Ints, hope: Floats, kept: Bools) -> None:
@@ -312,6 +317,10 @@ class ClosedNodes(NamedTuple):
     end: Ints
     name: Ints
     share: Floats
+
+    def at(self, rows: Bools) -> ClosedNodes:
+        """Some of the nodes."""
+        return ClosedNodes(self.start[rows], self.end[rows], self.name[rows], self.share[rows])
 
 
 def closed(nodes: OpenNodes, edges: Edges) -> ClosedNodes:

@@ -39,6 +39,7 @@ class Search:
     deepest: int | None = None  # the deepest level searched, or the highest stack of 4tg; None: see the vocabulary
     pooling: Literal["sum", "mean"] = "mean"  # how a name's scores at the gaps of its node are pooled for confidences
     temperature: float = 1.0  # what scores are divided by for confidences; above 1 lowers them
+    joint: bool = False  # depths and names are searched together, not depths first; consistent is then always true
 
     def __post_init__(self) -> None:
         """Refuse settings out of range."""
@@ -117,6 +118,10 @@ class Scores(NamedTuple):
         for a, b in pairwise([0, *cuts.tolist(), len(self.lengths)]):
             span = slice(int(ends[a - 1]) if a else 0, int(ends[b - 1]) if b else 0)
             yield Scores(self.n[span], self.c[span], self.u[span], self.lengths[a:b])
+
+    def at(self, words: Ints) -> Scores:
+        """The scores of some words, each as a sentence of its own."""
+        return Scores(self.n[words], self.c[words], self.u[words], np.ones(len(words), dtype=np.int64))
 
     def select(self, sentences: Bools) -> Scores:
         """The scores of some of the sentences."""

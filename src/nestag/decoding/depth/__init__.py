@@ -1,14 +1,15 @@
 """The decoder of abs, rel and dyn."""
 
 from nestag.decoding.arrays import Floats
-from nestag.decoding.candidates import rated_table
+from nestag.decoding.candidates import best_words, rated_entities, rated_table
 from nestag.decoding.decoder import Decoder, decodes
+from nestag.decoding.depth.best import joint_nodes
 from nestag.decoding.depth.marginals import node_shares
 from nestag.decoding.depth.probabilities import rate_spans
 from nestag.decoding.depth.repair import depth_steps, repaired_nodes
 from nestag.decoding.depth.search import depth_machine, legal_nodes
-from nestag.decoding.entities import EntityTable, entities_of
-from nestag.decoding.scores import LabelBatch, Scores, Search, best_labels
+from nestag.decoding.entities import EntityTable, entities_of, replaced
+from nestag.decoding.scores import LabelBatch, Scores, Search
 from nestag.decoding.spans import rate_entities
 from nestag.encodings.base import Naming
 from nestag.encodings.depth import DepthEncoding
@@ -27,12 +28,16 @@ class DepthDecoder(Decoder[DepthEncoding]):
     def search(self, scores: Scores, settings: Search) -> EntityTable:
         """The entities of the best legal labels."""
         machine = depth_machine(self.encoding, self.vocabulary, settings.deepest)
-        nodes = legal_nodes(scores, machine, self.vocabulary, settings)
-        return entities_of(self.chains, nodes, best_labels(scores.u), scores.lengths)
+        nodes, settled = legal_nodes(scores, machine, self.vocabulary, settings)
+        if settings.joint and not settled.all():
+            nodes = replaced(nodes, joint_nodes(scores, ~settled, machine, self.vocabulary), scores.lengths)
+        return entities_of(self.chains, nodes, best_words(self.chains, scores), scores.lengths)
 
     def probabilities(self, scores: Scores, table: EntityTable, settings: Search) -> Floats:
-        """How probable each entity is, over all legal labels."""
+        """How probable each entity is, over all label sequences that the encoding can write (or all legal depths)."""
         machine = depth_machine(self.encoding, self.vocabulary, settings.deepest)
+        if settings.joint:
+            return rated_entities(self.chains, scores, node_shares(machine, self.vocabulary, scores), table)
         members = self.chains.c.members(len(self.chains.types))
         return rate_entities(
             self.chains, scores, table, lambda spans: rate_spans(machine, members, scores, spans, settings)

@@ -46,9 +46,9 @@ class DepthGrammar:
         self._n, self._c, self._viable, self._openings, self._beyond = n, c, viable, openings, beyond
         self._lowest = viable.argmax(axis=0)
 
-    def ahead(self, nodes: OpenNodes, states: States, word: Ints) -> Floats:
+    def ahead(self, depth: Ints, word: Ints) -> Floats:
         """What the depths alone say of what is ahead."""
-        found: Floats = self._beyond[nodes.depth[states.node] - 1, word]
+        found: Floats = self._beyond[depth - 1, word]
         return found
 
     def steps(self, nodes: OpenNodes, states: States, word: Ints) -> tuple[Going, Going, NewNodes]:

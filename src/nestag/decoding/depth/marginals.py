@@ -27,7 +27,7 @@ from nestag.vocabulary import Vocabulary
 LEAST = 1e-3
 """Depths, names and states less probable than this at a gap are left out."""
 
-WIDTH = 256
+WIDTH = 64
 """The most states of a stretch at a gap."""
 
 
@@ -70,9 +70,24 @@ def _relaxed(chain: Chain, sentence: Ints) -> Relaxed:
 def node_shares(
     machine: DepthMachine, vocabulary: Vocabulary, scores: Scores, least: float = LEAST, width: int = WIDTH
 ) -> ClosedNodes:
-    """The nodes that some way has, with their probabilities."""
+    """The nodes that some label sequence has, with their probabilities; where nothing is left, nothing is left out."""
+    found, missed = _node_shares(machine, vocabulary, scores, least, width)
+    if not missed.any() or least == 0:
+        return found
+    again = node_shares(machine, vocabulary, scores.select(missed), 0.0, width)
+    word = np.flatnonzero(np.repeat(missed, scores.lengths))
+    again = again._replace(start=word[again.start], end=word[again.end - 1] + 1)
+    kept = ~np.repeat(missed, scores.lengths)[found.start]
+    return ClosedNodes(*(np.concatenate([old[kept], new]) for old, new in zip(found, again, strict=True)))
+
+
+def _node_shares(
+    machine: DepthMachine, vocabulary: Vocabulary, scores: Scores, least: float, width: int
+) -> tuple[ClosedNodes, Bools]:
+    """The nodes with their probabilities, and the sentences that have a stretch without any way through it."""
     seen = relaxed(machine, scores)
-    last = np.zeros(len(scores.n), dtype=bool)
+    sentence = np.repeat(np.arange(len(scores.lengths)), scores.lengths)
+    last = np.zeros(len(sentence), dtype=bool)
     last[scores.last] = True
     levels = np.array([name.levels for name in vocabulary.c], dtype=np.int64)
     plain = machine.root_names[0]
@@ -81,16 +96,15 @@ def node_shares(
     c = PRODUCTS.labels(scores.c)
     viable = np.concatenate([np.zeros((1, len(last)), dtype=bool), seen.depth >= least])
     viable[2:, cut] = False
-    alone = last & (scores.lengths == 1).repeat(scores.lengths)
-    below = 1 - seen.root
-    named = c[machine.names] * below >= least * c[machine.names].sum(axis=0)
-    openings = openings_of(machine, levels, viable, named, seen.roots >= least, last & ~alone)
-    grammar = DepthGrammar(
-        machine, chains_of(vocabulary).c.root, PRODUCTS, PRODUCTS.labels(scores.n), c, viable, openings, seen.beyond
-    )
+    named = c[machine.names] * (1 - seen.root) >= least * c[machine.names].sum(axis=0)
+    openings = openings_of(machine, levels, viable, named, seen.roots >= least, last & (scores.lengths > 1)[sentence])
+    n = PRODUCTS.labels(scores.n)
+    grammar = DepthGrammar(machine, chains_of(vocabulary).c.root, PRODUCTS, n, c, viable, openings, seen.beyond)
     lattice = Lattice(grammar, stretches, Limits(least, width), PRODUCTS)
     layers = lattice.forward(beginnings(lattice.nodes, stretches, plain))
-    return closed(lattice.nodes, lattice.edges(layers))
+    missed = np.zeros(len(scores.lengths), dtype=bool)
+    missed[sentence[stretches.first[lattice.total == 0]]] = True
+    return closed(lattice.nodes, lattice.edges(layers)), missed
 
 
 def beginnings(nodes: OpenNodes, stretches: Stretches, plain: Ints) -> Ints:

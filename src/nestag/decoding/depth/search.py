@@ -23,14 +23,17 @@ from nestag.decoding.chains import chains_of
 from nestag.decoding.depth.repair import depth_steps
 from nestag.decoding.entities import NamedNodes
 from nestag.decoding.lanes import Lanes, blocks
-from nestag.decoding.nodes import Nodes, nodes_of, summed
-from nestag.decoding.scores import FORBIDDEN, Scores, Search, comparable
+from nestag.decoding.nodes import Nodes, nodes_of
+from nestag.decoding.scores import FORBIDDEN, MISSING, Scores, Search, comparable
 from nestag.decoding.semiring import BEST, Semiring
 from nestag.encodings.depth import DepthEncoding
 from nestag.vocabulary import Vocabulary
 
 LEAST_DEEP, MOST_DEEP = 8, 64
 """How deep is searched at least if n says nothing of it, and at most unless more is asked for."""
+
+CLOSE = 1e-9
+"""Scores that are not farther apart count as equal."""
 
 
 class DepthMachine(NamedTuple):
@@ -132,18 +135,31 @@ def final(total: Floats, machine: DepthMachine, lanes: Lanes, semiring: Semiring
     return at_root
 
 
-def best_depths(scores: Scores, c: Floats, machine: DepthMachine) -> tuple[Ints, Ints]:
-    """The depth after each word in the best legal sequence, and the depth of each sentence's root."""
+class BestDepths(NamedTuple):
+    """The best sequence of depths of each sentence."""
+
+    depth: Ints
+    """After each word."""
+    root: Ints
+    """Of each sentence's root."""
+    score: Floats
+    """Of each sentence."""
+
+
+def best_depths(scores: Scores, c: Floats, machine: DepthMachine) -> BestDepths:
+    """The best depths, every gap with the best name for it."""
     moves = moves_of(scores, c, machine, BEST)
     depth = np.zeros(len(scores.n), dtype=np.int64)
     root = np.ones(len(scores.lengths), dtype=np.int64)
+    score = np.zeros(len(scores.lengths))
     for rows, lanes in blocks(scores.first, scores.lengths, machine.c_row.size):
         here = moves.at(lanes.word)
         total = forward(here, machine, lanes, BEST)
-        chosen = final(total, machine, lanes, BEST).argmax(axis=0)
-        root[rows] = machine.roots[chosen]
+        ending = final(total, machine, lanes, BEST)
+        chosen = ending.argmax(axis=0)
+        root[rows], score[rows] = machine.roots[chosen], ending.max(axis=0)
         depth[lanes.word] = _trace_back(total, here, machine, lanes, chosen) + 1
-    return depth, root
+    return BestDepths(depth, root, score)
 
 
 def _trace_back(total: Floats, moves: Moves, machine: DepthMachine, lanes: Lanes, root: Ints) -> Ints:
@@ -162,20 +178,42 @@ def _trace_back(total: Floats, moves: Moves, machine: DepthMachine, lanes: Lanes
     return state
 
 
-def legal_nodes(scores: Scores, machine: DepthMachine, vocabulary: Vocabulary, search: Search) -> NamedNodes:
-    """The nodes of the best legal sequences that name entities."""
+class LegalNodes(NamedTuple):
+    """The nodes of the best depths that name entities, each with the best name for it."""
+
+    nodes: NamedNodes
+    settled: Bools
+    """For each sentence, whether no label sequence that the encoding can write is better."""
+
+
+def legal_nodes(scores: Scores, machine: DepthMachine, vocabulary: Vocabulary, search: Search) -> LegalNodes:
+    """The nodes of the best depths; a sentence is settled if every gap has the best name for it, and a tree has all."""
     c = comparable(scores.c)
-    depth, root = best_depths(scores, c, machine)
-    depth -= np.repeat(root - 1, scores.lengths)
+    best = best_depths(scores, c, machine)
+    depth = best.depth - np.repeat(best.root - 1, scores.lengths)
     depth[scores.last] = 0
     nodes = nodes_of(depth)
     levels = np.array([name.levels for name in vocabulary.c], dtype=np.int64)
     fits = _fitting(nodes, levels[machine.names]) if search.consistent else None
-    names = _best_names(c, nodes.gaps, nodes.first, machine.names, fits)
-    whole = _named_roots(scores, c, machine, levels, depth, root)
+    names, loss = _best_names(c, nodes.gaps, nodes.first, machine.names, fits)
+    whole = _named_roots(scores, c, machine, levels, depth, best.root)
     named = names >= 0
     parts = (nodes.start[named], whole.start), (nodes.end[named], whole.end), (names[named], whole.c)
-    return NamedNodes(*map(np.concatenate, parts))
+    settled = (best.root == 1) & (best.score > MISSING / 2)
+    settled[_sentence(scores, nodes.start[_unsettled(scores, nodes, names, loss, levels)])] = False
+    return LegalNodes(NamedNodes(*map(np.concatenate, parts)), settled)
+
+
+def _unsettled(scores: Scores, nodes: Nodes, names: Ints, loss: Floats, levels: Ints) -> Bools:
+    """Which nodes have a name that is not the best at some gap or does not fit, or lie over a whole sentence."""
+    whole = nodes.end - nodes.start == scores.lengths[_sentence(scores, nodes.start)]
+    unfit = levels[names] != nodes.depth - nodes.above
+    unsettled: Bools = (loss > CLOSE) | (names < 0) | unfit | whole
+    return unsettled
+
+
+def _sentence(scores: Scores, word: Ints) -> Ints:
+    return np.searchsorted(np.cumsum(scores.lengths), word, side="right")
 
 
 def _fitting(nodes: Nodes, levels: Ints) -> Bools:
@@ -192,16 +230,21 @@ def _named_roots(scores: Scores, c: Floats, machine: DepthMachine, levels: Ints,
     first = np.flatnonzero(np.diff(sentence[gaps], prepend=-1))
     rows = sentence[gaps[first]]
     names = np.concatenate(machine.root_names)
-    chosen = _best_names(c, gaps, first, names, levels[names] == root[rows, None])
+    chosen, _ = _best_names(c, gaps, first, names, levels[names] == root[rows, None])
     return NamedNodes(scores.first[rows], scores.first[rows] + scores.lengths[rows], chosen)
 
 
-def _best_names(c: Floats, gaps: Ints, first: Ints, names: Ints, fits: Bools | None) -> Ints:
-    """The c with the highest sum over the gaps of each node, among the names that fit; -1 if there are no names."""
+def _best_names(c: Floats, gaps: Ints, first: Ints, names: Ints, fits: Bools | None) -> tuple[Ints, Floats]:
+    """The c with the highest sum over the gaps of each node, among those that fit, and how much that is under the best.
+
+    The c is -1 if there are no names.
+    """
     if not names.size or not first.size:
-        return np.full(len(first), -1, dtype=np.int64)
-    total = summed(c, gaps, first, names)
+        return np.full(len(first), -1, dtype=np.int64), np.zeros(len(first))
+    here = c.take(gaps, axis=1)[names]
+    total = np.add.reduceat(here, first, axis=1).T
+    free = np.add.reduceat(here.max(axis=0), first)
     if fits is not None:
         total[~fits] = FORBIDDEN
-    chosen: Ints = names[total.argmax(axis=1)]
-    return chosen
+    chosen = total.argmax(axis=1)
+    return names[chosen], free - total[np.arange(len(first)), chosen]
