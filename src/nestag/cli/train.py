@@ -91,8 +91,12 @@ def one(
     from nestag.files import writing
     from nestag.training.advice import advice
     from nestag.training.card import card
+    from nestag.training.processes import is_first
     from nestag.training.run import train as run_training
 
+    if not is_first():
+        run_training(splits["train"], splits["dev"], output, recipe, seed=seed, use_cpu=cpu)
+        return Row(seed, {})
     bar = ProgressBar(f"seed {seed}")
     try:
         with bar:

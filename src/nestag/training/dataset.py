@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import cycle, islice
 
 import numpy as np
 import torch
@@ -60,7 +61,11 @@ class Numbers(Dataset[int]):
 class BatchSampler(Sampler[list[int]], ABC):
     """Batches of windows; seed and epoch decide their order."""
 
-    def __init__(self, windows: Windows, batch_subwords: int, batch_sentences: int, seed: int) -> None:
+    def __init__(
+        self, windows: Windows, batch_subwords: int, batch_sentences: int, seed: int, processes: int = 1
+    ) -> None:
+        """Several processes take turns; the first batches of an epoch come again where not all would get one."""
+        self.processes = processes
         self.windows, self.sizes = windows, windows.sizes
         self.batch_subwords, self.batch_sentences, self.seed = batch_subwords, batch_sentences, seed
         self.epoch = 0
@@ -75,12 +80,14 @@ class BatchSampler(Sampler[list[int]], ABC):
 
     def __iter__(self) -> Iterator[list[int]]:
         rng = random.Random(f"{self.seed} {self.epoch}")  # noqa: S311 - an order, not a secret
-        for batch in self.batches(rng):
+        found = self.batches(rng)
+        for batch in islice(cycle(found), len(found) + -len(found) % self.processes):
             yield batch.tolist()
 
     @cached_property
     def _count(self) -> int:
-        return len(self.batches(None))
+        found = len(self.batches(None))
+        return found + -found % self.processes
 
     def __len__(self) -> int:
         return self._count

@@ -51,8 +51,13 @@ class TrainingPlan:
         return -(-self.steps // self.evaluate_every)
 
 
-def plan_for(recipe: Recipe, sizes: Ints, dev_subwords: int, sentence: Ints | None = None) -> TrainingPlan:
-    """The plan for windows of these sizes; without the sentence of each window, each is a sentence."""
+def plan_for(
+    recipe: Recipe, sizes: Ints, dev_subwords: int, sentence: Ints | None = None, processes: int = 1
+) -> TrainingPlan:
+    """The plan for windows of these sizes; without the sentence of each window, each is a sentence.
+
+    In a step every process takes batches of its own.
+    """
     subwords = int(sizes.sum())
     batch_subwords = given(recipe.batch_subwords) or batch_for(subwords)
     if recipe.batching == "fixed":
@@ -60,7 +65,7 @@ def plan_for(recipe: Recipe, sizes: Ints, dev_subwords: int, sentence: Ints | No
         found = len(sentence_batches(sizes, sentence, batch_subwords, recipe.batch_sentences))
     else:
         found = len(batches(sizes, batch_subwords, recipe.batch_sentences))
-    epoch_steps = max(1, -(-found // recipe.gradient_accumulation_steps))
+    epoch_steps = max(1, -(-found // (recipe.gradient_accumulation_steps * processes)))
     epochs = given(recipe.epochs)
     steps = given(recipe.steps) or (epochs * epoch_steps if epochs else steps_for(epoch_steps))
     seen = subwords * steps / epoch_steps

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -31,6 +31,7 @@ from nestag.predictor import Settings
 from nestag.recognizer import NestedNER, load_tokenizer
 from nestag.subwords import Layout
 from nestag.tagger import Tagger
+from nestag.training import processes
 from nestag.training.calibration import temperature_for
 from nestag.training.dataset import TrainingSet
 from nestag.training.folder import CHECKPOINTS
@@ -84,10 +85,13 @@ def train(
     _refuse_empty(training, dev)
     _refuse_loggers(report_to)
     folder = Path(output)
-    with claimed(folder, claim_of(chosen, seed, training, dev)), _explained(folder):
+    claim = claimed(folder, claim_of(chosen, seed, training, dev)) if processes.is_first() else nullcontext()
+    with claim, _explained(folder):
         if not is_finished(folder):
             _train(training, dev, folder, chosen, seed, watch, report_to, use_cpu)
-        shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
+            processes.wait_for_all()
+        if processes.is_first():
+            shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
         return _finished(folder, chosen, "cpu" if use_cpu else None)
 
 
@@ -109,10 +113,12 @@ def _train(
     layout = _laid_out(recognizer, nested)
     labels = [vocabulary.ids(vocabulary.encode(sentence)) for sentence in nested]
     dev_subwords = int(_laid_out(recognizer, dev).windows.sizes.sum())
-    plan = plan_for(recipe, layout.windows.sizes, dev_subwords, layout.windows.sentence)
+    plan = plan_for(recipe, layout.windows.sizes, dev_subwords, layout.windows.sentence, processes.count())
     corpus = TrainingSet.of(layout, labels)
     trainer = NestedTrainer(recognizer, corpus, dev, folder, recipe, plan, seed, watch, report_to, use_cpu)
     trainer.run()
+    if not processes.is_first():
+        return
     assert trainer.best is not None
     recognizer.model.load_state_dict(trainer.best)
     recognizer.model.requires_grad_(True)

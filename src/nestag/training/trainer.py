@@ -21,6 +21,7 @@ from nestag.data import Sentence
 from nestag.interruption import interruptible
 from nestag.recognizer import NestedNER
 from nestag.scorer import computing
+from nestag.training import processes
 from nestag.training.average import Average, copied
 from nestag.training.checkpoints import State, Weights, load_state, save_state
 from nestag.training.dataset import SAMPLERS, Numbers, TrainingSet
@@ -56,7 +57,9 @@ class NestedTrainer(Trainer):
     ) -> None:
         self.recognizer, self.corpus, self.folder, self.recipe = recognizer, corpus, folder, recipe
         windows = corpus.layout.windows
-        self.sampler = SAMPLERS[recipe.batching](windows, plan.batch_subwords, recipe.batch_sentences, seed)
+        self.sampler = SAMPLERS[recipe.batching](
+            windows, plan.batch_subwords, recipe.batch_sentences, seed, processes.count()
+        )
         self.score_dev = DevScorer(recognizer, dev, labels=recipe.best_epoch == "labels")
         self.progress = Progress(plan)
         if torch.cuda.is_available() and not use_cpu:
@@ -132,15 +135,15 @@ class NestedTrainer(Trainer):
 
     def mean_loss(self) -> float | None:
         """The mean loss since dev was scored last, or None before the first step."""
-        return self.loss_sum.item() / self.loss_steps if self.loss_steps else None
+        return processes.mean(self.loss_sum.item() / self.loss_steps) if self.loss_steps else None
 
     def evaluate(self, *_: Any, **__: Any) -> dict[str, float]:
         """Score dev with the averaged weights; the best ones are kept."""
         best, loss = self.progress.best, self.mean_loss()
         with self.average.swapped_in() if self.average else nullcontext():
-            found, labels = self.score_dev()
+            found, labels = processes.from_first(self.score_dev)
             scoring = Scoring(self.state.global_step, loss or 0.0, found, self.seconds, labels)
-            if best is None or scoring.rank > best.rank:
+            if processes.is_first() and (best is None or scoring.rank > best.rank):
                 self.best = copied(self.recognizer.model)
         self.progress.loss = loss
         self.progress.dev.append(scoring)
@@ -154,6 +157,8 @@ class NestedTrainer(Trainer):
     def _save_checkpoint(self, *arguments: Any, **named: Any) -> None:
         """Trainer's checkpoint, and ours in the same folder."""
         super()._save_checkpoint(*arguments, **named)
+        if not processes.is_first():
+            return
         checkpoint = self.folder / CHECKPOINTS / f"checkpoint-{self.state.global_step}"
         average = self.average
         state = State(
@@ -192,9 +197,10 @@ class _Follow(TrainerCallback):
         self._time(state.global_step)
         self._tell(state)
         last = state.global_step >= plan.steps
+        several = processes.count() > 1  # whose clocks could disagree
         control.should_evaluate = state.global_step % plan.evaluate_every == 0 or last
         control.should_save = bool(trainer.interrupted) or (
-            control.should_evaluate and not last and time.monotonic() - self.saved >= CHECKPOINT_SECONDS
+            control.should_evaluate and not last and (several or time.monotonic() - self.saved >= CHECKPOINT_SECONDS)
         )
         if control.should_save:
             self.saved = time.monotonic()
@@ -240,6 +246,7 @@ def _arguments(
         gradient_accumulation_steps=recipe.gradient_accumulation_steps,
         max_grad_norm=recipe.max_grad_norm,
         use_cpu=use_cpu,
+        accelerator_config={"even_batches": False},  # the sampler sees to that, with batches of different sizes
         eval_strategy="no",  # the callback says when
         save_strategy="no",
         logging_steps=max(1, plan.evaluate_every // 4),
