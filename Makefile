@@ -21,7 +21,7 @@ demo: $(VENV)/demo.stamp  ## See the main job done on the embedded defaults
 	@$(BIN)/python -m nestag demo
 
 test: $(VENV)/dev.stamp  ## Run the tests
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist loadgroup
 
 check: $(VENV)/dev.stamp  ## Check style, types and the direction of imports
 	$(BIN)/ruff format --check .

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,8 +21,8 @@ from two_sentences import CORPUS, MANY, quick
 
 @pytest.mark.parametrize(("windows", "processes"), [(4, 2), (5, 2), (1, 3)])
 def test_every_process_gets_as_many_batches(windows: int, processes: int) -> None:
-    sizes = np.full(windows, 10)
-    sampler = BySize(sizes, 10, 0, seed=1, processes=processes)
+    given: Any = SimpleNamespace(sizes=np.full(windows, 10))
+    sampler = BySize(given, 10, 0, seed=1, processes=processes)
     found = list(sampler)
     assert len(found) == len(sampler)
     assert len(found) % processes == 0

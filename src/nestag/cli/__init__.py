@@ -21,6 +21,7 @@ COMMANDS = {
     "train": "nestag.cli.train",
     "predict": "nestag.cli.predict",
     "serve": "nestag.cli.serve",
+    "tag": "nestag.cli.tag",
     "evaluate": "nestag.cli.evaluate",
     "benchmark": "nestag.cli.benchmark",
     "experiment": "nestag.lab.commands.experiment",

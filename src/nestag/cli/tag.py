@@ -1,0 +1,150 @@
+"""tag: files of rows in, the same rows with their entities out, on one machine or a cluster."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+
+from nestag.cli.output import Forms, show
+from nestag.cli.predict import _threshold
+from nestag.cli.splits import Cutter, Language, Words
+from nestag.cli.terminal import tell
+from nestag.scale import Finished, Job
+from nestag.scale.cluster import Cluster
+from nestag.scale.run import tag as tag_files
+from nestag.scale.summary import Totals
+
+EVERY = 10.0
+"""Seconds between two lines about progress where nobody sees a bar."""
+
+SHOWN = 20
+"""Failures that are listed."""
+
+
+class Kinds(StrEnum):
+    """What files of rows are read."""
+
+    PARQUET = "parquet"
+    JSONL = "jsonl"
+    TEXT = "text"
+
+
+class Written(StrEnum):
+    """What is written."""
+
+    PARQUET = "parquet"
+    JSONL = "jsonl"
+
+
+class Devices(StrEnum):
+    """What a model runs on."""
+
+    CPU = "cpu"
+    CUDA = "cuda"
+
+
+def tag(
+    *,
+    source: Annotated[str, typer.Argument(metavar="IN", help="A file, folder or glob of Parquet, JSON Lines or text.")],
+    out: Annotated[str, typer.Argument(metavar="OUT", help="The folder to write, here or e.g. s3://bucket/folder.")],
+    model: Annotated[str, typer.Option("--model", metavar="M", help="A folder of a model, or a name on the hub.")],
+    address: Annotated[
+        str | None, typer.Option(metavar="RAY", help="A running Ray cluster, or auto; else one is started here.")
+    ] = None,
+    workers: Annotated[int | None, typer.Option(min=1, help="Workers; else one for each processor or GPU.")] = None,
+    text_column: Annotated[str, typer.Option(metavar="NAME", help="The column with text.")] = "text",
+    tokens_column: Annotated[
+        str, typer.Option(metavar="NAME", help="A column with lists of words, instead of text.")
+    ] = "",
+    keep: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="A column to copy to the output; may be given again.")
+    ] = None,
+    read_as: Annotated[
+        Kinds | None, typer.Option("--from", help="What the files are, if their names do not say it.")
+    ] = None,
+    write_as: Annotated[Written, typer.Option("--to", help="What is written.")] = Written.PARQUET,
+    part_size: Annotated[
+        float | None,
+        typer.Option(min=0.000001, metavar="MIB", help="Text in a part, the unit of work; else what suits the device."),
+    ] = None,
+    device: Annotated[Devices | None, typer.Option(help="What to run on; else GPUs if there are any.")] = None,
+    threshold: Annotated[
+        float | None, typer.Option(min=0, max=1, help="Leave out entities of less confidence; else as the model says.")
+    ] = None,
+    type_threshold: Annotated[
+        list[str] | None, typer.Option(metavar="TYPE=VALUE", help="The same for one type; may be given again.")
+    ] = None,
+    decoding: Annotated[str | None, typer.Option(metavar="D", help="legal or greedy, if not as trained.")] = None,
+    tokenizer: Cutter = Words.SPACY,
+    language: Language = "en",
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Compare the hashes of parts that are done, not only their sizes.")
+    ] = False,
+    forms: Forms,
+) -> None:
+    """Find nested entities in files of any size, exactly once: the same command again goes on where it stopped."""
+    changes: dict[str, Any] = {
+        name: value for name, value in (("threshold", threshold), ("decoding", decoding)) if value is not None
+    }
+    if type_threshold:
+        changes["thresholds"] = dict(map(_threshold, type_threshold))
+    job = Job(
+        text=text_column,
+        tokens=tokens_column,
+        keep=tuple(keep or ()),
+        kind=read_as.value if read_as else None,
+        form=write_as.value,
+        tokenizer=tokenizer.value,
+        language=language,
+        part_bytes=max(1, round(part_size * 2**20)) if part_size else 0,
+        device=device.value if device else "",
+        changes=changes,
+    )
+    form = forms.chosen
+    with _watching() as watch:
+        finished = tag_files(source, out, model, job, Cluster(address, workers), verify=verify, watch=watch)
+    show(finished.totals.table(), form)
+    _tell_failures(finished)
+    if not finished.complete:
+        raise typer.Exit(1)
+
+
+def _tell_failures(finished: Finished) -> None:
+    failures = finished.totals.failures
+    if finished.left:
+        tell(f"left out: {finished.left:,} files of other kinds")
+    for failure in failures[:SHOWN]:
+        tell(f"failed: {failure.file}: {failure.error}")
+    if len(failures) > SHOWN:
+        tell(f"and {len(failures) - SHOWN:,} more")
+    if failures:
+        tell("the rest is done; mend these and give the same command again")
+
+
+@contextmanager
+def _watching() -> Iterator[Callable[[Totals], None]]:
+    """Progress on the error stream: one line that changes for a person, now and then a line for a file."""
+    if sys.stderr is None or not sys.stderr.isatty():
+        yield _Lines()
+        return
+    from rich.console import Console
+    from rich.status import Status
+
+    with Status("starting", console=Console(stderr=True)) as status:
+        yield lambda totals: status.update(totals.line())
+
+
+class _Lines:
+    def __init__(self) -> None:
+        self.told = time.monotonic()
+
+    def __call__(self, totals: Totals) -> None:
+        if time.monotonic() - self.told >= EVERY:
+            tell(totals.line())
+            self.told = time.monotonic()

@@ -1,0 +1,112 @@
+"""Inputs: the files of rows that an address stands for.
+
+An address is a file, a folder with all that is below it, or a glob. Names that begin with a dot or an underscore are
+not data, as everywhere in this trade.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any
+
+from nestag.errors import InputError
+from nestag.files.packed import SUFFIX
+from nestag.scale.job import Kind
+from nestag.scale.storage import explained, filesystem, local_path, stored
+
+KINDS: dict[str, Kind] = {
+    ".parquet": "parquet", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl", ".txt": "text", ".text": "text",
+}  # fmt: skip
+READERS = 16
+"""Files that are asked about at the same time."""
+
+_MAGIC = "*?["
+
+
+@dataclass(frozen=True)
+class InputFile:
+    """A file of rows; size and version say whether it is still the same."""
+
+    name: str  # below the folder or glob it was found by
+    address: str
+    size: int
+    version: str
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """The files of rows, by name, and what they all are."""
+
+    kind: Kind
+    files: tuple[InputFile, ...]
+    left: int  # files of other kinds that were found too
+
+
+def kind_of(name: str) -> Kind | None:
+    """What a file is by its name.
+
+    >>> kind_of("news/2024.jsonl.gz"), kind_of("a.csv")
+    ('jsonl', None)
+    """
+    return KINDS.get(PurePosixPath(name.lower().removesuffix(SUFFIX)).suffix)
+
+
+def find_inputs(address: str, kind: Kind | None = None) -> Inputs:
+    """The files of rows at an address, all of one kind; those of a kind that is named may have any name."""
+    found = _listed(address)
+    kinds = Counter(kind_of(file.name) for file in found)
+    del kinds[None]
+    if not found or not (kind or kinds):
+        raise InputError("there are no files of rows; give a file, a folder or a glob of Parquet, JSON Lines or text"
+                         " files, and --from if their names do not say what they are", address)  # fmt: skip
+    if kind is None and len(kinds) > 1:
+        raise InputError(f"there are files of {' and '.join(sorted(map(str, kinds)))}; choose one kind with --from or"
+                         " a glob", address)  # fmt: skip
+    chosen: Kind = kind or next(iter(kinds))  # type: ignore[assignment]
+    if kind and not kinds:  # names that say nothing
+        return Inputs(kind, tuple(found), 0)
+    files = tuple(file for file in found if kind_of(file.name) == chosen)
+    if not files:
+        raise InputError(f"there are no files of {chosen}; drop --from or give another address", address)
+    return Inputs(chosen, files, len(found) - len(files))
+
+
+def _listed(address: str) -> list[InputFile]:
+    """Every file at an address, by name."""
+    fs, path = filesystem(address)
+    with explained(address):
+        if any(sign in path for sign in _MAGIC):
+            root = _fixed(path)
+            paths = fs.glob(path)
+        else:
+            alone = fs.isfile(path)
+            root = str(PurePosixPath(path).parent) if alone else path
+            paths = [path] if alone else fs.find(path)
+        with ThreadPoolExecutor(READERS) as pool:  # listings do not always tell what `info` tells
+            infos = list(pool.map(fs.info, paths))
+    files = [_input(info, root, fs, local_path(address) is not None) for info in infos if info["type"] == "file"]
+    return sorted((file for file in files if not _is_hidden(file.name)), key=lambda file: file.name)
+
+
+def _input(info: dict[str, Any], root: str, fs: Any, local: bool) -> InputFile:
+    file = stored(info)
+    name = file.path.removeprefix(root).lstrip("/")
+    return InputFile(name, file.path if local else fs.unstrip_protocol(file.path), file.size, file.version)
+
+
+def _fixed(path: str) -> str:
+    """The folder above the first part of a path with a wildcard.
+
+    >>> _fixed("/data/2024-*/part-?.parquet")
+    '/data'
+    """
+    parts = PurePosixPath(path).parts
+    first = next(place for place, part in enumerate(parts) if any(sign in part for sign in _MAGIC))
+    return str(PurePosixPath(*parts[:first]))
+
+
+def _is_hidden(name: str) -> bool:
+    return any(part.startswith((".", "_")) for part in PurePosixPath(name).parts)

@@ -1,0 +1,104 @@
+"""The manifest of an output folder: which model, settings and inputs it is for. Others are refused."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import nestag
+from nestag.errors import InputError
+from nestag.scale.inputs import InputFile
+from nestag.scale.job import Job
+from nestag.scale.outcome import OWN
+from nestag.scale.storage import Folder, filesystem, local_path
+from nestag.validation import to_mapping
+
+MANIFEST = f"{OWN}/manifest.json"
+FORMAT = 1
+"""The layout of an output folder."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What an output folder is for."""
+
+    model: str  # its hash
+    job: Job
+    kind: str
+    schema: tuple[str, ...]
+    files: tuple[InputFile, ...]
+
+    def as_mapping(self) -> dict[str, Any]:
+        """As it is written; nothing in it depends on the machine or the time."""
+        bound = {
+            "format": FORMAT, "nestag": nestag.__version__, "model": self.model, "kind": self.kind,
+            "schema": list(self.schema), **to_mapping(self.job),
+        }  # fmt: skip
+        return {"bound": bound, "files": {file.name: [file.size, file.version] for file in self.files}}
+
+
+def claim(out: Folder, wanted: Claim) -> None:
+    """Begin to write to a folder, or go on; one of another model, of other settings or inputs is refused.
+
+    Files that came to the inputs since are added. Files that are no longer found, for instance by a narrower glob, are
+    refused, because a finished folder must hold all that its manifest names.
+    """
+    new = wanted.as_mapping()
+    old = _read(out)
+    if old is None:
+        _refuse_occupied(out)
+    else:
+        _refuse_other(old["bound"], new["bound"], out)
+        _refuse_changed(old["files"], new["files"], out)
+    if old != new:
+        out.write(MANIFEST, json.dumps(new, ensure_ascii=False, indent=1).encode() + b"\n")
+
+
+def refuse_inside(source: str, out: str) -> None:
+    """Refuse an output folder inside the inputs: the next run would read it."""
+    (_, above), (_, below) = filesystem(source), filesystem(out)
+    same = (local_path(source) is None) == (local_path(out) is None)
+    if same and f"{below.rstrip('/')}/".startswith(f"{above.rstrip('/')}/"):
+        raise InputError("lies inside the inputs, and would be read as one of them; write elsewhere", out)
+
+
+def _read(out: Folder) -> Any:
+    if MANIFEST.rpartition("/")[2] not in out.sizes(OWN):
+        return None
+    try:
+        found = json.loads(out.read(MANIFEST))
+        if set(found) == {"bound", "files"}:
+            return found
+    except (ValueError, TypeError):
+        pass
+    raise InputError("is not what nestag wrote; write to a new folder", out.at(MANIFEST))
+
+
+def _refuse_occupied(out: Folder) -> None:
+    there = [name for name in out.sizes() if not name.startswith(".")]
+    if there:
+        raise InputError(f"holds files of others, such as {min(there)!r}; write to a new folder", out.address)
+
+
+def _refuse_other(old: Mapping[str, Any], new: Mapping[str, Any], out: Folder) -> None:
+    for name in dict.fromkeys([*old, *new]):
+        if old.get(name) != new.get(name):
+            raise InputError(
+                f"was begun with {_shown(name, old.get(name))}, and this is {_shown(name, new.get(name))};"
+                " write to a new folder, or give the same again",
+                out.address,
+            )
+
+
+def _shown(name: str, value: object) -> str:
+    shown = str(value)[:12] if name == "model" else json.dumps(value, ensure_ascii=False)
+    return f"{name} {shown}"
+
+
+def _refuse_changed(old: Mapping[str, Any], new: Mapping[str, Any], out: Folder) -> None:
+    for name, version in old.items():
+        if new.get(name) != version:
+            what = "was changed" if name in new else "is no longer among the inputs"
+            raise InputError(f"{what} since {out.address} was begun; write to a new folder", name)

@@ -1,0 +1,152 @@
+"""Outputs: rows with their entities as one Parquet or JSON Lines file, the same bytes for the same rows.
+
+    file: string, position: int64, the columns that are kept, and
+    entities: list<struct<start: int32, end: int32, type: string, confidence: double, text: string>>
+
+Starts and ends are half-open and count characters of a text, or words where words were given.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+from collections.abc import Sequence
+from itertools import chain
+from typing import IO, TYPE_CHECKING, Any, Protocol
+
+from nestag.predictor import TextEntity
+from nestag.scale.job import ENTITIES, FILE, POSITION, Form
+from nestag.scale.rows import Batch
+from nestag.scale.storage import library
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
+
+ROW_GROUP = 16_000
+"""Rows of a row group."""
+
+DECIMALS = 4
+"""Of confidences."""
+
+Found = Sequence[Sequence[TextEntity]]
+
+
+class Writer(Protocol):
+    """What writes the rows of one part."""
+
+    def write(self, batch: Batch, found: Found) -> None:
+        """Write rows and the entities found in them."""
+        ...
+
+    def close(self) -> None:
+        """Write what is still waiting."""
+        ...
+
+
+def writer_for(form: Form, stream: IO[bytes], file: str) -> Writer:
+    """What writes one part in a form."""
+    return (ParquetWriter if form == "parquet" else LinesWriter)(stream, file)
+
+
+def entity_type() -> Any:
+    """The Arrow type of the column of entities."""
+    pa = library("pyarrow")
+    fields = [
+        ("start", pa.int32()), ("end", pa.int32()), ("type", pa.string()), ("confidence", pa.float64()),
+        ("text", pa.string()),
+    ]  # fmt: skip
+    return pa.list_(pa.struct(fields))
+
+
+def rounded(entity: TextEntity) -> TextEntity:
+    """An entity as it is written."""
+    return entity._replace(confidence=round(entity.confidence, DECIMALS))
+
+
+class ParquetWriter:
+    """Rows as Parquet: row groups of a fixed size, one compression, no times."""
+
+    def __init__(self, stream: IO[bytes], file: str) -> None:
+        self.stream, self.file = stream, file
+        self.waiting: list[Any] = []
+        self.rows = 0
+        self.writer: Any = None
+
+    def write(self, batch: Batch, found: Found) -> None:
+        """Write rows and the entities found in them."""
+        pa = library("pyarrow")
+        names, columns = batch.kept.schema.names, batch.kept.columns
+        file = pa.array([self.file] * len(batch.positions), pa.string())
+        table = pa.table(
+            [file, pa.array(batch.positions, pa.int64()), *columns, _entities(found)],
+            names=[FILE, POSITION, *names, ENTITIES],
+        )
+        self.waiting.append(table)
+        self.rows += table.num_rows
+        if self.writer is None:
+            self.writer = library("pyarrow.parquet").ParquetWriter(self.stream, table.schema, compression="zstd")
+        if self.rows >= ROW_GROUP:
+            self._flush()
+
+    def close(self) -> None:
+        """Write what is still waiting, and the footer."""
+        if self.rows:
+            self._flush()
+        self.writer.close()
+
+    def _flush(self) -> None:
+        table = library("pyarrow").concat_tables(self.waiting).combine_chunks()
+        self.writer.write_table(table, row_group_size=max(1, table.num_rows))
+        self.waiting, self.rows = [], 0
+
+
+def _entities(found: Found) -> Any:
+    """The column of entities."""
+    pa = library("pyarrow")
+    offsets = [0]
+    for entities in found:
+        offsets.append(offsets[-1] + len(entities))
+    rows = map(rounded, chain.from_iterable(found))
+    start, end, kind, text, confidence = list(zip(*rows, strict=True)) or [()] * 5
+    values = {"start": start, "end": end, "type": kind, "confidence": confidence, "text": text}
+    fields = list(entity_type().value_type)
+    inner = pa.StructArray.from_arrays([pa.array(values[field.name], field.type) for field in fields], fields=fields)
+    return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), inner)
+
+
+class LinesWriter:
+    """Rows as JSON Lines."""
+
+    def __init__(self, stream: IO[bytes], file: str) -> None:
+        self.stream, self.file = stream, file
+
+    def write(self, batch: Batch, found: Found) -> None:
+        """Write rows and the entities found in them."""
+        kept = batch.kept.to_pylist() if batch.kept.num_columns else [{}] * len(batch.positions)
+        for position, others, entities in zip(batch.positions, kept, found, strict=True):
+            record = {FILE: self.file, POSITION: position, **others}
+            record[ENTITIES] = [rounded(entity)._asdict() for entity in entities]
+            self.stream.write(json.dumps(record, ensure_ascii=False, default=str).encode() + b"\n")
+
+    def close(self) -> None:
+        """Nothing waits."""
+
+
+class Hashing(io.RawIOBase):
+    """A stream that passes bytes on and keeps their number and hash."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self.stream, self.digest, self.size = stream, hashlib.sha256(), 0
+
+    def writable(self) -> bool:
+        """It is for nothing else."""
+        return True
+
+    def write(self, data: ReadableBuffer, /) -> int:
+        """Pass bytes on."""
+        view = memoryview(data).cast("B")
+        self.digest.update(view)
+        self.size += len(view)
+        self.stream.write(view)
+        return len(view)

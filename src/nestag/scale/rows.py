@@ -1,0 +1,250 @@
+"""Rows: a part of a file -> what is tagged, what is kept, and what has to be set aside.
+
+A row that cannot be tagged (null, not text, too long, not UTF-8) is set aside with the reason; a file that cannot be
+read any further is a `BadFileError`. One part is read by one reader from its beginning to its end.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, BinaryIO, NamedTuple, cast
+
+from nestag.errors import InputError
+from nestag.files import LONGEST_LINE
+from nestag.files.packed import is_packed
+from nestag.scale.job import Job
+from nestag.scale.plan import Part
+from nestag.scale.storage import explained, library, opened, status
+
+ROWS = 1_000
+"""Rows that are read and written together."""
+
+MOST_BYTES = 10 * 2**20
+"""Bytes of UTF-8 of one row; a longer one is set aside."""
+
+SHOWN = 80
+"""Characters of a bad row that are shown."""
+
+_SKIP = 2**20
+
+
+class BadFileError(InputError):
+    """An input file that cannot be read; the other files can."""
+
+
+class BadRow(NamedTuple):
+    """A row that was set aside, and why."""
+
+    position: int
+    error: str
+    excerpt: str
+
+
+@dataclass
+class Batch:
+    """Some rows of a part."""
+
+    positions: list[int] = field(default_factory=list)
+    values: list[Any] = field(default_factory=list)  # texts, or lists of words
+    kept: Any = None  # a table of Arrow with the columns to keep
+    bad: list[BadRow] = field(default_factory=list)
+
+
+def read_part(part: Part, job: Job) -> Iterator[Batch]:
+    """The rows of a part in batches; every reader of a part gets the same ones."""
+    address = part.file.address
+    try:
+        now = status(address)
+        if (now.size, now.version) != (part.file.size, part.file.version):
+            raise InputError("it was changed after the run began; write it to a new folder and start again", address)
+        with opened(address) as stream, explained(address):
+            yield from (_table_batches if part.kind == "parquet" else _line_batches)(stream, part, job)
+    except InputError as error:
+        raise BadFileError(error.message, part.file.name) from None
+
+
+def _table_batches(stream: BinaryIO, part: Part, job: Job) -> Iterator[Batch]:
+    pa, pq = library("pyarrow"), library("pyarrow.parquet")
+    at = part.position
+    try:
+        table = pq.ParquetFile(stream)
+        columns = [job.column, *job.keep]
+        groups = list(range(part.first, part.last))
+        for found in table.iter_batches(ROWS, row_groups=groups, columns=columns) if groups else ():
+            yield _table_batch(pa.Table.from_batches([found]), at, job)
+            at += found.num_rows
+        if at == part.position:
+            yield _table_batch(table.schema_arrow.empty_table(), at, job)
+    except pa.ArrowException as error:
+        raise InputError(f"cannot be read as Parquet ({error}); write it again", part.file.address) from None
+
+
+def _table_batch(table: Any, at: int, job: Job) -> Batch:
+    batch = Batch()
+    good: list[int] = []
+    for row, raw in enumerate(_cells(table.column(job.column), job)):
+        try:
+            value = _words(raw) if job.tokens else _text(raw)
+        except ValueError as error:
+            batch.bad.append(BadRow(at + row, str(error), _excerpt(raw)))
+        else:
+            good.append(row)
+            batch.positions.append(at + row)
+            batch.values.append(value)
+    batch.kept = table.select(list(job.keep)).take(library("pyarrow").array(good, "int64"))
+    return batch
+
+
+def _cells(column: Any, job: Job) -> list[Any]:
+    """The cells of a column: strings, or bytes if not all of them are UTF-8."""
+    pa = library("pyarrow")
+    try:
+        column.validate(full=True)
+        return cast(list[Any], column.to_pylist())
+    except pa.ArrowInvalid:
+        return cast(
+            list[Any], column.cast(pa.large_list(pa.large_binary()) if job.tokens else pa.large_binary()).to_pylist()
+        )
+
+
+def _line_batches(stream: BinaryIO, part: Part, job: Job) -> Iterator[Batch]:
+    parse: Callable[[bytes, Job], _Parsed | None] = _from_json if part.kind == "jsonl" else _from_text
+    batch, kept = Batch(), list[tuple[str | None, ...]]()
+    for position, raw in _lines(stream, part, LONGEST_LINE if part.kind == "jsonl" else MOST_BYTES + 2):
+        try:
+            parsed = parse(raw.removeprefix(b"\xef\xbb\xbf") if position == 0 else raw, job)
+        except ValueError as error:
+            batch.bad.append(BadRow(position, str(error), _excerpt(raw)))
+        else:
+            if parsed is not None:
+                batch.positions.append(position)
+                batch.values.append(parsed.value)
+                kept.append(parsed.kept)
+        if len(batch.values) + len(batch.bad) == ROWS:
+            yield _with_kept(batch, kept, job)
+            batch, kept = Batch(), []
+    yield _with_kept(batch, kept, job)
+
+
+def _lines(stream: BinaryIO, part: Part, longest: int) -> Iterator[tuple[int, bytes]]:
+    """The lines that begin in a part, each with its first byte; of one that is too long its beginning."""
+    packed = is_packed(part.file.name)
+    at = part.first
+    if at and not packed:
+        stream.seek(at - 1)
+        at += _skip_line(stream) - 1
+    while packed or at < part.last:
+        line = stream.readline(longest + 1)
+        if not line:
+            return
+        size = len(line) + (0 if line.endswith(b"\n") or len(line) <= longest else _skip_line(stream))
+        yield at, line
+        at += size
+
+
+def _skip_line(stream: BinaryIO) -> int:
+    """Read to the end of a line; how many bytes that was."""
+    size = 0
+    while piece := stream.readline(_SKIP):
+        size += len(piece)
+        if piece.endswith(b"\n"):
+            break
+    return size
+
+
+class _Parsed(NamedTuple):
+    value: str | list[str]
+    kept: tuple[str | None, ...]
+
+
+def _from_text(raw: bytes, job: Job) -> _Parsed:
+    return _Parsed(_decoded(raw.removesuffix(b"\n").removesuffix(b"\r")), ())
+
+
+def _from_json(raw: bytes, job: Job) -> _Parsed | None:
+    """A line of JSON; an empty one is no row."""
+    if not raw.strip():
+        return None
+    if len(raw) > LONGEST_LINE:
+        raise ValueError(f"the line is longer than {LONGEST_LINE:,} bytes")
+    text = _decoded(raw, LONGEST_LINE)
+    try:
+        record = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"not JSON ({error})") from None
+    if not isinstance(record, dict) or job.column not in record:
+        raise ValueError(f"no object with a field {job.column!r}")
+    value = record[job.column]
+    checked = _words(value) if job.tokens else _text(value)
+    return _Parsed(checked, tuple(map(_as_text, (record.get(name) for name in job.keep))))
+
+
+def _as_text(value: object) -> str | None:
+    """A value of JSON that is kept: text as it is, everything else as JSON."""
+    if value is None:
+        return None
+    return _encodable(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+
+
+def _text(value: object) -> str:
+    if value is None or isinstance(value, bytes):
+        return _decoded(value)
+    if not isinstance(value, str):
+        raise ValueError(f"not text but {type(value).__name__}")
+    return _encodable(value)
+
+
+def _encodable(text: str) -> str:
+    """The text if UTF-8 can hold it in not too many bytes."""
+    if 4 * len(text) > MOST_BYTES or not text.isascii():
+        try:
+            size = len(text.encode())
+        except UnicodeEncodeError as error:
+            raise ValueError(f"character {error.start} is half of a surrogate pair, which is not text") from None
+        _check_size(size)
+    return text
+
+
+def _words(value: object) -> list[str]:
+    if value is None:
+        raise ValueError("null")
+    if not isinstance(value, list):
+        raise ValueError(f"not a list of words but {type(value).__name__}")
+    if not set(map(type, value)) <= {str} or not all(value):
+        value = [_decoded(word) if isinstance(word, bytes) else word for word in value]
+        for word in value:
+            if not isinstance(word, str) or not word:
+                raise ValueError(f"the word {word!r:.40} is not a non-empty string")
+    _encodable("".join(value))
+    return value
+
+
+def _decoded(raw: bytes | None, most: int = 0) -> str:
+    if raw is None:
+        raise ValueError("null")
+    _check_size(len(raw), most)
+    try:
+        return raw.decode()
+    except UnicodeDecodeError as error:
+        raise ValueError(f"byte {error.start} ({raw[error.start]:#04x}) is not UTF-8") from None
+
+
+def _check_size(size: int, most: int = 0) -> None:
+    if size > (most or MOST_BYTES):
+        raise ValueError(f"longer than {most or MOST_BYTES:,} bytes")
+
+
+def _with_kept(batch: Batch, kept: list[tuple[str | None, ...]], job: Job) -> Batch:
+    pa = library("pyarrow")
+    columns = list(zip(*kept, strict=True)) if kept else [()] * len(job.keep)
+    batch.kept = pa.table([pa.array(column, pa.string()) for column in columns], names=list(job.keep))
+    return batch
+
+
+def _excerpt(raw: object) -> str:
+    """The beginning of a bad row, whatever it is."""
+    if isinstance(raw, bytes):
+        return raw[:SHOWN].decode("utf-8", "backslashreplace")
+    return "" if raw is None else f"{raw!r:.{SHOWN}}"

@@ -1,0 +1,141 @@
+"""A worker: it keeps a model loaded and tags one part after the other, each from its beginning to its end.
+
+A part is read, tagged and written as a stream, so memory does not grow with it. All its batches are made in one
+worker from its own rows, so its bytes do not depend on how many workers there are.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import sys
+import time
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from itertools import islice
+from typing import IO, Any, cast
+
+from nestag.data import Sentence
+from nestag.errors import NestagError
+from nestag.predictor import Predictor, ScoredEntity, TextEntity
+from nestag.scale.job import Job
+from nestag.scale.model import Packed, load
+from nestag.scale.outcome import STAGES, Done, Outcome, as_json, bad_rows_name, done_name
+from nestag.scale.output import Found, Hashing, writer_for
+from nestag.scale.plan import Part
+from nestag.scale.rows import BadFileError, BadRow, Batch, read_part
+from nestag.scale.storage import Folder
+from nestag.visible import visible
+
+
+class PartTagger:
+    """Tags parts."""
+
+    def __init__(self, job: Job, model: Packed, out: Folder) -> None:
+        """Load the model."""
+        began = time.perf_counter()
+        self.job, self.out = job, out
+        self.predictor = load(model, job.device, job.changes)
+        self.loading = time.perf_counter() - began
+
+    def __call__(self, part: Part) -> Outcome:
+        """Tag a part; whatever is wrong with its file or with the output is in the outcome."""
+        clock = _Clock()
+        clock.seconds["loading"], self.loading = self.loading, 0.0
+        try:
+            return Outcome(part.name, self._tag(part, clock), seconds=clock.seconds, peak=peak_memory())
+        except BadFileError as error:
+            return Outcome(part.name, error=error.message)
+        except NestagError as error:
+            return Outcome(part.name, stop=str(error))
+        except Exception as error:  # noqa: BLE001 - one part that cannot be tagged must not end the others
+            return Outcome(part.name, error=visible(f"{type(error).__name__}: {error}"[:300]))
+
+    def _tag(self, part: Part, clock: _Clock) -> Done:
+        job, bad, types, rows = self.job, list[BadRow](), Counter[str](), 0
+        with self.out.writing(f"{part.name}.{job.form}") as target:
+            stream = Hashing(target)
+            writer = writer_for(job.form, cast(IO[bytes], stream), part.file.name)
+            for batch, found in tagged(self.predictor, clock.timed(read_part(part, job), "reading"), job):
+                with clock.running("writing"):
+                    writer.write(batch, found)
+                bad += batch.bad
+                rows += len(found)
+                types.update(entity.type for entities in found for entity in entities)
+            with clock.running("writing"):
+                writer.close()
+        done = Done(
+            part.file.name, part.first, part.last, stream.size, stream.digest.hexdigest(), rows, len(bad),
+            dict(sorted(types.items())),
+        )  # fmt: skip
+        if bad:
+            self.out.write(bad_rows_name(part.name), b"".join(_line(row, part) for row in bad))
+        self.out.write(done_name(part.name), as_json(done).encode() + b"\n")  # last: this makes the part done
+        clock.finish()
+        return done
+
+
+def tagged(predictor: Predictor, batches: Iterable[Batch], job: Job) -> Iterator[tuple[Batch, Found]]:
+    """The batches with the entities found in their rows, as they stream by."""
+    waiting: deque[Batch] = deque()
+
+    def values() -> Iterator[Any]:
+        for batch in batches:
+            waiting.append(batch)  # before any of its rows can come out
+            yield from batch.values
+
+    found = _in_tokens(predictor, values()) if job.tokens else predictor.pipe(values(), options=job.options)
+    for first in found:
+        while not waiting[0].values:
+            yield waiting.popleft(), []
+        batch = waiting.popleft()
+        yield batch, [first, *islice(found, len(batch.values) - 1)]
+    yield from ((batch, []) for batch in waiting)  # rows of which none was good
+
+
+def peak_memory() -> int:
+    """The most bytes of memory that this process had so far."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 2**10)
+
+
+def _in_tokens(predictor: Predictor, rows: Iterable[list[str]]) -> Iterator[list[TextEntity]]:
+    for sentence, found in predictor.annotate_scored(map(Sentence, rows)):
+        yield [_of_words(sentence, entity) for entity in found]
+
+
+def _of_words(sentence: Sentence, entity: ScoredEntity) -> TextEntity:
+    start, end, kind, confidence = entity
+    return TextEntity(start, end, kind, " ".join(sentence.tokens[start:end]), confidence)
+
+
+def _line(row: BadRow, part: Part) -> bytes:
+    return json.dumps({"file": part.file.name, **row._asdict()}, ensure_ascii=False).encode() + b"\n"
+
+
+class _Clock:
+    """The seconds of each stage of a part; reading overlaps with tagging."""
+
+    def __init__(self) -> None:
+        self.began = time.perf_counter()
+        self.seconds: dict[str, float] = dict.fromkeys(STAGES, 0.0)
+
+    @contextmanager
+    def running(self, stage: str) -> Iterator[None]:
+        """Count the seconds of a block."""
+        began = time.perf_counter()
+        yield
+        self.seconds[stage] += time.perf_counter() - began
+
+    def timed(self, batches: Iterator[Batch], stage: str) -> Iterator[Batch]:
+        """The batches, with the seconds counted that it took to have them."""
+        while True:
+            with self.running(stage):
+                batch = next(batches, None)
+            if batch is None:
+                return
+            yield batch
+
+    def finish(self) -> None:
+        """What is not writing is tagging."""
+        self.seconds["tagging"] = time.perf_counter() - self.began - self.seconds["writing"]

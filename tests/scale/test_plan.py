@@ -1,0 +1,101 @@
+"""Inputs and parts: every row is in exactly one part, whatever the size of parts."""
+
+import gzip
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from files_of_rows import texts, write_lines, write_table
+from nestag.errors import InputError
+from nestag.scale.inputs import find_inputs
+from nestag.scale.job import Job
+from nestag.scale.plan import plan_parts
+from nestag.scale.rows import read_part
+
+
+def read_all(source: Path, **settings: object) -> tuple[list[object], list[int]]:
+    """The values and positions of all rows, part by part."""
+    job = Job(**settings).on("cpu")  # type: ignore[arg-type]
+    plan = plan_parts(find_inputs(str(source), job.kind), job)
+    assert plan.failures == ()
+    batches = [batch for part in plan.parts for batch in read_part(part, job)]
+    return [v for batch in batches for v in batch.values], [p for batch in batches for p in batch.positions]
+
+
+@settings(deadline=None)  # files are made
+@given(lines=st.lists(st.text(st.characters(exclude_characters="\n\r\ufeff", exclude_categories=["Cs"])), max_size=8),
+       size=st.integers(1, 40), ended=st.booleans())  # fmt: skip
+def test_every_line_is_in_one_part(
+    lines: list[str], size: int, ended: bool, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path = tmp_path_factory.mktemp("lines") / "a.txt"
+    path.write_bytes("\n".join(lines).encode() + b"\n" * (ended and bool(lines)))
+    expected = path.read_bytes().split(b"\n")
+    expected = expected[:-1] if expected[-1] == b"" else expected
+    values, positions = read_all(path, part_bytes=size)
+    assert [str(value).encode() for value in values] == expected
+    assert [path.read_bytes()[at : at + len(line)] for at, line in zip(positions, expected, strict=True)] == expected
+
+
+@pytest.mark.parametrize("size", [1, 500, 10**6])
+def test_every_row_group_is_in_one_part(size: int, tmp_path: Path) -> None:
+    write_table(tmp_path / "a.parquet", list(texts(30)), group=7)
+    assert read_all(tmp_path, part_bytes=size) == (texts(30), list(range(30)))
+
+
+def test_packed_lines_are_one_part(tmp_path: Path) -> None:
+    (tmp_path / "a.txt.gz").write_bytes(gzip.compress("one\r\ntwo\nthree".encode("utf-8-sig")))
+    assert read_all(tmp_path, part_bytes=2)[0] == ["one", "two", "three"]
+
+
+def test_words_are_read_from_tables_and_lines(tmp_path: Path) -> None:
+    write_lines(tmp_path / "a.jsonl", [["New", "York"], []])
+    assert read_all(tmp_path, tokens="text")[0] == [["New", "York"], []]
+
+
+def test_globs_hidden_files_and_files_of_other_kinds(tmp_path: Path) -> None:
+    for name in ("2023/a.jsonl", "2024/b.jsonl", "2024/_c.jsonl", ".d/e.jsonl"):
+        write_lines(tmp_path / name, ["x"])
+    (tmp_path / "2024" / "notes.csv").write_text("x")
+    found = find_inputs(str(tmp_path))
+    assert [file.name for file in found.files] == ["2023/a.jsonl", "2024/b.jsonl"]
+    assert (found.kind, found.left) == ("jsonl", 1)
+    assert [file.name for file in find_inputs(f"{tmp_path}/*/b.jsonl").files] == ["2024/b.jsonl"]
+    assert [file.name for file in find_inputs(f"file://{tmp_path}/2023/a.jsonl").files] == ["a.jsonl"]
+
+
+def test_what_is_no_input_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no files of rows"):
+        find_inputs(str(tmp_path))
+    write_lines(tmp_path / "a.jsonl", ["x"])
+    (tmp_path / "a.txt").write_text("x")
+    with pytest.raises(InputError, match="jsonl and text; choose one"):
+        find_inputs(str(tmp_path))
+    assert len(find_inputs(str(tmp_path), "text").files) == 1
+    with pytest.raises(InputError, match="no files of parquet"):
+        find_inputs(str(tmp_path), "parquet")
+
+
+def test_files_with_other_columns_are_failures(tmp_path: Path) -> None:
+    write_table(tmp_path / "a.parquet", ["x"])
+    (tmp_path / "b.parquet").write_bytes(b"PAR1 and no more")
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    pq.write_table(pa.table({"text": ["x"], "id": ["one"]}), tmp_path / "c.parquet")
+    pq.write_table(pa.table({"text": [1], "id": [1]}), tmp_path / "d.parquet")
+    pq.write_table(pa.table({"body": ["x"], "id": [1]}), tmp_path / "e.parquet")
+    plan = plan_parts(find_inputs(str(tmp_path)), Job(keep=("id",)).on("cpu"))
+    assert [part.file.name for part in plan.parts] == ["a.parquet"]
+    broken, other, number, missing = plan.failures
+    assert "not a whole Parquet file" in broken.error
+    assert "id string is int64" in other.error
+    assert "is int64, not strings" in number.error
+    assert "'text'; there are body, id" in missing.error
+
+
+def test_kept_columns_must_not_hide_ours() -> None:
+    with pytest.raises(InputError, match="'entities' is a column that is written anyway"):
+        Job(keep=("entities",))

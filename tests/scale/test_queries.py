@@ -1,0 +1,57 @@
+"""The queries of docs/scale.md run on what is written."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from files_of_rows import rows, texts, write_lines
+from nestag.scale.inputs import find_inputs
+from nestag.scale.job import Job
+from nestag.scale.model import pack
+from nestag.scale.plan import plan_parts
+from nestag.scale.storage import Folder
+from nestag.scale.worker import PartTagger
+
+PAGE = (Path(__file__).parents[2] / "docs" / "scale.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def out(model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("queries")
+    write_lines(folder / "in" / "a.jsonl", list(texts(40)))
+    job = Job(tokenizer="whitespace", part_bytes=500).on("cpu")
+    tagger = PartTagger(job, pack(str(model)), Folder(str(folder / "out")))
+    for part in plan_parts(find_inputs(str(folder / "in")), job).parts:
+        assert tagger(part).done
+    return folder / "out"
+
+
+def example(opening: str, out: Path) -> str:
+    (found,) = re.findall(rf"```\w+\n({opening}.*?)```", PAGE, re.DOTALL)
+    return str(found).replace("OUT", str(out))
+
+
+def test_the_query_for_duckdb(out: Path) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    expected: dict[str, int] = {}
+    for row in rows(out):
+        found = row["entities"]
+        assert isinstance(found, list)
+        for inner in found:
+            for outer in found:
+                inside = outer["start"] <= inner["start"] and inner["end"] <= outer["end"]
+                if inner["type"] == "PER" and inside and inner["end"] - inner["start"] < outer["end"] - outer["start"]:
+                    expected[inner["text"]] = expected.get(inner["text"], 0) + 1
+    top = sorted(expected.items(), key=lambda pair: (-pair[1], pair[0]))[:20]
+    assert top
+    assert duckdb.sql(example("-- DuckDB", out)).fetchall() == top
+
+
+def test_the_query_for_polars(out: Path) -> None:
+    pytest.importorskip("polars")
+    scope: dict[str, object] = {"print": lambda table: scope.update(table=table)}
+    exec(example("# Polars", out), scope)
+    types = [entity["type"] for row in rows(out) for entity in row["entities"]]  # type: ignore[attr-defined]
+    table = scope["table"]
+    assert dict(table.select("type", "len").iter_rows()) == {kind: types.count(kind) for kind in set(types)}  # type: ignore[attr-defined]

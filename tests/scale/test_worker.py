@@ -1,0 +1,172 @@
+"""Parts tagged in this process: what is written, what is set aside, and what ends a run."""
+
+import json
+import resource
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from files_of_rows import content, rows, texts, write_lines, write_table
+from nestag.errors import InputError
+from nestag.runtime import OnnxNER
+from nestag.scale import rows as reading
+from nestag.scale.inputs import find_inputs
+from nestag.scale.job import Job
+from nestag.scale.model import pack
+from nestag.scale.outcome import Outcome
+from nestag.scale.output import entity_type
+from nestag.scale.plan import plan_parts
+from nestag.scale.storage import Folder
+from nestag.scale.worker import PartTagger
+
+
+def tag_here(source: Path, out: Path | str, model: Path, **settings: object) -> list[Outcome]:
+    job = Job(**{"tokenizer": "whitespace", **settings}).on("cpu")  # type: ignore[arg-type]
+    tagger = PartTagger(job, pack(str(model)), Folder(str(out)))
+    return [tagger(part) for part in plan_parts(find_inputs(str(source)), job).parts]
+
+
+def test_rows_come_out_with_the_entities_that_the_recognizer_finds(tmp_path: Path, model: Path) -> None:
+    write_table(tmp_path / "in" / "a.parquet", list(texts(2_500)), group=1_000)  # more than the engine's chunk
+    outcomes = tag_here(tmp_path / "in", tmp_path / "out", model, keep=("id",), part_bytes=1)
+    assert [outcome.done.rows for outcome in outcomes if outcome.done] == [1_000, 1_000, 500]
+    table = pq.read_table(tmp_path / "out")
+    assert table.schema.names == ["file", "position", "id", "entities"]
+    assert table.schema.field("entities").type == entity_type()
+    found = table.to_pylist()
+    assert [row["id"] for row in found] == [row["position"] for row in found] == list(range(2_500))
+    ner = OnnxNER.from_pretrained(model)
+    from nestag.corpora.format import Options
+
+    expected = list(ner.pipe(texts(2_500), options=Options(tokenizer="whitespace")))
+    assert sum(map(len, expected)) > 1_000
+    for row, entities in zip(found, expected, strict=True):
+        assert [(e["start"], e["end"], e["type"], e["text"]) for e in row["entities"]] == [e[:4] for e in entities]
+        assert [e["confidence"] for e in row["entities"]] == [round(e.confidence, 4) for e in entities]
+
+
+def test_lines_and_tables_words_and_texts_agree(tmp_path: Path, model: Path) -> None:
+    words = [text.split() for text in texts(20)]
+    write_lines(tmp_path / "lines" / "a.jsonl", list(words))
+    (tmp_path / "table").mkdir()
+    pq.write_table(pa.table({"text": words}), tmp_path / "table" / "a.parquet")
+    for name in ("lines", "table"):
+        tag_here(tmp_path / name, tmp_path / f"{name}.out", model, tokens="text")
+    tag_here(tmp_path / "lines", tmp_path / "json.out", model, tokens="text", form="jsonl", keep=("id",))
+    (path,) = (tmp_path / "json.out").glob("*.jsonl")
+    written = [json.loads(line) for line in path.read_text().splitlines()]
+    lines, table = ([row["entities"] for row in rows(tmp_path / f"{name}.out")] for name in ("lines", "table"))
+    assert lines == table == [row["entities"] for row in written]
+    assert [row["id"] for row in written] == list(map(str, range(20)))  # of JSON, everything is kept as text
+    assert any(entity["text"] == "New York" or entity["end"] - entity["start"] == 1 for row in lines for entity in row)
+
+
+def test_bad_rows_are_set_aside_and_counted(tmp_path: Path, model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "MOST_BYTES", 100)
+    path = tmp_path / "in" / "a.jsonl"
+    write_lines(path, ["Paris", None, 7, "x" * 101, ["Paris"], "\ud800", "Rome"])
+    with path.open("ab") as file:
+        file.write(b'{"text": "\xff"}\n{"text": \n\n{"body": 1}\n{"text": "Utrecht"}')
+    (outcome,) = tag_here(tmp_path / "in", tmp_path / "out", model)
+    assert outcome.done
+    assert (outcome.done.rows, outcome.done.bad_rows) == (3, 8)
+    (aside,) = (tmp_path / "out" / "_nestag" / "bad_rows").iterdir()
+    bad = [json.loads(line) for line in aside.read_text().splitlines()]
+    whole = path.read_bytes()
+    assert [row["error"].partition(" (")[0] for row in bad] == [
+        "null", "not text but int", "longer than 100 bytes", "not text but list",
+        "character 0 is half of a surrogate pair, which is not text", "byte 10", "not JSON",
+        "no object with a field 'text'",
+    ]  # fmt: skip
+    assert whole[bad[0]["position"] :].startswith(b'{"text": null')
+    assert bad[1]["excerpt"] == '{"text": 7, "id": 2}\n'
+
+
+def test_bad_rows_of_tables(tmp_path: Path, model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "MOST_BYTES", 100)
+    raw = pa.array([b"Paris", None, b"\xff", b"x" * 101, b"Rome"], pa.binary())
+    text = pa.StringArray.from_buffers(5, *raw.buffers()[1:], raw.buffers()[0])  # strings that are not UTF-8
+    (tmp_path / "in").mkdir()
+    pq.write_table(pa.table({"text": text}), tmp_path / "in" / "a.parquet")
+    (outcome,) = tag_here(tmp_path / "in", tmp_path / "out", model)
+    assert outcome.done
+    assert (outcome.done.rows, outcome.done.bad_rows) == (2, 3)
+    assert [row["position"] for row in rows(tmp_path / "out")] == [0, 4]
+
+
+def test_files_without_rows_or_without_good_rows_become_empty_parts(tmp_path: Path, model: Path) -> None:
+    write_table(tmp_path / "in" / "a.parquet", [])
+    write_table(tmp_path / "in" / "b.parquet", [None])
+    outcomes = tag_here(tmp_path / "in", tmp_path / "out", model)
+    assert [(outcome.done.rows, outcome.done.bad_rows) for outcome in outcomes if outcome.done] == [(0, 0), (0, 1)]
+    assert pq.read_table(tmp_path / "out").schema.names == ["file", "position", "entities"]
+
+
+def test_a_part_of_a_broken_file_is_an_error_and_leaves_nothing(tmp_path: Path, model: Path) -> None:
+    write_table(tmp_path / "in" / "a.parquet", list(texts(5_000)), group=5_000)
+    data = bytearray((tmp_path / "in" / "a.parquet").read_bytes())
+    data[4:2_000] = bytes(1_996)  # the footer is whole, the pages are not
+    (tmp_path / "in" / "a.parquet").write_bytes(data)
+    (outcome,) = tag_here(tmp_path / "in", tmp_path / "out", model)
+    assert outcome.done is None
+    assert outcome.error
+    assert not outcome.stop
+    assert content(tmp_path / "out") == {}
+
+
+def test_a_file_that_changes_while_it_is_read_is_an_error(tmp_path: Path, model: Path) -> None:
+    path = tmp_path / "in" / "a.txt"
+    path.parent.mkdir()
+    path.write_text("Paris\n")
+    job = Job(tokenizer="whitespace").on("cpu")
+    (part,) = plan_parts(find_inputs(str(path)), job).parts
+    path.write_text("Paris, Texas\n")
+    outcome = PartTagger(job, pack(str(model)), Folder(str(tmp_path / "out")))(part)
+    assert "it was changed after the run began" in outcome.error
+
+
+def test_a_full_disk_stops_the_run_and_leaves_nothing(tmp_path: Path, model: Path) -> None:
+    write_lines(tmp_path / "in" / "a.jsonl", list(texts(2_000)))
+    job = Job(tokenizer="whitespace").on("cpu")
+    tagger = PartTagger(job, pack(str(model)), Folder(str(tmp_path / "out")))
+    (part,) = plan_parts(find_inputs(str(tmp_path / "in")), job).parts
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, limits[1]))
+    try:
+        outcome = tagger(part)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert "cannot be written" in outcome.stop
+    assert content(tmp_path / "out") == {}
+    assert tagger(part).done
+
+
+def test_an_object_store_gets_whole_files(tmp_path: Path, model: Path) -> None:
+    fsspec = pytest.importorskip("fsspec")
+    write_lines(tmp_path / "in" / "a.jsonl", list(texts(30)))
+    tag_here(tmp_path / "in", tmp_path / "out", model)
+    memory = fsspec.filesystem("memory")
+    memory.put(str(tmp_path / "in"), "/bucket/in", recursive=True)
+    inputs = find_inputs("memory://bucket/in")
+    job = Job(device="cpu", tokenizer="whitespace", part_bytes=100)
+    tagger = PartTagger(job, pack(str(model)), Folder("memory://bucket/out"))
+    outcomes = [tagger(part) for part in plan_parts(inputs, job).parts]
+    assert [outcome.error + outcome.stop for outcome in outcomes] == [""] * len(outcomes)
+    assert sum(outcome.done.rows for outcome in outcomes if outcome.done) == 30
+    assert set(Folder("memory://bucket/out").sizes()) == {f"{outcome.name}.parquet" for outcome in outcomes}
+
+
+def test_an_unknown_address_is_refused() -> None:
+    with pytest.raises(InputError, match="cannot be reached"):
+        find_inputs("nowhere://bucket/in")
+
+
+def test_bad_words_are_set_aside(tmp_path: Path, model: Path) -> None:
+    raw = pa.array([[b"New", b"York"], [b""], [b"\xff"], None, [None], []], pa.list_(pa.binary()))
+    (tmp_path / "in").mkdir()
+    pq.write_table(pa.table({"text": raw}), tmp_path / "in" / "a.parquet")
+    (outcome,) = tag_here(tmp_path / "in", tmp_path / "out", model, tokens="text")
+    assert outcome.done
+    assert (outcome.done.rows, outcome.done.bad_rows) == (2, 4)
