@@ -1,5 +1,6 @@
 """The order of the stages, with a scorer that only remembers when it was called."""
 
+import threading
 from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 from nestag.chunks import Item
 from nestag.data import Sentence
 from nestag.decoding import Search
-from nestag.engine import Batch, Engine, Heads
+from nestag.engine import Batch, Engine, Found, Heads
 from nestag.subwords import LayoutMaker
 from nestag.vocabulary import Vocabulary
 
@@ -38,14 +39,19 @@ class Recording:
     def __init__(self, ahead: int) -> None:
         self.ahead = ahead
         self.events: list[str] = []
+        self.release: threading.Event | None = None
 
     def start(self, batches: Iterable[Batch], words: int) -> Callable[[], Heads]:
         number = sum(event.startswith("start") for event in self.events)
         self.events.append(f"start {number}")
+        if number == 2 and self.release:
+            self.release.set()
         seen = np.concatenate([batch.word for batch in batches])
         assert sorted(seen.tolist()) == list(range(words))
 
         def waited() -> Heads:
+            if self.release:
+                assert self.release.wait(10)
             self.events.append(f"wait {number}")
             n, c, u = (np.zeros((words, size), dtype=np.float32) for size in self.sizes)
             return n, c, u
@@ -57,18 +63,28 @@ def engine(scorer: Recording) -> Engine:
     return Engine(scorer, LayoutMaker(Letters(), 16), VOCABULARY, "legal", Search(), chunk_size=2)
 
 
-@pytest.mark.parametrize(
-    ("ahead", "wanted"),
-    [
-        (0, ["start 0", "wait 0", "start 1", "wait 1", "start 2", "wait 2"]),
-        (1, ["start 0", "start 1", "wait 0", "start 2", "wait 1", "wait 2"]),
-    ],
-)
-def test_a_chunk_is_computed_while_the_one_before_is_decoded(ahead: int, wanted: list[str]) -> None:
-    scorer = Recording(ahead)
+def test_without_a_device_of_its_own_one_stage_follows_the_other() -> None:
+    scorer = Recording(0)
     found = list(engine(scorer).run(Item([letter]) for letter in "abcde"))
-    assert scorer.events == wanted
-    assert ["".join(item.tokens[0] for item in chunk.items) for chunk in found] == ["ab", "cd", "e"]
+    assert scorer.events == ["start 0", "wait 0", "start 1", "wait 1", "start 2", "wait 2"]
+    assert letters(found) == ["ab", "cd", "e"]
+
+
+def test_chunks_are_computed_while_earlier_ones_are_waited_for() -> None:
+    scorer = Recording(2)
+    scorer.release = threading.Event()  # nothing is there before the third chunk has begun
+    found = list(engine(scorer).run(Item([letter]) for letter in "abcdefg"))
+    assert scorer.events[:3] == ["start 0", "start 1", "start 2"]
+    assert letters(found) == ["ab", "cd", "ef", "g"]
+    assert not threads()
+
+
+def letters(found: list[Found]) -> list[str]:
+    return ["".join(item.tokens[0] for item in chunk.items) for chunk in found]
+
+
+def threads() -> list[str]:
+    return [thread.name for thread in threading.enumerate() if thread.name.startswith("nestag")]
 
 
 def test_no_more_is_read_than_is_needed() -> None:
@@ -84,6 +100,7 @@ def test_no_more_is_read_than_is_needed() -> None:
     next(found)
     assert taken == 4
     found.close()
+    assert not threads()
 
 
 def test_an_error_of_the_source_is_raised_after_nothing_else() -> None:
@@ -93,3 +110,16 @@ def test_an_error_of_the_source_is_raised_after_nothing_else() -> None:
 
     with pytest.raises(OSError, match="gone"):
         list(engine(Recording(1)).run(broken()))
+    assert not threads()
+
+
+@pytest.mark.parametrize("ahead", [0, 2])
+def test_an_error_of_a_stage_ends_all(ahead: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(*_: object) -> Found:
+        raise ValueError("no")
+
+    one = engine(Recording(ahead))
+    monkeypatch.setattr(one, "decode", failing)
+    with pytest.raises(ValueError, match="no"):
+        list(one.run(Item([letter]) for letter in "abcdefgh"))
+    assert not threads()

@@ -1,15 +1,17 @@
 """The engine: tokens in, entities out. It is the only way from words to entities.
 
 Three stages: sentences are laid out as arrays, the encoder scores them, and the scores are decoded. A GPU computes by
-itself once it has been told what, so one chunk is scored while the one before it is decoded and the next one laid out.
-Threads would overlap no more than that, and lose more to the interpreter's lock than they gain. What comes out does not
-depend on how the sentences were cut into chunks or batches.
+itself once it has been told what, so while it scores a chunk, earlier ones are decoded in threads of their own and the
+next one is laid out. A processor is busy with the encoder anyway; there one stage follows the other. What comes out
+does not depend on how the sentences were cut into chunks or batches.
 """
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -21,6 +23,9 @@ from nestag.encodings.base import Naming
 from nestag.subwords import Arrays, Layout, LayoutMaker, batches
 from nestag.subwords.words import Ints
 from nestag.vocabulary import Vocabulary
+
+DECODERS = 2
+"""Threads that decode while a GPU computes; more would wait for the interpreter."""
 
 CHUNK = 2_000
 """Sentences that are sorted by length and tagged together; more would only cost memory."""
@@ -46,7 +51,7 @@ class Scorer(Protocol):
 
     sizes: tuple[int, int, int]
     batch_subwords: int
-    ahead: int  # chunks that can be computed while an earlier one is decoded
+    ahead: int  # chunks that may wait to be decoded while others are computed; 0 if nothing is computed by itself
 
     def start(self, batches: Iterable[Batch], words: int) -> Callable[[], Heads]:
         """Begin to score the words of a chunk; the function returned waits for the scores."""
@@ -113,13 +118,21 @@ class Engine:
 
     def run(self, items: Iterable[Item], confidence: bool = False) -> Iterator[Found]:
         """The entities of each chunk of sentences, in order."""
-        started: deque[Callable[[], ChunkScores]] = deque()
-        for chunk in chunks(items, self.chunk_size, self.maker.context):
-            started.append(self.start(self.lay_out(chunk)))
-            if len(started) > self.scorer.ahead:
-                yield self.decode(started.popleft()(), confidence)
-        while started:
-            yield self.decode(started.popleft()(), confidence)
+        laid_out = map(self.lay_out, chunks(items, self.chunk_size, self.maker.context))
+        if not self.scorer.ahead:
+            yield from (self.decode(self.score(one), confidence) for one in laid_out)
+            return
+        with _decoders() as pool:
+            started: deque[Future[Found]] = deque()
+            for one in laid_out:
+                started.append(pool.submit(self._finished, self.start(one), confidence))
+                if len(started) > self.scorer.ahead:
+                    yield started.popleft().result()
+            while started:
+                yield started.popleft().result()
+
+    def _finished(self, scores: Callable[[], ChunkScores], confidence: bool) -> Found:
+        return self.decode(scores(), confidence)
 
     def lay_out(self, chunk: Chunk) -> LaidOut:
         """The first stage: words -> subwords -> windows -> batches of windows."""
@@ -147,3 +160,13 @@ class Engine:
             self.vocabulary, n, c, u, lengths, self.decoding, self.naming, confidence or thresholded, self.search
         )
         return Found(items, filter_entities(table, self.threshold, self.thresholds) if thresholded else table)
+
+
+@contextmanager
+def _decoders() -> Iterator[ThreadPoolExecutor]:
+    """Threads that decode; what waits for them is dropped as soon as nobody wants it any more."""
+    pool = ThreadPoolExecutor(DECODERS, thread_name_prefix="nestag")
+    try:
+        yield pool
+    finally:
+        pool.shutdown(cancel_futures=True)

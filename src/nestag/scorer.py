@@ -36,7 +36,7 @@ class TaggerScorer:
         self.sizes: tuple[int, int, int] = model.config.sizes
         cuda = model.device.type == "cuda"
         self.batch_subwords = batch_subwords or (GPU_BATCH if cuda else CPU_BATCH)
-        self.ahead = 1 if cuda else 0
+        self.ahead = 3 if cuda else 0
 
     @torch.inference_mode()
     def start(self, batches: Iterable[Batch], words: int) -> Callable[[], Heads]:
@@ -44,13 +44,11 @@ class TaggerScorer:
         device, was_training = self.model.device, self.model.training
         self.model.train(False)
         heads = [torch.zeros(words, size, device=device) for size in self.sizes]
-        for batch in batches:
-            inputs = {name: _moved(values, device) for name, values in batch.arrays._asdict().items()}
-            row, column, word = (_moved(values, device) for values in batch[1:])
-            with computing(device, self.precision):
-                scores = self.model(**inputs)[:3]
-            for head, score in zip(heads, scores, strict=True):
-                head[word] = torch.log_softmax(score[row, column].float(), dim=-1)
+        with computing(device, self.precision):
+            for batch in batches:
+                *inputs, row, column, word = moved([*batch.arrays, *batch[1:]], device)
+                for head, score in zip(heads, self.model(*inputs), strict=False):
+                    head[word] = torch.log_softmax(score[row, column].float(), dim=-1)
         self.model.train(was_training)
         return _fetched(heads)
 
@@ -62,7 +60,7 @@ def _fetched(heads: Sequence[Tensor]) -> Callable[[], Heads]:
     copies = [torch.empty(head.shape, dtype=head.dtype, pin_memory=True) for head in heads]
     for copy, head in zip(copies, heads, strict=True):
         copy.copy_(head, non_blocking=True)
-    done = torch.cuda.Event()
+    done = torch.cuda.Event()  # type: ignore[no-untyped-call]
     done.record()
 
     def waited() -> Heads:
@@ -91,6 +89,11 @@ def computing(device: torch.device, precision: Precision = "auto") -> Iterator[N
         yield
 
 
-def _moved(values: NDArray[np.int64], device: torch.device) -> Tensor:
-    tensor = torch.from_numpy(values)
-    return tensor.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else tensor
+def moved(arrays: Sequence[NDArray[np.int64]], device: torch.device) -> list[Tensor]:
+    """Arrays as tensors on a device, copied there all at once and without waiting."""
+    if device.type != "cuda":
+        return [torch.from_numpy(values) for values in arrays]
+    together = torch.empty(sum(values.size for values in arrays), dtype=torch.int64, pin_memory=True)
+    np.concatenate([values.ravel() for values in arrays], out=together.numpy())
+    parts = torch.split(together.to(device, non_blocking=True), [values.size for values in arrays])
+    return [part.view(values.shape) for part, values in zip(parts, arrays, strict=True)]

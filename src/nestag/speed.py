@@ -21,7 +21,7 @@ from nestag.data import Sentence
 from nestag.engine import CHUNK, Engine, LaidOut
 from nestag.evaluation import score
 from nestag.recognizer import NestedNER
-from nestag.scorer import computing
+from nestag.scorer import computing, moved
 
 ROUNDS = 3
 """Each time is the best of so many."""
@@ -123,11 +123,9 @@ def bare(recognizer: NestedNER, laid_out: Sequence[LaidOut]) -> None:
     """The encoder alone on the batches of laid-out chunks."""
     model, device = recognizer.model, recognizer.model.device
     for layout, _, found in laid_out:
-        for batch in found:
-            arrays = layout.arrays(batch)
-            ids, mask = (torch.from_numpy(values).to(device) for values in arrays[:2])
-            with computing(device, recognizer.settings.precision):
-                model.encoder(input_ids=ids, attention_mask=mask)
+        with computing(device, recognizer.settings.precision):
+            for batch in found:
+                model.encoded(*moved(layout.arrays(batch)[:2], device))
     _wait(device)
 
 

@@ -1,7 +1,8 @@
 """The tagger: any pretrained encoder, word vectors, and one linear head each for n, c and u.
 
 Tensors in, scores out; it knows nothing of files, words or labels. Options, all linear in the sentence: how the
-subwords of a word are pooled, an embedding of word shapes, and convolutions over the words.
+subwords of a word are pooled, an embedding of word shapes, convolutions over the words, and a head that judges given
+spans, from which the encoder learns more while it is trained.
 """
 
 from __future__ import annotations
@@ -10,15 +11,19 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
+import transformers
 from torch import Tensor, nn
 from transformers import AutoConfig, AutoModel, PretrainedConfig, PreTrainedModel
 
 from nestag.encoders import locate, out_of_reach
 from nestag.errors import InputError
+from nestag.span_head import SpanHead
 from nestag.subwords import SHAPES
 
 IGNORED = -100
 POOLINGS = ("first", "last", "mean")
+WHOLE_MASKS = ("bert", "camembert", "electra", "roberta", "xlm-roberta")
+"""Kinds of encoders whose every subword sees every other, and whose masks can have four dimensions."""
 
 
 class TaggerConfig(PretrainedConfig):
@@ -35,6 +40,7 @@ class TaggerConfig(PretrainedConfig):
         conv_size: int = 0,  # channels of the convolutions over words; 0 for none
         conv_layers: int = 2,  # how many of them
         dropout: float = 0.2,  # before the heads
+        span_types: int = 0,  # types that the head for spans tells apart; 0 for no such head
         **rest: Any,
     ) -> None:
         self.encoder = encoder or {"model_type": "bert"}
@@ -44,6 +50,7 @@ class TaggerConfig(PretrainedConfig):
         self.conv_size = conv_size
         self.conv_layers = conv_layers
         self.dropout = dropout
+        self.span_types = span_types
         super().__init__(**rest)
 
 
@@ -54,6 +61,7 @@ class TaggerOutput(NamedTuple):
     c: Tensor
     u: Tensor
     loss: Tensor | None = None
+    spans: Tensor | None = None  # spans x types, if spans were given
 
 
 class Convolution(nn.Module):
@@ -101,6 +109,8 @@ class Tagger(PreTrainedModel):
         self.convolutions = nn.ModuleList(Convolution(width) for _ in range(layers))
         self.dropout = nn.Dropout(config.dropout)
         self.heads = nn.ModuleList(nn.Linear(width, size) for size in config.sizes)
+        self.spans = SpanHead(width, config.span_types, config.dropout) if config.span_types else None
+        self.mask_whole = _takes_whole_masks(self.encoder.config)
         self.post_init()  # type: ignore[no-untyped-call]
         super().train(self.training)  # an encoder that was loaded has its dropout switched off
 
@@ -160,9 +170,10 @@ class Tagger(PreTrainedModel):
         word: Tensor,  # windows x subwords: which word of the window each is part of, -1 for none
         shape: Tensor,  # windows x words, -1 beyond the last one
         labels: Tensor | None = None,  # windows x words x 3, IGNORED where nothing is to be learned
+        spans: Tensor | None = None,  # spans x 3: window, first word, last word
     ) -> TaggerOutput:
-        """Score every word of every window."""
-        hidden = self.encoder(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
+        """Score every word of every window, and spans if any are given."""
+        hidden = self.encoded(input_ids, attention_mask)
         vectors = pooled(hidden, word, shape.shape[1], self.config.pooling)  # windows x words x width
         if self.shapes is not None:
             vectors = torch.cat([vectors, self.shapes(shape.clamp(min=0)).to(vectors.dtype)], dim=-1)
@@ -173,7 +184,27 @@ class Tagger(PreTrainedModel):
                 vectors = convolution(vectors, present)
             vectors = self.dropout(vectors)
         n, c, u = (head(vectors) for head in self.heads)
-        return TaggerOutput(n, c, u, None if labels is None else summed_loss((n, c, u), labels))
+        loss = None if labels is None else summed_loss((n, c, u), labels)
+        judged = None if self.spans is None or spans is None else self.spans(vectors, spans)
+        return TaggerOutput(n, c, u, loss, judged)
+
+    def encoded(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
+        """The encoder's vectors of subwords: windows x subwords x width.
+
+        Given a mask of two dimensions, transformers looks whether it masks anything, for which a GPU has to be waited
+        for; a mask of four dimensions is taken as it is.
+        """
+        whole = (
+            attention_mask[:, None, None, :].bool() if self.mask_whole and attention_mask.is_cuda else attention_mask
+        )
+        hidden: Tensor = self.encoder(input_ids=input_ids, attention_mask=whole).last_hidden_state
+        return hidden
+
+
+def _takes_whole_masks(config: Any) -> bool:
+    """Whether an encoder takes a mask of four dimensions, and means by it what it means by one of two."""
+    recent = int(transformers.__version__.partition(".")[0]) >= 5
+    return recent and config.model_type in WHOLE_MASKS and config._attn_implementation == "sdpa"
 
 
 def pooled(hidden: Tensor, word: Tensor, words: int, pooling: str) -> Tensor:

@@ -18,6 +18,7 @@ from torch.utils.data import Dataset, Sampler
 from nestag.subwords import Layout, Windows, batches, sentence_batches
 from nestag.subwords.words import Ints
 from nestag.tagger import IGNORED
+from nestag.training.spans import GoldSpans
 from nestag.vocabulary import LabelIds
 
 
@@ -27,12 +28,16 @@ class TrainingSet:
 
     layout: Layout
     labels: NDArray[np.int64]  # words x 3: the numbers of n, c and u
+    spans: GoldSpans | None = None  # if spans are to be judged too
+    seed: int = 0  # of what is drawn at random
 
     @classmethod
-    def of(cls, layout: Layout, labels: Sequence[LabelIds]) -> TrainingSet:
+    def of(
+        cls, layout: Layout, labels: Sequence[LabelIds], spans: GoldSpans | None = None, seed: int = 0
+    ) -> TrainingSet:
         """A corpus with the labels of each sentence."""
         parts = [np.array([number for ids in labels for number in ids[head]], dtype=np.int64) for head in range(3)]
-        return cls(layout, np.stack(parts, axis=1))
+        return cls(layout, np.stack(parts, axis=1), spans, seed)
 
     def tensors(self, batch: Sequence[int]) -> dict[str, Tensor]:
         """What `Tagger.forward` takes for some windows, labels included."""
@@ -42,7 +47,11 @@ class TrainingSet:
         labels = np.full((*arrays.shape.shape, 3), IGNORED, dtype=np.int64)
         labels[row, column] = self.labels[word]
         found = {name: torch.from_numpy(values) for name, values in arrays._asdict().items()}
-        return {**found, "labels": torch.from_numpy(labels)}
+        found["labels"] = torch.from_numpy(labels)
+        if self.spans is not None:
+            spans, types = self.spans.judged(self.layout.windows.take(rows), self.seed, rows)
+            found |= {"spans": torch.from_numpy(spans), "span_types": torch.from_numpy(types)}
+        return found
 
 
 class Numbers(Dataset[int]):

@@ -74,6 +74,12 @@ class Recipe:
     adam_beta2: float = setting(0.999, minimum=0, below=1, help="of AdamW")
     max_grad_norm: float = setting(1.0, minimum=0, help="to which gradients are clipped; 0 for no clipping")
     precision: Precision = setting("auto", help="of learning: bfloat16 where a GPU has it, or float32 everywhere")
+    span_loss: float = setting(
+        0.0, minimum=0, maximum=1e3, help="weight of a head that learns which spans are entities; 0 for none"
+    )
+    rdrop: float = setting(
+        0.0, minimum=0, maximum=1e3, help="weight of the agreement of two readings with other dropout; 0 for one"
+    )
     ema_decay: float | Auto = setting(
         "auto", minimum=0, below=1, help="of the average of weights that is scored and saved; 0 for none"
     )

@@ -39,6 +39,7 @@ from nestag.training.identity import claim_of, claimed
 from nestag.training.plan import TrainingPlan, plan_for
 from nestag.training.progress import Scoring, Watch, best_of, scorings_from
 from nestag.training.recipe import Recipe, load_recipe
+from nestag.training.spans import GoldSpans
 from nestag.training.trainer import NestedTrainer
 from nestag.vocabulary import Vocabulary
 
@@ -109,12 +110,13 @@ def _train(
     set_aside = sum(len(a.entities) - len(b.entities) for a, b in zip(training, nested, strict=True))
     set_seed(seed)
     vocabulary = Vocabulary.learn(nested, recipe.encoding)
-    recognizer = untrained(recipe, vocabulary)
+    spans = GoldSpans.of(nested) if recipe.span_loss else None
+    recognizer = untrained(recipe, vocabulary, spans.types if spans else 0)
     layout = _laid_out(recognizer, nested)
     labels = [vocabulary.ids(vocabulary.encode(sentence)) for sentence in nested]
     dev_subwords = int(_laid_out(recognizer, dev).windows.sizes.sum())
     plan = plan_for(recipe, layout.windows.sizes, dev_subwords, layout.windows.sentence, processes.count())
-    corpus = TrainingSet.of(layout, labels)
+    corpus = TrainingSet.of(layout, labels, spans, seed)
     trainer = NestedTrainer(recognizer, corpus, dev, folder, recipe, plan, seed, watch, report_to, use_cpu)
     trainer.run()
     if not processes.is_first():
@@ -173,7 +175,7 @@ def _refuse_loggers(names: Sequence[str]) -> None:
             raise InputError(f"{name!r} is not installed; pip install {name}, or leave it out", "report_to")
 
 
-def untrained(recipe: Recipe, vocabulary: Vocabulary) -> NestedNER:
+def untrained(recipe: Recipe, vocabulary: Vocabulary, span_types: int = 0) -> NestedNER:
     """A recognizer whose heads know nothing yet."""
     model = Tagger.around(
         recipe.encoder,
@@ -183,6 +185,7 @@ def untrained(recipe: Recipe, vocabulary: Vocabulary) -> NestedNER:
         conv_size=recipe.conv_size,
         conv_layers=recipe.conv_layers,
         dropout=recipe.dropout,
+        span_types=span_types,
     )
     if recipe.head_init == "linear":
         model.reset_heads()

@@ -26,6 +26,7 @@ from nestag.training.average import Average, copied
 from nestag.training.checkpoints import State, Weights, load_state, save_state
 from nestag.training.dataset import SAMPLERS, Numbers, TrainingSet
 from nestag.training.folder import CHECKPOINTS, last_checkpoint
+from nestag.training.objective import loss_of
 from nestag.training.optimizer import freezes_encoder, optimizer_of, scheduler_of
 from nestag.training.plan import TrainingPlan
 from nestag.training.progress import Progress, Scoring, Watch
@@ -110,9 +111,9 @@ class NestedTrainer(Trainer):
         return prepared
 
     def compute_loss(self, model: Any, inputs: dict[str, Any], *_: Any, **__: Any) -> torch.Tensor:
-        """The sum of the three heads' losses."""
+        """The loss of a batch."""
         with computing(self.recognizer.model.device, self.recipe.precision):
-            loss: torch.Tensor = model(**inputs).loss
+            loss = loss_of(model, inputs, self.recipe)
         self.loss_sum += loss.detach()
         self.loss_steps += 1
         return loss

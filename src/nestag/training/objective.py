@@ -1,0 +1,58 @@
+"""What is minimized: the labels' cross-entropies, and what helps the encoder beside them.
+
+- The head for spans learns which spans are entities (`span_loss` times its loss). It is not asked when tagging; what it
+  needs from the word vectors makes them better for the labels too.
+- With `rdrop`, every batch is read twice with other dropout, and the labels' distributions are drawn to each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from nestag.tagger import IGNORED, TaggerOutput
+from nestag.training.recipe import Recipe
+
+
+def loss_of(model: Any, inputs: dict[str, Tensor], recipe: Recipe) -> Tensor:
+    """The loss of a batch."""
+    inputs = dict(inputs)
+    types = inputs.pop("span_types", None)
+    if recipe.rdrop:
+        inputs = twice(inputs)
+    found: TaggerOutput = model(**inputs)
+    assert found.loss is not None
+    loss = found.loss
+    if found.spans is not None and types is not None:
+        wanted = torch.cat([types, types]) if recipe.rdrop else types
+        spans = functional.binary_cross_entropy_with_logits(found.spans.float(), wanted, reduction="sum")
+        loss = loss + recipe.span_loss * spans / len(wanted)
+    if recipe.rdrop:
+        loss = loss + recipe.rdrop * divergence(found[:3], inputs["labels"][..., 0] != IGNORED)
+    return loss
+
+
+def twice(inputs: dict[str, Tensor]) -> dict[str, Tensor]:
+    """A batch and the same once more behind it."""
+    doubled = {name: torch.cat([values, values]) for name, values in inputs.items()}
+    if "spans" in inputs:
+        spans = inputs["spans"]
+        below = torch.zeros_like(spans)
+        below[:, 0] = len(inputs["input_ids"])  # the windows of the second half
+        doubled["spans"] = torch.cat([spans, spans + below])
+    return doubled
+
+
+def divergence(scores: Sequence[Tensor], learned: Tensor) -> Tensor:
+    """The symmetric Kullback-Leibler divergence between two readings of the same batch, added over the heads."""
+    half = len(learned) // 2
+    total = torch.zeros((), device=learned.device)
+    for score in scores:
+        one, other = (functional.log_softmax(part.float(), dim=-1) for part in score.chunk(2))
+        apart = 0.5 * ((one.exp() - other.exp()) * (one - other)).sum(-1)  # windows x words
+        total = total + (apart * learned[:half]).sum() / learned[:half].sum().clamp(min=1)
+    return total
