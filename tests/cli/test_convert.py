@@ -62,7 +62,7 @@ def test_pipes_are_recognised_by_their_content_or_need_a_format(corpus: Path) ->
     found = nestag("convert", "-", corpus.with_name("x.jsonl"), given=text)
     assert (found.returncode, corpus.with_name("x.jsonl").read_text("utf-8")) == (0, text)
     refused = nestag("convert", "-", corpus.with_name("x.jsonl"), given="what is this")
-    assert (refused.returncode, "say which with --from" in refused.stderr) == (2, True)
+    assert (refused.returncode, "name the format (--from " in refused.stderr) == (2, True)
     done = nestag("convert", "-", "-", "--from", "jsonl", "--to", "jsonl", given=text)
     assert (done.returncode, done.stdout) == (0, text)
 
@@ -93,7 +93,7 @@ def test_what_cannot_be_read_or_written_is_one_line_and_exit_code_2(
 ) -> None:
     for arguments, part in (
         (["no.jsonl", "x.jsonl"], "there is no such file"),
-        ([str(corpus), "x.unknown"], "say which with --to"),
+        ([str(corpus), "x.unknown"], "name the format (--to "),
         ([str(corpus), "x", "--to", "nonsense"], "no format is called 'nonsense'"),
     ):
         done = CliRunner().invoke(app, ["convert", *arguments])
@@ -197,6 +197,19 @@ def test_a_corpus_of_one_document_is_refused_with_a_remedy(tmp_path: Path) -> No
     done = CliRunner().invoke(app, ["split", str(tmp_path / "all.jsonl"), "-o", str(tmp_path / "out")])
     assert (done.exit_code, "--by sentence" in done.stderr) == (2, True)
     assert not (tmp_path / "out").exists()
+
+
+def test_a_split_of_a_folder_of_files_is_three_files(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    for name in "abc":
+        jsonl.write(
+            [Sentence([name], [Entity(0, 1, "X")], f"{name}{n}-1") for n in range(10)],
+            tmp_path / "in" / f"{name}.jsonl",
+        )
+    done = CliRunner().invoke(app, ["split", str(tmp_path / "in"), "-o", str(tmp_path / "out")])
+    assert done.exit_code == 0, done.output
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["dev.jsonl", "test.jsonl", "train.jsonl"]
+    assert sum(len(list(jsonl.read(path))) for path in (tmp_path / "out").iterdir()) == 30
 
 
 def test_a_split_never_overwrites_its_own_source_nor_reads_a_pipe(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nestag.corpora import registry
-from nestag.corpora.document import Document, TextSpan, documents_of, sentences_of
+from nestag.corpora.document import Document, TextSpan, documents_of, sentences_of, text_of
 from nestag.corpora.format import Format, Options
 from nestag.corpora.formats import cas, docbin
 from nestag.corpora.report import Report
@@ -136,6 +136,59 @@ def test_formats_with_tokens_keep_them(name: str, tokenizer: Any, tmp_path: Path
         assert [sentence.tokens for sentence in found] == [given[0].tokens + given[1].tokens, given[2].tokens]
     else:
         assert found == given
+
+
+BLANK = [
+    Sentence(["a", "\u00a0", "b", "."], [Entity(1, 2, "X"), Entity(1, 3, "Y"), Entity(0, 2, "Z")], "d-1"),
+    Sentence([" ", "c", "\u3000", "\u00a0"], [Entity(0, 4, "X")], "d-2"),
+]
+"""Words of white space, which are entities and stand at the ends of entities."""
+
+
+@pytest.mark.parametrize("entry", raw_text_formats(), ids=lambda entry: entry.name)
+def test_words_of_white_space_are_kept_or_counted(entry: Format, tmp_path: Path) -> None:
+    path = tmp_path / PATHS[entry.name]
+    assert entry.write
+    writing = Report()
+    entry.write(BLANK, path, report=writing)
+    found, report = read_all(entry, path, LINES if entry.name == "prodigy" else Options())
+    if entry.name in ("prodigy", "spacy", "cas", "webanno"):
+        assert [(s.tokens, s.entities) for s in found] == [(s.tokens, s.entities) for s in BLANK]
+        assert not {*writing.counts, *report.counts} - {"sentence id left out"}
+    else:
+        assert writing.counts["token of white space, which is no word in a text"] == 4
+
+
+def test_entities_with_white_space_at_their_ends_are_the_same_in_brat_and_counted(tmp_path: Path) -> None:
+    writing = Report()
+    brat = registry.format_named("brat")
+    assert brat.write
+    brat.write(BLANK, tmp_path / "a.ann", report=writing)
+    found, report = read_all(brat, tmp_path / "a.ann", LINES)
+    assert [(s.tokens, s.entities) for s in found] == [
+        (("a", "b", "."), (Entity(0, 1, "Z"), Entity(1, 2, "Y"))),
+        (("c",), (Entity(0, 1, "X"),)),
+    ]
+    counts = writing.counts + report.counts
+    assert counts["span of white space dropped"] + counts["entity of white space left out"] == 1
+    assert counts["white space trimmed from a span"] + counts["white space at the ends of an entity left out"] == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "second", "lost"),
+    [("a.\nb.\n", 3, 0), ("a.b.", 2, 0), ("a.\n b.", 4, 0), ("a. b.", 3, 1), ("a.\n\nb. \n", 4, 2), ("a.\tb.", 3, 1)],
+)
+def test_white_space_between_sentences_that_webanno_cannot_hold_is_counted(
+    text: str, second: int, lost: int, tmp_path: Path
+) -> None:
+    webanno = registry.format_named("webanno")
+    assert webanno.write
+    report = Report()
+    document = Document("d", text, (), ([(0, 2)], [(second, second + 2)]))
+    webanno.write(sentences_of(document, LINES, Report()), tmp_path / "a.tsv", report=report)
+    assert report.counts["white space between sentences not kept"] == lost
+    again = "".join(text_of(sentence) for sentence in webanno.read(tmp_path / "a.tsv"))
+    assert (again == text.removesuffix("\n")) == (lost == 0)
 
 
 @pytest.mark.parametrize("entry", raw_text_formats(), ids=lambda entry: entry.name)

@@ -178,7 +178,7 @@ def targets_in(folder: Path, source: str, format: Format, same: bool) -> list[Pa
     plain = lower.removesuffix(".gz")
     default = format.suffixes[0] if format.suffixes else ""
     suffix = next((end for end in format.suffixes if plain.endswith(end)), default) if same else default
-    is_folder = Path(source).is_dir()
+    is_folder = bool(format.folder) and Path(source).is_dir()
     targets = [folder / (name if same and is_folder else f"{name}{suffix}{packed}") for name in SPLITS]
     for target in targets:
         if target.exists() and target.samefile(source):

@@ -75,21 +75,24 @@ def sentences_at(
         raise InputError(str(error), source, line) from None
 
 
-def documents_of(sentences: Iterable[Sentence], report: Report | None = None) -> Iterator[Document]:
+def documents_of(
+    sentences: Iterable[Sentence], report: Report | None = None, keeps_words: bool = False
+) -> Iterator[Document]:
     """The inverse: pieces of one document that touch are joined; tokens without a text, by spaces and line ends.
 
-    A document keeps its name and the order of its sentences; other ids of sentences go into the report.
+    A document keeps its name and the order of its sentences; other ids of sentences go into the report, and so do
+    tokens of white space, unless the format `keeps_words` and not only the text.
     """
     report = Report() if report is None else report
     pieces: list[Sentence] = []
     for given in sentences:
         sentence = _consistent(given, report)
         if pieces and not follows(pieces[-1], sentence):
-            yield _document(pieces, report)
+            yield _document(pieces, report, keeps_words)
             pieces = []
         pieces.append(sentence)
     if pieces:
-        yield _document(pieces, report)
+        yield _document(pieces, report, keeps_words)
 
 
 def document_of(sentence: Sentence) -> str:
@@ -124,6 +127,12 @@ def text_of(sentence: Sentence) -> str:
     return sentence.origin.text if sentence.origin else " ".join(sentence.tokens) + "\n"
 
 
+def count_blank(sentence: Sentence, report: Report) -> None:
+    """Report the tokens that whoever reads the text again will not find, because they are white space."""
+    for token in filter(str.isspace, sentence.tokens):
+        report.add("token of white space, which is no word in a text", sentence.id or "", repr(token))
+
+
 def _standing(document: Document, report: Report) -> list[TextSpan]:
     """Each span once; one that covers nothing or is outside the text is a DataError."""
     for span, count in Counter(document.spans).items():
@@ -144,7 +153,8 @@ def _cut_at(segment: Segment, borders: Sequence[int], document: Document, report
         inside = borders[bisect_right(borders, start) : bisect_left(borders, end)]
         if inside:
             report.add("token cut at a span's border", document.id, repr(document.text[start:end]))
-        cut += [(a, b) for a, b in pairwise([start, *inside, end]) if not document.text[a:b].isspace()]
+        pieces = pairwise([start, *inside, end])
+        cut += [(a, b) for a, b in pieces if not inside or not document.text[a:b].isspace()]
     return cut
 
 
@@ -219,7 +229,7 @@ def _consistent(sentence: Sentence, report: Report) -> Sentence:
     return sentence
 
 
-def _document(pieces: Sequence[Sentence], report: Report) -> Document:
+def _document(pieces: Sequence[Sentence], report: Report, keeps_words: bool) -> Document:
     """Touching pieces as one document; a document whose beginning is missing says where it starts."""
     at = 0
     texts: list[str] = []
@@ -237,8 +247,8 @@ def _document(pieces: Sequence[Sentence], report: Report) -> Document:
     for number, sentence in enumerate(pieces, 1):
         if sentence.id is not None and sentence.id != f"{name}-{number}":
             report.add("sentence id left out", name, sentence.id)
-        if not sentence.origin and any(map(str.isspace, sentence.tokens)):
-            report.add("sentence with a token of white space, which is no word in a text", name, sentence.id or "")
+        if not keeps_words:
+            count_blank(sentence, report)
     return Document(name, "".join(texts), tuple(spans), tuple(words))
 
 

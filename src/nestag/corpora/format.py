@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol
 
+from nestag.corpora.folders import files_of_one_format
 from nestag.corpora.report import Report
 from nestag.data import Sentence
 from nestag.errors import InputError
+from nestag.files import is_stream
 
 Boundaries = Literal["widen", "split", "refuse"]
 """Spans that begin or end inside a token: take the whole token, cut the token there, or stop with an error."""
@@ -78,8 +80,14 @@ class Format:
         report = Report() if report is None else report
         if not str(path).lower().removesuffix(".gz").endswith(self.suffixes or "/"):
             report.note(f"{path}: read as {self.name} ({self.summary})")
-        sentences = self.reader(path, options, report)
+        sentences = (sentence for file in self._files(path, report) for sentence in self.reader(file, options, report))
         return self._watched(sentences, str(path), report) if annotated else sentences
+
+    def _files(self, path: str | Path, report: Report) -> Sequence[str | Path]:
+        """The path itself; if it is a folder of files that are each a corpus, these."""
+        if self.folder or is_stream(path) or not Path(path).is_dir():
+            return [path]
+        return files_of_one_format(Path(path), self.suffixes, report)
 
     def _watched(self, sentences: Iterator[Sentence], path: str, report: Report) -> Iterator[Sentence]:
         """The sentences as they are; where few have entities though the file seems annotated, the report warns."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
 
 from nestag.corpora import formats
+from nestag.corpora.folders import visible_files
 from nestag.corpora.format import Format
 from nestag.errors import InputError, UnknownNameError
 from nestag.files import is_stream, peek
@@ -44,8 +46,7 @@ def format_of(path: str | Path, name: str | None = None) -> Format:
         return _of_folder(Path(path))
     if not is_stream(path) and not Path(path).exists():
         raise InputError("there is no such file; check the path", str(path))
-    candidates, seen = _by_suffix(path), _seen(path)
-    return _only([entry for entry in candidates if entry in seen] or seen or candidates, path, "--from")
+    return _only(_candidates(path), path, "--from")
 
 
 def format_for(path: str | Path, name: str | None = None) -> Format:
@@ -53,6 +54,12 @@ def format_for(path: str | Path, name: str | None = None) -> Format:
     if name is not None:
         return format_named(name)
     return _only([entry for entry in _by_suffix(path) if entry.write], path, "--to")
+
+
+def _candidates(path: str | Path) -> list[Format]:
+    """The formats that a file can be."""
+    candidates, seen = _by_suffix(path), _seen(path)
+    return [entry for entry in candidates if entry in seen] or seen or candidates
 
 
 def _by_suffix(path: str | Path) -> list[Format]:
@@ -69,12 +76,12 @@ def _only(candidates: list[Format], path: str | Path, option: str) -> Format:
         return candidates[0]
     names = ", ".join(sorted(entry.name for entry in candidates or available().values()))
     reason = "it could be several formats" if candidates else "its format cannot be guessed"
-    raise InputError(f"{reason}; say which with {option}, one of {names}", str(path))
+    raise InputError(f"{reason}; name the format ({option} on the command line), one of {names}", str(path))
 
 
 def _of_folder(path: Path) -> Format:
     """The format of a folder: the only one that its files can be, by what is in them or else by their names."""
-    files = sorted(child for child in path.rglob("*") if child.is_file() and not child.name.startswith("."))
+    files = visible_files(path)
     named = {
         entry: [file for file in files if file.name.lower().endswith(entry.folder)]
         for entry in available().values()
@@ -82,12 +89,22 @@ def _of_folder(path: Path) -> Format:
     }
     by_name = [entry for entry, found in named.items() if found]
     seen = [entry for entry in by_name if any(_is_like(entry, file) for file in named[entry][:LOOKED_AT])]
-    candidates = seen or by_name
+    possible = [entry for entry in by_name if any(entry in _candidates(file) for file in named[entry][:LOOKED_AT])]
+    candidates = seen or _of_all(files) or possible
     if not candidates:
         kinds = ", ".join(f"{entry.name} (*{' *'.join(entry.folder)})" for entry in named)
         there = ", ".join(file.name for file in files[:3]) or "nothing"
-        raise InputError(f"a folder can be {kinds}; this one has {there}: name one of its files", str(path))
+        raise InputError(
+            f"a folder can be {kinds}, or files of one format; this one has {there}: name one of its files", str(path)
+        )
     return _only(candidates, path, "--from")
+
+
+def _of_all(files: Sequence[Path]) -> list[Format]:
+    """The formats that every file of a folder can be; texts beside other files are none of the corpus."""
+    found = [candidates for file in files[:LOOKED_AT] if (candidates := _candidates(file))]
+    telling = [candidates for candidates in found if candidates[0].name != "text"] or found
+    return [entry for entry in telling[0] if all(entry in candidates for candidates in telling)] if telling else []
 
 
 def _is_like(entry: Format, file: Path) -> bool:

@@ -1,4 +1,4 @@
-"""Raw text -> words and sentences, as character offsets. White space is never a word.
+"""Raw text -> words and sentences, as character offsets. White space is no word, unless a source says that it is.
 
 spaCy's tokenizer and sentence rules do the work (the extra `text`); a blank line ends a sentence as well. The
 alternative needs nothing: words are what white space parts, and sentences are lines. Where a source brings its own
@@ -83,13 +83,13 @@ def split_before(words: Sequence[Offsets], starts: Iterable[int]) -> list[Segmen
 
 
 def given_words(text: str, offsets: Iterable[Offsets], place: str, report: Report) -> list[Offsets]:
-    """The words that a source brings, put in order: none of white space, none over another, no letter left out."""
+    """The words that a source brings, put in order: none over another, no letter left out."""
     words: list[Offsets] = []
     at = 0
     for start, end in sorted(offsets):
         if not at <= start < end <= len(text):
             report.add("token left out because it is empty, overlaps another or is outside", place, f"{start} to {end}")
-        elif not text[start:end].isspace():
+        else:
             words += [*_missing(text, at, start, place, report), (start, end)]
             at = end
     return words + _missing(text, at, len(text), place, report)
@@ -131,6 +131,8 @@ def _by_rules(text: str, words: Sequence[Offsets] | None, language: str) -> list
         for _, component in pipeline.pipeline:
             document = component(document)
         found = [segment for segment in _cut(document) if segment]
+        if words is not None:  # those of white space go with the sentence before them
+            found = [segment for segment in split_before(words, [first[0][0] for first in found]) if segment]
         if len(pipeline.vocab.strings) > MOST_REMEMBERED:
             _pipeline.cache_clear()
         return found

@@ -68,7 +68,7 @@ def write(
     names = Names(report)
     layer = _split(options.field)
     types = _type_system_for(layer)
-    documents = documents_of(sentences, report)
+    documents = documents_of(sentences, report, keeps_words=True)
     if str(path).lower().removesuffix(".gz").endswith(".xmi"):
         _write_one(documents, Path(path), layer, types)
     elif str(path).endswith(".gz"):

@@ -2,7 +2,8 @@
 
 `field` names the group; without it that is "sc", or the only one that has spans, or the entities of `doc.ents` if no
 group has any. What other places hold is noted; "ents" is the field for `doc.ents`. Tokens are taken as they are, and so
-are sentences where the file has them; white space that spaCy makes a token is none here, but stays in the text.
+are sentences where the file has them; white space that spaCy makes a token is none here, but stays in the text. What
+the format has no place for, the name of a document and the words of white space, stands beside the spans of the group.
 
 The file is packed data (msgpack in zlib, no pickle), which spaCy loads as a whole: at most 1 GiB unpacked. What others
 stored as user data is never looked at.
@@ -38,7 +39,8 @@ LARGEST = 2**30
 """Bytes unpacked beyond which a file is refused."""
 BLOCK = 2**20
 """Bytes unpacked at once."""
-_NAME = "document"  # where a group keeps the name of the document, which the file has no other place for
+_NAME = "document"  # the attribute of a group that is the name of the document
+_BLANK = "words_of_white_space"  # the one that numbers the tokens of white space that are words
 
 
 def read(path: str | Path, options: Options = DEFAULT, report: Report | None = None) -> Iterator[Sentence]:
@@ -67,7 +69,7 @@ def write(
 
     group = options.field or GROUP
     packed = DocBin(attrs=["SENT_START"])
-    for document in documents_of(sentences, report):
+    for document in documents_of(sentences, report, keeps_words=True):
         packed.add(_doc(document, vocabulary, group))
     with writing_bytes(path) as stream:
         stream.write(packed.to_bytes())
@@ -125,8 +127,10 @@ def _refusing(path: str | Path) -> Iterator[None]:
 def _document(doc: Doc, key: str, name: str, options: Options, report: Report) -> Document:
     group = doc.spans[key] if key in doc.spans and key != ENTS else None
     name = str(group.attrs.get(_NAME, name)) if group is not None else name
+    blank = frozenset(group.attrs.get(_BLANK, ())) if group is not None else frozenset()
     spans = tuple(_text_spans(doc.ents if key == ENTS else group or (), doc, name, report))
-    words = given_words(doc.text, [(token.idx, token.idx + len(token)) for token in doc], name, report)
+    offsets = [(token.idx, token.idx + len(token)) for token in doc if not token.text.isspace() or token.i in blank]
+    words = given_words(doc.text, offsets, name, report)
     if doc.has_annotation("SENT_START"):
         segments = split_before(words, [token.idx for token in doc if token.is_sent_start])
     else:
@@ -194,7 +198,9 @@ def _doc(document: Document, vocabulary: Vocab, group: str) -> Doc:
     first = {piece.start: number for number, piece in enumerate(pieces)}
     last = {piece.end: number for number, piece in enumerate(pieces)}
     spans = [Span(doc, first[start], last[end] + 1, label=kind) for start, end, kind in document.spans]
-    doc.spans[group] = SpanGroup(doc, name=group, attrs={_NAME: document.id}, spans=spans)
+    words = {word[0] for segment in segments for word in segment}
+    blank = [token.i for token in doc if token.text.isspace() and token.idx in words]
+    doc.spans[group] = SpanGroup(doc, name=group, attrs={_NAME: document.id, _BLANK: blank}, spans=spans)
     return doc
 
 

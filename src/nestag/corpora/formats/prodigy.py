@@ -5,6 +5,7 @@
      "spans": [{"start": 0, "end": 7, "label": "GPE", "token_start": 0, "token_end": 1}]}
 
 Tokens, where there are some, are taken as they are; `token_end` is the last token of the span, not the one after it.
+White space that Prodigy makes a token is no word, unless the token says so with `"word": true`, as ours do.
 Examples that were rejected or ignored are counted and set aside, relations counted and left. Sentences are found in
 the text, for the format does not hold them.
 """
@@ -21,7 +22,7 @@ from nestag.corpora.fields import label_field, list_field, name_of, number_field
 from nestag.corpora.format import DEFAULT, Format, Options
 from nestag.corpora.records import Record, any_object, read_documents, read_records
 from nestag.corpora.report import Report
-from nestag.corpora.segment import given_words, grouped, laid_out
+from nestag.corpora.segment import Offsets, given_words, grouped, laid_out
 from nestag.data import Sentence
 from nestag.files import writing
 
@@ -43,7 +44,7 @@ def write(
 ) -> None:
     """One accepted example for each document."""
     with writing(path) as stream:
-        for document in documents_of(sentences, report):
+        for document in documents_of(sentences, report, keeps_words=True):
             stream.write(to_line(document))
 
 
@@ -66,8 +67,8 @@ def document_from(record: Record, path: str | Path, options: Options, report: Re
     spans = tuple(_span(span) for span in list_field(fields, "spans"))
     for relation in list_field(fields, "relations"):
         report.add("relation left out", place, str(relation.get("label")))
-    offsets = [(number_field(token, "start"), number_field(token, "end")) for token in list_field(fields, "tokens")]
-    words = given_words(text, offsets, place, report) if offsets else None
+    tokens = list_field(fields, "tokens")
+    words = given_words(text, _offsets(tokens, text), place, report) if tokens else None
     return Document(
         name_of(named, path, own), text, spans, None if words is None else tuple(grouped(words, text, options))
     )
@@ -76,11 +77,13 @@ def document_from(record: Record, path: str | Path, options: Options, report: Re
 def to_line(document: Document) -> str:
     """The inverse of `document_from`."""
     words = [word for segment in document.words or () for word in segment]
+    blank = {start for start, end in words if document.text[start:end].isspace()}
     pieces = laid_out(document.text, words)
     starts = {piece.start: number for number, piece in enumerate(pieces)}
     ends = {piece.end: number for number, piece in enumerate(pieces)}
     tokens = [
         {"text": document.text[a:b], "start": a, "end": b, "id": number, "ws": space}
+        | ({"word": True} if a in blank else {})
         for number, (a, b, space) in enumerate(pieces)
     ]
     spans = [
@@ -89,6 +92,14 @@ def to_line(document: Document) -> str:
     ]
     example: dict[str, Any] = {"text": document.text, "tokens": tokens, "spans": spans, "answer": "accept"}
     return json.dumps(example | {"meta": {"id": document.id}}, ensure_ascii=False) + "\n"
+
+
+def _offsets(tokens: Iterable[dict[str, Any]], text: str) -> Iterator[Offsets]:
+    """Where the tokens stand that are words."""
+    for token in tokens:
+        start, end = number_field(token, "start"), number_field(token, "end")
+        if token.get("word") is True or not text[max(0, start) : max(0, end)].isspace():
+            yield start, end
 
 
 def _span(fields: dict[str, Any]) -> TextSpan:

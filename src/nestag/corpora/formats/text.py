@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from nestag.corpora.document import Document, document_of, follows, sentences_at, text_of
+from nestag.corpora.document import Document, count_blank, document_of, follows, sentences_at, text_of
 from nestag.corpora.format import DEFAULT, Format, Options
 from nestag.corpora.report import Report, describe
 from nestag.data import Origin, Sentence
@@ -61,6 +61,7 @@ def write(
                 report.add("sentence id left out", str(path), sentence.id)
             for entity in sentence.entities:
                 report.add("entity not kept in plain text", sentence.id or "", describe(entity))
+            count_blank(sentence, report)
             text = text_of(sentence)
             stream.write(text)
             before, ending = sentence, (ending + text)[-2:]

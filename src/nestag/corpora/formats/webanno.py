@@ -10,7 +10,8 @@ r"""WebAnno TSV 3, as INCEpTION and GUM write it: a token a line with its place 
 A path is one .tsv file or a folder of them, each a document. `field` names the layer and the feature that is the type
 of an entity, as in `webanno.custom.Referent:entity` (the end of the layer's name is enough); without it that is
 NamedEntity and its value, or the only layer that is no part of speech, lemma or the like. What other layers hold is
-counted. White space between sentences is not in the file; offsets there are in units of UTF-16 (utf16.py).
+counted. The file has the size of the white space between two sentences and not what it is: it is read as a line end and
+spaces, and where it was something else, that is counted when it is written. Offsets are in units of UTF-16 (utf16.py).
 """
 
 from __future__ import annotations
@@ -50,19 +51,19 @@ def write(
 ) -> None:
     """One .tsv file for the one document, if the path ends so; else a folder with one for each."""
     report = Report() if report is None else report
-    documents = documents_of(sentences, report)
+    documents = documents_of(sentences, report, keeps_words=True)
     layer, _, feature = (options.field or f"{NAMED_ENTITY}:value").partition(":")
     features = ("identifier", "value") if layer == NAMED_ENTITY else (feature or "value",)
     if str(path).lower().removesuffix(".gz").endswith(_SUFFIX):
         document = next(documents, Document("", ""))
         if next(documents, None):
             raise InputError("one .tsv file holds one document, and there are several; name a folder", str(path))
-        _write_one(document, path, Layer(layer, features, 0))
+        _write_one(document, path, Layer(layer, features, 0), report)
         return
     names = Names(report)
     with writing_folder(path) as folder:
         for document in documents:
-            _write_one(document, folder / f"{names.of(document.id)}{_SUFFIX}", Layer(layer, features, 0))
+            _write_one(document, folder / f"{names.of(document.id)}{_SUFFIX}", Layer(layer, features, 0), report)
 
 
 def looks_like(head: str) -> bool:
@@ -124,7 +125,17 @@ def _document(file: Path, name: str, options: Options, report: Report) -> Docume
 
 def _gap(text: str, size: int) -> str:
     """What stands for the white space between two sentences."""
-    return "\n" + " " * (size - 1) if text else ""
+    return "\n" + " " * (size - 1) if text and size else ""
+
+
+def _count_gaps(document: Document, segments: Sequence[Segment], report: Report) -> None:
+    """Report the white space that reading will not find again; a line end at the very end counts for nothing."""
+    borders = [0, *(place for segment in segments for place in (segment[0][0], segment[-1][1])), len(document.text)]
+    for number, (start, end) in enumerate(zip(borders[::2], borders[1::2], strict=True)):
+        gap = document.text[start:end]
+        kept = _gap(" ", end - start) if 0 < number < len(segments) else ""
+        if gap not in (kept, "\n" if number == len(segments) else kept):
+            report.add("white space between sentences not kept", document.id, f"{gap[:60]!r} at character {start}")
 
 
 def _places(rows: Sequence[Row], piece: str, at: int, first: int) -> list[Offsets]:
@@ -136,11 +147,13 @@ def _places(rows: Sequence[Row], piece: str, at: int, first: int) -> list[Offset
     return places
 
 
-def _write_one(document: Document, path: str | Path, layer: Layer) -> None:
+def _write_one(document: Document, path: str | Path, layer: Layer, report: Report) -> None:
     units = Utf16(document.text)
+    segments = [segment for segment in document.words or () if segment]
+    _count_gaps(document, segments, report)
     with writing(path) as stream:
         stream.write(f"#FORMAT=WebAnno TSV 3.3\n#T_SP={'|'.join((layer.name, *layer.features))}\n\n")
-        for number, segment in enumerate(filter(None, document.words or ()), 1):
+        for number, segment in enumerate(segments, 1):
             text = document.text[segment[0][0] : segment[-1][1]]
             stream.write(f"\n#Text={escape_text(text)}\n")
             cells = _cells(segment, document.spans)
