@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import NoReturn
 
 ENDING = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
 """The signals by which others end a process; not every system has both."""
@@ -15,23 +16,35 @@ class Interrupted:
 
     def __init__(self) -> None:
         self.times = 0
+        self.last = signal.SIGINT
 
     def __bool__(self) -> bool:
         return self.times > 0
 
+    def obey(self) -> NoReturn:
+        """Stop in the way that was asked for last."""
+        if self.last == signal.SIGINT:
+            raise KeyboardInterrupt
+        raise SystemExit(128 + self.last)
+
 
 @contextmanager
 def interruptible(*signals: signal.Signals, patience: int | None = None) -> Iterator[Interrupted]:
-    """Count signals inside the block instead of obeying them; raises KeyboardInterrupt after `patience` of them."""
+    """Count signals inside the block instead of obeying them, and obey after `patience` of them.
+
+    What whoever started us chose to ignore, as nohup does, stays ignored.
+    """
     interrupted = Interrupted()
 
-    def ask(*_: object) -> None:
+    def ask(number: int, _: object) -> None:
         interrupted.times += 1
+        interrupted.last = signal.Signals(number)
         if patience is not None and interrupted.times > patience:
-            raise KeyboardInterrupt
+            interrupted.obey()
 
+    heard = [number for number in signals if signal.getsignal(number) is not signal.SIG_IGN]
     try:
-        before = {number: signal.signal(number, ask) for number in signals}
+        before = {number: signal.signal(number, ask) for number in heard}
     except ValueError:  # not in the main thread: nobody can press Ctrl-C here
         yield interrupted
         return

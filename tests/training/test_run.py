@@ -61,22 +61,27 @@ def test_an_interrupted_run_ends_as_if_it_had_not_been(
         assert (tmp_path / "cut" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes(), name
 
 
-@pytest.mark.parametrize("at", [1, 5, 6])
-def test_ctrl_c_at_any_step_goes_on_to_the_same_model(
-    at: int, tiny_encoder: Callable[[str], str], tmp_path: Path
+@pytest.mark.parametrize(
+    ("at", "sent"), [(1, signal.SIGTERM), (5, signal.SIGINT), (6, signal.SIGINT), (2, signal.SIGHUP)]
+)
+def test_a_signal_at_any_step_saves_and_goes_on_to_the_same_model(
+    at: int, sent: signal.Signals, tiny_encoder: Callable[[str], str], tmp_path: Path
 ) -> None:
     """Also in the last step, and in one after which dev is scored."""
     recipe = quick(tiny_encoder("bert"), steps=6, evaluations=2, dropout=0.2, ema_decay=0.9)
 
     def stop(progress: Progress) -> None:
         if progress.step == at and len(progress.dev) < 2:
-            os.kill(os.getpid(), signal.SIGINT)
+            os.kill(os.getpid(), sent)
 
     whole = train(MANY, CORPUS, tmp_path / "whole", recipe, use_cpu=True)
     if at < 6:
-        with pytest.raises(KeyboardInterrupt):
+        with pytest.raises((KeyboardInterrupt, SystemExit)) as stopped:
             train(MANY, CORPUS, tmp_path / "cut", recipe, use_cpu=True, watch=stop)
+        assert getattr(stopped.value, "code", 128 + signal.SIGINT) == 128 + sent
         assert not is_finished(tmp_path / "cut")
+        assert (tmp_path / "cut" / CHECKPOINTS / f"checkpoint-{at}" / "complete").exists()
+        assert not list((tmp_path / "cut").rglob("*.part"))
     cut = train(MANY, CORPUS, tmp_path / "cut", recipe, use_cpu=True, watch=stop if at == 6 else None)
     assert [scoring[:3] for scoring in cut.scorings] == [scoring[:3] for scoring in whole.scorings]
     weights = [(tmp_path / name / "model.safetensors").read_bytes() for name in ("whole", "cut")]

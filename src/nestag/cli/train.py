@@ -104,7 +104,7 @@ def one(
                 splits["train"], splits["dev"], output, recipe,
                 seed=seed, watch=bar.show, report_to=report_to, use_cpu=cpu,
             )  # fmt: skip
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, SystemExit):
         tell(bar.stopped(output))
         raise
     if run.set_aside:

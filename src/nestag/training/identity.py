@@ -71,7 +71,7 @@ def _check(folder: Path, claim: Claim) -> None:
     if file.exists():
         try:
             found = json.loads(file.read_text(encoding="utf-8"))
-        except ValueError:
+        except (ValueError, RecursionError):
             found = None
         if found == claim:
             return

@@ -136,8 +136,11 @@ def _finished(folder: Path, recipe: Recipe, device: str | None) -> Run:
     """A finished run, as it lies in its folder."""
     recognizer = NestedNER.from_pretrained(folder, device)
     history = read_json(folder / HISTORY)
-    scorings = scorings_from(history["scorings"])
-    return Run(recognizer, recipe, TrainingPlan(**history["plan"]), scorings, history["set_aside"])
+    try:
+        plan, scorings = TrainingPlan(**history["plan"]), scorings_from(history["scorings"])
+        return Run(recognizer, recipe, plan, scorings, int(history["set_aside"]))
+    except (LookupError, TypeError, ValueError) as error:
+        raise InputError(f"no history of a run of nestag ({error!r:.100})", str(folder / HISTORY)) from None
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from torch.utils.data import DataLoader
 from transformers import PrinterCallback, Trainer, TrainerCallback, TrainingArguments
 
 from nestag.data import Sentence
-from nestag.interruption import interruptible
+from nestag.interruption import ENDING, Interrupted, interruptible
 from nestag.recognizer import NestedNER
 from nestag.scorer import computing
 from nestag.training import processes
@@ -81,7 +81,7 @@ class NestedTrainer(Trainer):
         self.loss_sum = torch.zeros((), device=recognizer.model.device)
         self.loss_steps = 0
         self.frozen: bool | None = None
-        self.interrupted: object = False
+        self.interrupted = Interrupted()
         self.begun = time.monotonic()  # less what was trained before an interruption
 
     def run(self) -> None:
@@ -89,11 +89,11 @@ class NestedTrainer(Trainer):
         last = last_checkpoint(self.folder / CHECKPOINTS)
         if last:
             self._restore(load_state(last, self.recognizer.model.device), last)
-        with interruptible(signal.SIGINT, patience=1) as self.interrupted:
+        with interruptible(signal.SIGINT, *ENDING, patience=1) as self.interrupted:
             if not self.progress.finished:
                 self.train(resume_from_checkpoint=str(last) if last else None)
         if self.interrupted and not self.progress.finished:
-            raise KeyboardInterrupt
+            self.interrupted.obey()
 
     def _restore(self, state: State, checkpoint: Path) -> None:
         self.begun = time.monotonic() - state.seconds
