@@ -222,3 +222,31 @@ def test_a_broken_graph_is_refused(exported: Path, tmp_path: Path) -> None:
     write_manifest(folder)
     with pytest.raises(InputError, match=r"cannot be loaded .*; export it again"):
         OnnxNER.from_pretrained(folder)
+
+
+@pytest.mark.parametrize("location", ["../outside.bin", "/etc/passwd", "weights.bin"])
+def test_a_graph_that_takes_weights_from_other_files_is_refused(exported: Path, tmp_path: Path, location: str) -> None:
+    onnx = pytest.importorskip("onnx")
+    folder = Path(shutil.copytree(exported / "plain", tmp_path / "model"))
+    graph = onnx.load(folder / "model.onnx")
+    weights = graph.graph.initializer[0]
+    entry = weights.external_data.add()
+    entry.key, entry.value, weights.data_location = "location", location, onnx.TensorProto.EXTERNAL
+    (folder / "model.onnx").write_bytes(graph.SerializeToString())
+    write_manifest(folder)
+    with pytest.raises(InputError, match="the graph takes weights from other files"):
+        OnnxNER.from_pretrained(folder)
+
+
+def test_a_graph_that_cannot_be_computed_is_one_line(exported: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = OnnxNER.from_pretrained(exported / "plain")
+
+    class Failing:
+        def run(self, *_: object) -> None:
+            raise RuntimeError("Non-zero status code\nreturned")
+
+    monkeypatch.setattr(found, "session", Failing())
+    with pytest.raises(
+        InputError, match=r"the graph cannot be computed \(Non-zero status code returned\); export it again"
+    ):
+        found.predict([["a"]])

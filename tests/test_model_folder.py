@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import stat
+import struct
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -130,10 +131,17 @@ Change = Callable[[dict[str, Any]], object]
         (lambda c: c.update(attn_implementation="stranger/kernel"), "names code"),
         (lambda c: c["encoder"].update(attn_implementation="stranger/kernel"), "names code"),
         (lambda c: c["encoder"].update(quantization_config={"quant_method": "gptq"}), "names code"),
+        (lambda c: c["encoder"].update(backbone="x", use_pretrained_backbone=True), "'backbone' names code"),
+        (lambda c: c["encoder"].update(model_type="timm_backbone"), "'timm_backbone' is no encoder of text"),
         (lambda c: c["encoder"].update(num_hidden_layers=10**9), "num_hidden_layers is 1000000000"),
+        (lambda c: c["encoder"].update(num_labels=10**9), "num_labels is 1000000000"),
+        (lambda c: c["encoder"].update(block_sizes=[4, 10**9]), "block_sizes is 1000000000"),
+        (lambda c: c.update(conv_size=200_000), r"asks for 480,\d+,\d+,\d+ weights and model.safetensors has"),
+        (lambda c: c["encoder"].update(vocab_size=10**12), r"asks for 16,\d+,\d+,\d+,\d+ weights"),
+        (lambda c: c.update(conv_size=2**62), "cannot be loaded"),
         (lambda c: c.update(conv_size=4, conv_layers=10**9), "conv_layers is 1000000000"),
-        (lambda c: c["encoder"].update(hidden_size=10**7, num_attention_heads=1), "cannot be loaded"),
-        (lambda c: c.update(sizes=[10**10, 1, 1]), "cannot be loaded"),
+        (lambda c: c["encoder"].update(hidden_size=10**7, num_attention_heads=1), "asks for"),
+        (lambda c: c.update(sizes=[10**10, 1, 1]), "asks for"),
         (lambda c: c.update(sizes="abc"), "cannot be loaded"),
         (lambda c: c.update(pooling="most"), "pooling is 'most'; it takes first, last, mean"),
         (lambda c: c.update(dropout="x"), "cannot be loaded"),
@@ -162,6 +170,73 @@ def test_a_file_of_anything_is_one_line(model: Path, name: str, data: bytes) -> 
             NestedNER.from_pretrained(model, "cpu")
         return
     with pytest.raises(InputError):
+        NestedNER.from_pretrained(model, "cpu")
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "told"),
+    [
+        ("vocabulary.json", lambda v: v["c"].__setitem__(0, "S" + "+X" * 99), "99 types over the same tokens"),
+        ("vocabulary.json", lambda v: v["u"].__setitem__(0, v["u"][1]), "stands twice in the table of u"),
+        ("vocabulary.json", lambda v: v["n"].__setitem__(0, "999999999"), "n is 999999999"),
+        ("vocabulary.json", lambda v: v.update(c="abcd"), "are lists"),
+        ("nestag.json", lambda s: s.update(threshold=float("nan")), "threshold is nan"),
+        ("nestag.json", lambda s: s.update(threshold=5), "threshold is 5"),
+        ("nestag.json", lambda s: s.update(thresholds={"PER": float("inf")}), "thresholds.PER is inf"),
+        ("tokenizer.json", lambda t: t["model"].update(vocab={}), "the tokenizer cannot be loaded"),
+        ("tokenizer.json", lambda t: t["model"]["vocab"].update(a=10**6), "a subword number 1,000,000"),
+    ],
+)
+def test_tables_settings_and_tokenizers_that_cannot_be_are_one_line(
+    model: Path, name: str, change: Change, told: str
+) -> None:
+    edit(model / name, lambda found: (change(found), found)[1])
+    write_manifest(model)
+    with pytest.raises(InputError, match=told):
+        NestedNER.from_pretrained(model, "cpu")
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        b"",
+        b"[" * 9_000,
+        b'{"a":' * 2_000,
+        b'{"a":{"dtype":"F32","shape":[1099511627776,1099511627776],"data_offsets":[0,4]}}',
+    ],
+    ids=["empty", "deep", "deeper", "overflow"],
+)
+@pytest.mark.parametrize("length", [None, 2**63], ids=["as long", "longer"])
+def test_weights_of_anything_are_one_line(model: Path, header: bytes, length: int | None) -> None:
+    (model / "model.safetensors").write_bytes(struct.pack("<Q", length or len(header)) + header + b"0000")
+    write_manifest(model)
+    with pytest.raises(InputError, match=r"Error while deserializing header"):
+        NestedNER.from_pretrained(model, "cpu")
+
+
+def test_links_out_of_the_folder_are_refused(model: Path, tmp_path: Path) -> None:
+    outside = tmp_path / "blobs"
+    outside.mkdir()
+    (model / "config.json").rename(outside / "0123")
+    (model / "config.json").symlink_to(outside / "0123")
+    with pytest.raises(InputError, match=r"config\.json is a link that leads out of the folder"):
+        NestedNER.from_pretrained(model, "cpu")
+
+
+def test_links_of_the_hubs_cache_are_followed(model: Path, tmp_path: Path) -> None:
+    blobs, snapshot = tmp_path / "hub" / "blobs", tmp_path / "hub" / "snapshots" / "4711"
+    blobs.mkdir(parents=True)
+    snapshot.mkdir(parents=True)
+    for number, path in enumerate(path for path in model.iterdir() if path.is_file()):
+        shutil.copy(path, blobs / str(number))
+        (snapshot / path.name).symlink_to(Path("../../blobs") / str(number))
+    assert NestedNER.from_pretrained(snapshot, "cpu").predict([["a"]])
+
+
+@pytest.mark.parametrize("plant", [os.mkfifo, Path.mkdir, Path.touch], ids=["pipe", "folder", "file"])
+def test_what_was_added_to_a_tokenizer_is_refused(model: Path, plant: Callable[[Path], None]) -> None:
+    plant(model / "added_tokens.json")
+    with pytest.raises(InputError, match=r"added_tokens\.json is not one of the files that were saved"):
         NestedNER.from_pretrained(model, "cpu")
 
 

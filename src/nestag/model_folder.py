@@ -28,8 +28,8 @@ CONFIG = "config.json"
 FORMAT = 1
 """The layout of the folder; one of another layout is refused."""
 
-MOST_LAYERS = 1_000
-"""Layers of a model; they are made before the weights can say that there are fewer."""
+MOST_PARTS = 1_000
+"""Layers, heads, labels and the like of a model; they are made before the weights can say that there are fewer."""
 
 EDITABLE = (SETTINGS,)
 REQUIRED = {CONFIG, VOCABULARY, SETTINGS, "tokenizer.json"}
@@ -40,12 +40,20 @@ LOADED_BY = {
 """What computes with each kind of weights, and how it is had; a model has one kind."""
 
 _PLAIN = re.compile(r"[\w.-]+")
+_PARTS = re.compile(r"num_\w*|n_layers?|\w*layers|inner_group_num|block_sizes")
+"""Settings that say how many parts transformers makes."""
 _RUNNABLE = {
     "auto_map", "custom_pipelines", "attn_implementation", "_attn_implementation", "kernel_config",
-    "quantization_config",
+    "quantization_config", "backbone", "backbone_kwargs", "use_timm_backbone", "use_pretrained_backbone",
 }  # fmt: skip
 _LOADED_UNASKED = ("adapter_config.json", "model.safetensors.index.json")
 """Files that transformers would load too if they are there; the second may point out of the folder."""
+_READ_WITH_TOKENIZER = {
+    "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "chat_template.json",
+    "processor_config.json", "vocab.txt", "vocab.json", "merges.txt", "spiece.model", "sentencepiece.bpe.model",
+    "tokenizer.model",
+}  # fmt: skip
+"""Files that transformers reads with a tokenizer if they are there."""
 
 
 class EditedModelWarning(UserWarning):
@@ -101,11 +109,22 @@ def check_folder(folder: Path, weights: str = WEIGHTS) -> None:
         path = folder / name
         if not path.is_file():
             raise InputError(f"{name} is missing; copy the whole folder again, or train again", str(folder))
+        _refuse_outside(path, folder)
         if _digest(path) != digest:
             if name not in EDITABLE:
                 raise InputError(f"{name} is not the file that was saved; copy the folder again", str(folder))
             warnings.warn(f"{folder / name} was edited after the model was saved", EditedModelWarning, stacklevel=3)
+    for name in _READ_WITH_TOKENIZER - set(files):
+        if os.path.lexists(folder / name):
+            raise InputError(f"{name} is not one of the files that were saved; remove it", str(folder))
     _refuse_code(folder)
+
+
+def _refuse_outside(path: Path, folder: Path) -> None:
+    """Refuse a link that leads out of the folder; those of the hub's own cache lead to its blobs."""
+    real = folder.resolve()
+    if path.resolve().parent not in (real, real.parent.parent / "blobs"):
+        raise InputError(f"{path.name} is a link that leads out of the folder; copy the file itself", str(folder))
 
 
 def read_json(path: Path) -> Any:
@@ -144,8 +163,9 @@ def _refuse_code(folder: Path) -> None:
 def _refuse_entry(key: str, value: Any, path: Path) -> None:
     if key in _RUNNABLE:
         raise InputError(f"{key!r} names code that would run with the model; nestag never runs it", str(path))
-    if key.endswith("layers") and isinstance(value, int | float) and value > MOST_LAYERS:
-        raise InputError(f"{key} is {value!r}, more than {MOST_LAYERS:,}; was it saved by nestag?", str(path))
+    for number in value if isinstance(value, list) else [value]:
+        if _PARTS.fullmatch(key) and isinstance(number, int | float) and number > MOST_PARTS:
+            raise InputError(f"{key} is {number!r}, more than {MOST_PARTS:,}; was it saved by nestag?", str(path))
 
 
 def _entries(value: Any) -> Iterator[tuple[str, Any]]:

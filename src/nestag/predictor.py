@@ -27,6 +27,9 @@ from nestag.vocabulary import Vocabulary
 
 Tokens = Sequence[str] | Sentence
 
+PROBE = ["a", "☃"]
+"""Words that the tokenizer of a model must be able to read, whether it knows them or not."""
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -40,8 +43,8 @@ class Settings:
     batch_subwords: int = setting(0, minimum=0, help="subwords in a batch; 0 for what suits the device")
     precision: Precision = setting("auto", help="bfloat16 where a GPU has it, or float32 everywhere")
     temperature: float = setting(1.0, above=0, help="of confidences, chosen on held-out sentences")
-    threshold: float = setting(0.0, minimum=0, help="the least confidence of an entity")
-    thresholds: dict[str, float] = setting(factory=dict, minimum=0, help="the same for single types")
+    threshold: float = setting(0.0, minimum=0, maximum=1, help="the least confidence of an entity")
+    thresholds: dict[str, float] = setting(factory=dict, minimum=0, maximum=1, help="the same for single types")
 
 
 class TextEntity(NamedTuple):

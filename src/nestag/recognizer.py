@@ -15,7 +15,7 @@ from nestag.encoders import locate, longest_window, out_of_reach
 from nestag.errors import InputError, SettingError, UnknownNameError
 from nestag.files import writing
 from nestag.model_folder import SETTINGS, VOCABULARY, WEIGHTS, check_folder, local_folder, read_json, write_manifest
-from nestag.predictor import Predictor, Settings
+from nestag.predictor import PROBE, Predictor, Settings
 from nestag.scorer import TaggerScorer
 from nestag.tagger import Tagger
 from nestag.validation import changed, from_mapping, to_mapping
@@ -60,6 +60,7 @@ class NestedNER(Predictor):
         if sizes != model.config.sizes:
             raise InputError(f"its heads have {model.config.sizes} labels and its vocabulary {sizes}", str(path))
         tokenizer = _stored_tokenizer(folder, model.config)
+        _refuse_unknown_subwords(tokenizer, model, folder)
         used = changed(stored, settings, "from_pretrained")
         if used.max_length > (longest := longest_window(model.encoder.config, used.max_length)):
             raise SettingError(f"max_length is {used.max_length:,}; the encoder takes {longest:,} at most", str(path))
@@ -94,6 +95,16 @@ class NestedNER(Predictor):
             hub.upload_folder(repo_id=name, folder_path=folder)
 
 
+def _refuse_unknown_subwords(tokenizer: PreTrainedTokenizerBase, model: Tagger, folder: Path) -> None:
+    """Refuse a tokenizer that makes subwords which the encoder has no vector for."""
+    rows = model.encoder.get_input_embeddings().weight.shape[0]
+    largest = max(tokenizer.get_vocab().values(), default=0)
+    if largest >= rows:
+        raise InputError(
+            f"its tokenizer has a subword number {largest:,} and its encoder {rows:,} of them", str(folder)
+        )
+
+
 def _device(name: str | None) -> str:
     """The device to use: the one named, or a GPU if there is one."""
     chosen = name or ("cuda" if torch.cuda.is_available() else "cpu")
@@ -121,7 +132,9 @@ def load_tokenizer(encoder: str, config: PretrainedConfig | None = None) -> PreT
 def _stored_tokenizer(folder: Path, config: PretrainedConfig) -> PreTrainedTokenizerBase:
     """The tokenizer of a saved model; whatever is wrong with its files is an InputError."""
     try:
-        return load_tokenizer(str(folder), config)
+        tokenizer = load_tokenizer(str(folder), config)
+        tokenizer(PROBE, is_split_into_words=True)
+        return tokenizer
     except MemoryError:
         raise
     except Exception as error:  # noqa: BLE001 - a stranger's files can make transformers fail in any way

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import Any, Literal
 
@@ -20,11 +21,12 @@ from nestag.corpora.labelling import read_vocabulary
 from nestag.engine import Batch, Heads
 from nestag.errors import InputError, MissingExtraError, UnknownNameError
 from nestag.model_folder import CONFIG, GRAPH, SETTINGS, VOCABULARY, check_folder, local_folder, read_json
-from nestag.predictor import Predictor, Settings
+from nestag.predictor import PROBE, Predictor, Settings
 from nestag.validation import changed, from_mapping, setting
 from nestag.vocabulary import Vocabulary
 
 OUTPUTS = ("n", "c", "u")
+_LOCATION = b"\n\x08location\x12"  # how ONNX names another file
 BATCH = 4_096
 """Subwords that are scored at once."""
 
@@ -78,9 +80,11 @@ class OnnxNER(Predictor):
         vocabulary = read_vocabulary(folder / VOCABULARY)
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads
+        _refuse_other_files(folder / GRAPH)
         try:
             session = onnxruntime.InferenceSession(folder / GRAPH, options, providers=["CPUExecutionProvider"])
             tokenizer = WordTokenizer(tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json")), config)
+            tokenizer(PROBE)
         except Exception as error:  # noqa: BLE001 - both libraries raise kinds of their own
             reason = " ".join(str(error).split())[:300]
             raise InputError(f"the model cannot be loaded ({reason}); export it again", str(path)) from None
@@ -108,9 +112,13 @@ class GraphScorer:
         """Score the words of a chunk; nothing is left to wait for."""
         n, c, u = (np.zeros((words, size), dtype=np.float32) for size in self.sizes)
         for arrays, row, column, word in batches:
-            scores = self.session.run(OUTPUTS, arrays._asdict())  # each windows x words x labels
-            for head, score in zip((n, c, u), scores, strict=True):
-                head[word] = score[row, column]
+            try:
+                scores = self.session.run(OUTPUTS, arrays._asdict())  # each windows x words x labels
+                for head, score in zip((n, c, u), scores, strict=True):
+                    head[word] = score[row, column]
+            except Exception as error:  # noqa: BLE001 - a stranger's graph can fail in any way
+                reason = " ".join(str(error).split())[:300]
+                raise InputError(f"the graph cannot be computed ({reason}); export it again", GRAPH) from None
         return lambda: (n, c, u)
 
 
@@ -150,6 +158,15 @@ class Encoded:
         """The word of each subword of the first sentence."""
         found: list[int | None] = self._encodings[0].word_ids
         return found
+
+
+def _refuse_other_files(graph: Path) -> None:
+    """Refuse a graph that takes weights from other files, which nothing binds to it and which may be anywhere."""
+    if not graph.stat().st_size:
+        raise InputError("it is empty; export it again", str(graph))
+    with graph.open("rb") as stream, mmap(stream.fileno(), 0, access=ACCESS_READ) as data:
+        if data.find(_LOCATION) >= 0:
+            raise InputError("the graph takes weights from other files; export it again", str(graph))
 
 
 def _sizes(vocabulary: Vocabulary) -> tuple[int, int, int]:

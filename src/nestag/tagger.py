@@ -7,16 +7,23 @@ spans, from which the encoder learns more while it is trained.
 
 from __future__ import annotations
 
+from math import prod
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
 import transformers
+from safetensors import safe_open
 from torch import Tensor, nn
 from transformers import AutoConfig, AutoModel, PretrainedConfig, PreTrainedModel
+from transformers.models.auto.modeling_auto import (
+    MODEL_FOR_MASKED_LM_MAPPING_NAMES,
+    MODEL_FOR_TOKEN_CLASSIFICATION_MAPPING_NAMES,
+)
 
 from nestag.encoders import locate, out_of_reach
 from nestag.errors import InputError
+from nestag.model_folder import WEIGHTS
 from nestag.span_head import SpanHead
 from nestag.subwords import SHAPES
 
@@ -24,6 +31,12 @@ IGNORED = -100
 POOLINGS = ("first", "last", "mean")
 WHOLE_MASKS = ("bert", "camembert", "electra", "roberta", "xlm-roberta")
 """Kinds of encoders whose every subword sees every other, and whose masks can have four dimensions."""
+
+TEXT_ENCODERS = {*MODEL_FOR_MASKED_LM_MAPPING_NAMES, *MODEL_FOR_TOKEN_CLASSIFICATION_MAPPING_NAMES}
+"""The kinds of encoders that a model may name; others might load more than their own weights."""
+
+SPARE = 2**20
+"""Numbers that a model may compute beyond its weights, such as the positions of subwords."""
 
 
 class TaggerConfig(PretrainedConfig):
@@ -95,8 +108,11 @@ class Tagger(PreTrainedModel):
         if config.pooling not in POOLINGS:
             raise ValueError(f"pooling is {config.pooling!r}; it takes {', '.join(POOLINGS)}")
         settings = dict(config.encoder)
+        kind = settings.pop("model_type")
+        if kind not in TEXT_ENCODERS:
+            raise ValueError(f"{kind!r} is no encoder of text that transformers has")
         self.encoder: Any = encoder or AutoModel.from_config(
-            AutoConfig.for_model(settings.pop("model_type"), **settings), trust_remote_code=False
+            AutoConfig.for_model(kind, **settings), trust_remote_code=False
         )
         if getattr(self.encoder, "pooler", None) is not None:
             self.encoder.pooler = None  # made for whole sentences; nothing here reads it
@@ -138,6 +154,8 @@ class Tagger(PreTrainedModel):
             raise out_of_reach(encoder, error) from None
         if missing := [name for name in sorted(info["missing_keys"]) if not name.startswith("pooler.")]:
             raise InputError(f"{len(missing)} of its weights are missing, e.g. {missing[0]}; get it again", encoder)
+        if (kind := pretrained.config.model_type) not in TEXT_ENCODERS:
+            raise InputError(f"{kind!r} is no encoder of text; choose one such as bert or roberta", encoder)
         return cls(TaggerConfig(encoder=pretrained.config.to_dict(), **settings), pretrained)
 
     @classmethod
@@ -146,8 +164,9 @@ class Tagger(PreTrainedModel):
         loading: Any = cls.from_pretrained
         options = {"use_safetensors": True, "local_files_only": True, "dtype": torch.float32}
         try:
+            _refuse_more_than_stored(cls, folder)
             model, info = loading(str(folder), **options, output_loading_info=True)
-        except MemoryError:
+        except (InputError, MemoryError):
             raise
         except Exception as error:  # noqa: BLE001 - a stranger's files can make transformers fail in any way
             reason = " ".join(str(error).split())[:300]
@@ -205,6 +224,18 @@ def _takes_whole_masks(config: Any) -> bool:
     """Whether an encoder takes a mask of four dimensions, and means by it what it means by one of two."""
     recent = int(transformers.__version__.partition(".")[0]) >= 5
     return recent and config.model_type in WHOLE_MASKS and config._attn_implementation == "sdpa"
+
+
+def _refuse_more_than_stored(cls: type[Tagger], folder: Path) -> None:
+    """Refuse a configuration that asks for more weights than the file has, before memory is taken for them."""
+    config = TaggerConfig.from_pretrained(str(folder), local_files_only=True)
+    with torch.device("meta"):  # shapes alone
+        planned = cls(config)
+    asked = sum(tensor.numel() for tensor in (*planned.parameters(), *planned.buffers()))
+    with safe_open(folder / WEIGHTS, "pt") as file:
+        stored = sum(prod(file.get_slice(name).get_shape()) for name in file.keys())  # noqa: SIM118 - it is no mapping
+    if asked > stored + SPARE:
+        raise InputError(f"its configuration asks for {asked:,} weights and {WEIGHTS} has {stored:,}", str(folder))
 
 
 def pooled(hidden: Tensor, word: Tensor, words: int, pooling: str) -> Tensor:

@@ -26,6 +26,9 @@ UNSEEN = -100
 FORMAT = 1
 """The layout of the saved file; a file of another layout is refused."""
 
+MOST_TYPES = 64
+"""Types over the same tokens; the time and memory of legal decoding grow with their square."""
+
 T = TypeVar("T")
 
 
@@ -57,6 +60,17 @@ class Vocabulary:
     c: tuple[Name, ...]
     u: tuple[tuple[str, ...], ...]
     order: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse tables that only a mistake or an attack can have."""
+        for name in ("n", "c", "u"):
+            if len(set(table := getattr(self, name))) < len(table):
+                raise LabelError(f"a label stands twice in the table of {name}; every label has one number")
+        longest = max((types for types in (*self.u, *(name.types for name in self.c))), key=len, default=())
+        if len(longest) > MOST_TYPES:
+            raise LabelError(
+                f"{len(longest):,} types over the same tokens, {'+'.join(longest)[:60]}...; at most {MOST_TYPES} can be"
+            )
 
     @classmethod
     def learn(cls, sentences: Iterable[Sentence], by: str | Encoding) -> Vocabulary:
@@ -131,6 +145,8 @@ class Vocabulary:
             if tables["format"] != FORMAT:
                 raise LabelError(f"the vocabulary has format {tables['format']!r}; this version reads {FORMAT}")
             chosen = encoding(tables["encoding"])
+            if not all(isinstance(tables[name], list) for name in ("n", "c", "u", "order")):
+                raise TypeError("n, c, u and order are lists")
             return cls(
                 chosen.name,
                 tuple(map(chosen.read_n, tables["n"])),
