@@ -30,6 +30,8 @@ def prepare_streams() -> None:
         sys.stdout = io.TextIOWrapper(io.BufferedWriter(_Closed()), "utf-8", _ESCAPE)
     elif isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors=_ESCAPE)
+    if isinstance(sys.stderr, io.TextIOWrapper):
+        sys.stderr = _Told(sys.stderr)
 
 
 def flush_output() -> OSError | None:
@@ -39,6 +41,7 @@ def flush_output() -> OSError | None:
         try:
             if stream is not None:
                 stream.flush()
+                stream.buffer.flush()
         except OSError as error:
             _give_up(number)
             if number == 1:
@@ -62,6 +65,23 @@ def _give_up(number: int) -> None:
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, number)
     os.close(nowhere)
+
+
+class _Told(io.TextIOWrapper):
+    """An error stream that may be full: what is told there is never worth the work that it tells of."""
+
+    def __init__(self, stream: io.TextIOWrapper) -> None:
+        super().__init__(stream.buffer, stream.encoding, "backslashreplace", line_buffering=True)
+        self.stream = stream  # which would close the file if nobody held it
+
+    def write(self, text: str, /) -> int:
+        with suppress(OSError):
+            return super().write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        with suppress(OSError):
+            super().flush()
 
 
 class _Closed(io.RawIOBase):

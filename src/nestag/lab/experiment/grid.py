@@ -41,6 +41,7 @@ from nestag.corpora.format import Options
 from nestag.corpora.splits import ROLES, splits_in
 from nestag.encodings import available
 from nestag.errors import InputError, SettingError, UnknownNameError
+from nestag.files import is_stream
 from nestag.lab.experiment.result import Key
 from nestag.lab.experiment.spec import CorpusFiles, Spec, folder_of
 from nestag.lab.experiment.ways import WAYS, Way
@@ -196,8 +197,9 @@ class _Parser:
         return _VARIABLE.sub(value, text)
 
     def _file(self, text: str, key: str) -> str:
-        """A path, relative to the grid."""
-        return str(self.path.parent / Path(self._expanded(text, key)).expanduser())
+        """A path, relative to the grid; if that is a pipe, to where we are."""
+        folder = Path() if is_stream(self.path) else self.path.parent
+        return str(folder / Path(self._expanded(text, key)).expanduser())
 
     def _encoder(self, text: str) -> str:
         """A path in full; a short name and a name on the hub as they are."""
