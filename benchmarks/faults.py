@@ -1,9 +1,11 @@
 """The faults that were tried and what held, as a table.
 
-    python benchmarks/faults.py [--stride 1] [--skip-tests] [--write docs/reliability.md]
+    python benchmarks/faults.py [--stride 1] [--jobs N] [--records FOLDER] [--seconds N] [--write docs/reliability.md]
 
-First training with a fault at each of its file operations (tests/faulty_runs.py); a stride above 1 leaves operations
-out. Then the tests of everything else that can go wrong, counted by what they try.
+Training with a fault at each of its file operations (tests/faulty_runs.py), by as many processes as there are cores, a
+stride above 1 leaving operations out; the tests of everything else that can go wrong, counted by what they try; and how
+time and memory grow (growth.py). All takes a quarter of an hour. With --records, the same command goes on after it was
+stopped or its seconds were over, until everything has been tried.
 """
 
 from __future__ import annotations
@@ -14,18 +16,21 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from defusedxml import ElementTree
+from growth import growth
 
 from nestag.files import writing
 
 TESTS = Path(__file__).parents[1] / "tests"
 HEAD = """# Reliability: the faults tried, and what held
 
-Written by `{command}`; `make faults` tries every operation and all tests.
+Written by `{command}`, which is `make faults`.
 
 After a fault the same command is given again, without one. Training held if that ends with the same weights,
 vocabulary, settings and tokenizer as a run without faults, byte for byte, and leaves nothing else behind.
@@ -40,6 +45,7 @@ GROUPS = {
     "settings, devices and recipes that cannot be": "cli/test_train_and_predict.py",
     "a run of an experiment killed, ended by SIGTERM, failing, or done twice at once": "lab/experiment/test_job.py",
     "pipes, closed and full streams, signals, encodings, control characters": "cli/test_boundary.py",
+    "every command with pipes, full and closed streams, another encoding and a full disk": "cli/test_every_command.py",
     "files that are read once, packed, empty, endless or not there": "files/test_sources.py",
     "writing that fails or is killed half way": "files/test_targets.py",
     "several files that must change together": "files/test_folders.py",
@@ -61,18 +67,40 @@ class Row(NamedTuple):
         return f"| {self.fault} | {self.tried} | {self.held} of {self.of} | `{self.by}` |"
 
 
+class Notes:
+    """What was found before, by whoever ran the same command."""
+
+    def __init__(self, file: Path | None, seconds: float) -> None:
+        self.file, self.end = file, time.monotonic() + seconds
+        lines = file.read_text().splitlines() if file and file.exists() else []
+        self.known: dict[str, Any] = dict(map(json.loads, lines))
+
+    def get(self, key: str, find: Callable[[], Any]) -> Any:
+        """What is noted under a key, or else found and noted now; None if the time is over."""
+        if key not in self.known and time.monotonic() < self.end:
+            self.known[key] = find()
+            if self.file:
+                with self.file.open("a") as stream:
+                    stream.write(json.dumps([key, self.known[key]]) + "\n")
+        return self.known.get(key)
+
+
 def main() -> int:
     """Try everything, and print a table; 1 if something did not hold."""
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--stride", type=int, default=1, help="try every so many operations of training")
-    arguments.add_argument("--skip-tests", action="store_true", help="leave out what is not training")
+    arguments.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="how many processes try them")
+    arguments.add_argument("--records", type=Path, help="where to note what was tried, to go on from there")
+    arguments.add_argument("--seconds", type=float, default=1e9, help="begin nothing new after so long")
     arguments.add_argument("--write", type=Path, help="also write the table to this file")
     options = arguments.parse_args()
-    rows = list(training(options.stride))
-    if not options.skip_tests:
-        rows += tests()
-    command = " ".join(["python benchmarks/faults.py", *sys.argv[1:]])
-    text = HEAD.format(command=command) + "".join(f"{row}\n" for row in rows)
+    if options.records:
+        options.records.mkdir(parents=True, exist_ok=True)
+    notes = Notes(options.records / "notes.jsonl" if options.records else None, options.seconds)
+    times = "".join(growth(notes.get))
+    rows = [*tests(notes), *training(options, notes)]
+    stride = f" --stride {options.stride}" if options.stride > 1 else ""
+    text = HEAD.format(command=f"python benchmarks/faults.py{stride}") + "".join(f"{row}\n" for row in rows) + times
     print(text, end="")
     if options.write:
         with writing(options.write) as stream:
@@ -80,7 +108,7 @@ def main() -> int:
     return int(any(row.held < row.of for row in rows))
 
 
-def training(stride: int) -> Iterator[Row]:
+def training(options: argparse.Namespace, notes: Notes) -> Iterator[Row]:
     """A row for each kind of fault at a file operation of training."""
     sys.path.insert(0, str(TESTS))
     import conftest  # type: ignore[import-not-found]
@@ -90,32 +118,49 @@ def training(stride: int) -> Iterator[Row]:
         encoder = Path(folder) / "encoder"
         encoder.mkdir()
         conftest._save("bert", encoder)
-        command = [sys.executable, str(TESTS / "faulty_runs.py"), str(encoder), f"{folder}/runs", str(stride)]
         env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-        done = subprocess.run(command, env=env, stdout=subprocess.PIPE, text=True, check=True)
-    for line in done.stdout.splitlines():
-        found = json.loads(line)
-        for at, why in found["failed"].items():
-            print(f"{found['fault']} at {at}: {why}", file=sys.stderr)
-        held = found["places"] - len(found["failed"])
-        tried = f"{found['places']} of the {found['operations']} file operations of a run"
-        told = f"training: {faulty_runs.FAULTS[found['fault']]}"
-        yield Row(told, tried, held, found["places"], "tests/faulty_runs.py")
+        left = max(0.0, notes.end - time.monotonic())
+        more = [f"--stride={options.stride}", f"--of={options.jobs}", f"--seconds={left}"]
+        more += [f"--records={options.records / 'training.jsonl'}"] if options.records else []
+        workers = []
+        for part in range(options.jobs):
+            command = [
+                sys.executable,
+                str(TESTS / "faulty_runs.py"),
+                str(encoder),
+                f"{folder}/{part}",
+                f"--part={part}",
+            ]
+            workers.append(subprocess.Popen([*command, *more], env=env, stdout=subprocess.PIPE, text=True))
+        found = [json.loads(line) for worker in workers for line in worker.communicate()[0].splitlines()]
+    assert not any(worker.returncode for worker in workers)
+    for kind, told in faulty_runs.FAULTS.items():
+        mine = [one for one in found if one["fault"] == kind]
+        failed = {at: why for one in mine for at, why in one["failed"].items()}
+        for at, why in failed.items():
+            print(f"{kind} at {at}: {why}", file=sys.stderr)
+        places = sum(one["places"] for one in mine)
+        tried = f"{places} of the {mine[0]['operations']} file operations of a run"
+        yield Row(f"training: {told}", tried, places - len(failed), places, "tests/faulty_runs.py")
 
 
-def tests() -> Iterator[Row]:
+def tests(notes: Notes) -> Iterator[Row]:
     """A row for each group of tests."""
+    for fault, file in GROUPS.items():
+        found = notes.get(file, partial(passed, file))
+        if found is not None:
+            held, of = found
+            yield Row(fault, f"{of} cases", held, of, f"tests/{file}")
+
+
+def passed(file: str) -> tuple[int, int]:
+    """How many tests of a file pass, and how many there are."""
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.xml"
-        files = [str(TESTS / file) for file in GROUPS.values()]
-        command = [sys.executable, "-m", "pytest", "-q", f"--junitxml={report}", *files]
+        command = [sys.executable, "-m", "pytest", "-q", f"--junitxml={report}", str(TESTS / file)]
         subprocess.run(command, cwd=TESTS.parent, stdout=sys.stderr, check=False)
-        cases = list(ElementTree.parse(report).iter("testcase"))
-    for fault, file in GROUPS.items():
-        module = "tests." + file.removesuffix(".py").replace("/", ".")
-        mine = [case for case in cases if case.get("classname") == module and case.find("skipped") is None]
-        held = sum(case.find("failure") is None and case.find("error") is None for case in mine)
-        yield Row(fault, f"{len(mine)} cases", held, len(mine), f"tests/{file}")
+        cases = [case for case in ElementTree.parse(report).iter("testcase") if case.find("skipped") is None]
+    return sum(case.find("failure") is None and case.find("error") is None for case in cases), len(cases)
 
 
 if __name__ == "__main__":

@@ -1,18 +1,23 @@
 """Training with a fault at each of its file operations, and the same command again afterwards; what held, as JSON.
 
-    python tests/faulty_runs.py ENCODER FOLDER [STRIDE]
+    python tests/faulty_runs.py ENCODER FOLDER [--stride 1] [--part 0 --of 1] [--records FILE] [--seconds N]
 
 Every attempt is a process of its own, forked from this one after all imports. With a stride only every so many
-operations are tried, others for each kind of fault. Needs Linux.
+operations are tried, others for each kind of fault; a part of them is for where several processes share the work. What
+was tried is added to the records, and not tried again by whoever goes on with them. After so many seconds no more are
+tried. Needs Linux.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
+import random
 import shutil
 import signal
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -161,8 +166,9 @@ def tried(encoder: str, folder: Path, kind: str, at: int, whole: dict[str, bytes
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def main(encoder: str, folder: Path, stride: int) -> None:
-    """Try all faults."""
+def main(encoder: str, folder: Path, stride: int, part: int, of: int, records: Path, seconds: float) -> None:
+    """Try all faults that the records do not have yet, and say what held."""
+    end = time.monotonic() + seconds
     import torch
     import transformers.trainer  # noqa: F401 - before any fork
 
@@ -174,15 +180,40 @@ def main(encoder: str, folder: Path, stride: int) -> None:
     code, operations, told = attempt(encoder, folder / "whole")
     assert code == 0, told
     whole = contents(folder / "whole")
-    for number, kind in enumerate(FAULTS):
-        places = range(1 + number % stride, operations + 1, stride)
-        failures = {at: tried(encoder, folder / "cut", kind, at, whole) for at in places}
-        failed = {at: why for at, why in failures.items() if why}
+    wanted = [
+        (kind, at) for first, kind in enumerate(FAULTS) for at in range(1 + first % stride, operations + 1, stride)
+    ]
+    random.Random(1).shuffle(wanted)  # so that whoever stops early has tried something of everything
+    mine = wanted[part::of]
+    known = {(kind, at): why for kind, at, why in _recorded(records)}
+    for kind, at in mine:
+        if (kind, at) not in known and time.monotonic() < end:
+            known[kind, at] = tried(encoder, folder / "cut", kind, at, whole)
+            with records.open("a") as stream:
+                stream.write(json.dumps([kind, at, known[kind, at]]) + "\n")
+    for kind in FAULTS:
+        places = [at for fault, at in mine if fault == kind and (kind, at) in known]
+        failed = {at: known[kind, at] for at in places if known[kind, at]}
         record = {"fault": kind, "places": len(places), "operations": operations, "failed": failed}
         sys.stdout.write(json.dumps(record) + "\n")
-        sys.stdout.flush()  # before the next fork
+
+
+def _recorded(records: Path) -> list[tuple[str, int, str]]:
+    """What was tried before: the fault, its place, and what did not hold."""
+    return [json.loads(line) for line in records.read_text().splitlines()] if records.exists() else []
 
 
 if __name__ == "__main__":
     os.environ.update(OMP_NUM_THREADS="1", TOKENIZERS_PARALLELISM="false", HF_HUB_OFFLINE="1")
-    main(sys.argv[1], Path(sys.argv[2]).resolve(), int((sys.argv[3:] or ["1"])[0]))
+    arguments = argparse.ArgumentParser()
+    arguments.add_argument("encoder")
+    arguments.add_argument("folder", type=Path)
+    arguments.add_argument("--stride", type=int, default=1)
+    arguments.add_argument("--part", type=int, default=0)
+    arguments.add_argument("--of", type=int, default=1)
+    arguments.add_argument("--records", type=Path)
+    arguments.add_argument("--seconds", type=float, default=float("inf"))
+    given = arguments.parse_args()
+    runs = given.folder.resolve()
+    records = given.records or runs.with_name(f"{runs.name}.jsonl")
+    main(given.encoder, runs, given.stride, given.part, given.of, records, given.seconds)

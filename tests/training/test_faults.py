@@ -19,7 +19,7 @@ STRIDE = 60
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at open files as Linux shows them")
 def test_training_survives_faults_at_its_file_operations(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
-    command = [sys.executable, faulty_runs.__file__, tiny_encoder("bert"), str(tmp_path / "runs"), str(STRIDE)]
+    command = [sys.executable, faulty_runs.__file__, tiny_encoder("bert"), str(tmp_path / "runs"), f"--stride={STRIDE}"]
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     done = subprocess.run(command, env=env, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -1,0 +1,157 @@
+"""How time and memory grow with input that once took time quadratic in its size, or far more memory than its bytes.
+
+Every command runs in a process of its own, on an input and on one four times as large; the shares of both that start
+Python are measured with an empty corpus and taken off the times. Linear growth is a ratio of about 4.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+FACTOR = 4
+SUFFIXES = (".txt", ".jsonl")
+
+
+class Cost(NamedTuple):
+    """What a command took, and how it ended."""
+
+    seconds: float
+    memory: float  # MiB
+    code: int
+
+
+class Growth(NamedTuple):
+    """A command on an input and on one four times as large."""
+
+    what: str
+    command: str
+    small: Cost
+    large: Cost
+
+    @property
+    def ratio(self) -> float:
+        """How many times longer the larger input takes."""
+        return self.large.seconds / max(self.small.seconds, 0.01)
+
+    def __str__(self) -> str:
+        times = f"{self.small.seconds:.1f} s | {self.large.seconds:.1f} s | {self.ratio:.1f}"
+        memory = f"{self.small.memory:,.0f} MiB | {self.large.memory:,.0f} MiB"
+        assert {self.small.code, self.large.code} <= {0, 1}, self  # the doctor may say no
+        return f"| {self.what} | `nestag {self.command}` | {times} | {memory} |"
+
+
+HEAD = """
+## Time and memory
+
+Input that once took time quadratic in its size, and four times as much of it. CPU seconds without the start of Python,
+and the largest memory of the process, which is {start:,.0f} MiB with an empty corpus. Linear growth is a ratio near 4.
+
+| input | command | time | of four times as much | ratio | memory | of four times as much |
+|---|---|---|---|---|---|---|
+"""
+
+
+def entities(scale: float) -> list[dict[str, object]]:
+    """A million entities for a scale of 1: every token of 20 is one."""
+    one = [{"start": at, "end": at + 1, "type": f"T{at % 5}"} for at in range(20)]
+    return [
+        {"tokens": [f"w{number % 5000 + at}" for at in range(20)], "entities": one}
+        for number in range(round(50_000 * scale))
+    ]
+
+
+def tokens(scale: float) -> list[dict[str, object]]:
+    """A sentence of 200,000 tokens, every third the beginning of an entity."""
+    size = round(200_000 * scale)
+    spans = [{"start": at, "end": at + 2, "type": "PER"} for at in range(0, size - 2, 3)]
+    return [{"tokens": ["word"] * size, "entities": spans}]
+
+
+def repeated(sign: str) -> Callable[[float], str]:
+    """Half a million characters without a blank."""
+    return lambda scale: sign * round(500_000 * scale / len(sign))
+
+
+class Input(NamedTuple):
+    """What the large input is, a command for it, what makes it, and the name of its file."""
+
+    what: str
+    command: str
+    make: Callable[[float], object]
+    file: str
+
+
+CASES = (
+    Input("a million entities", "doctor --train", entities, "a.jsonl"),
+    Input("a sentence of 200,000 tokens", "show", tokens, "a.jsonl"),
+    Input("half a million exclamation marks", "stats", repeated("!"), "a.txt"),
+    Input('half a million of `_ * "`', "stats", repeated('_*"'), "a.txt"),
+    Input("half a million emoji", "stats", repeated("😀"), "a.txt"),
+)
+
+
+def growth(note: Callable[[str, Callable[[], Any]], Any] = lambda _, find: find()) -> Iterator[str]:
+    """A table of them, line by line; `note` may know what was found before, or that there is no time."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        starts = note("start", lambda: [cost("stats", write(folder / f"a{suffix}", "a\n")) for suffix in SUFFIXES])
+        if starts is None:
+            return
+        yield HEAD.format(start=starts[0][1])
+        for case in CASES:
+            begun = starts[SUFFIXES.index(Path(case.file).suffix)][0]
+            yield note(case.what, partial(grown, case, folder, begun)) or ""
+        yield note("bomb", lambda: bomb(folder)) or ""
+
+
+def grown(case: Input, folder: Path, begun: float) -> str:
+    """The costs of an input and of one four times as large, without those of the start of Python, as a line."""
+    costs = [cost(case.command, write(folder / case.file, case.make(scale))) for scale in (1 / FACTOR, 1)]
+    small, large = (one._replace(seconds=max(0.0, one.seconds - begun)) for one in costs)
+    return f"{Growth(case.what, case.command, small, large)}\n"
+
+
+def bomb(folder: Path) -> str:
+    """What a small packed file with a very long sentence costs."""
+    path = folder / "bomb.nested.gz"
+    path.write_bytes(gzip.compress(b"a " * (15 * 10**6)))
+    found = cost("stats", path)
+    return (
+        f"\nA `.nested.gz` file of {path.stat().st_size / 1000:.0f} kB that is 30 MB unpacked, one sentence of 15"
+        f" million words: `nestag stats` ends with exit code {found.code} after {found.seconds:.1f} s, with at most"
+        f" {found.memory:,.0f} MiB of memory.\n"
+    )
+
+
+def write(path: Path, content: object) -> Path:
+    """Text as it is, records as JSON Lines."""
+    if isinstance(content, str) and path.suffix == ".txt":
+        path.write_text(content, encoding="utf-8")
+    else:
+        records = content if isinstance(content, list) else [{"tokens": ["a"], "entities": []}]
+        path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    return path
+
+
+def cost(command: str, path: Path) -> Cost:
+    """Run a command on a file."""
+    arguments = [sys.executable, "-m", "nestag", *command.split(), str(path)]
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    process = subprocess.Popen(arguments, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return Cost(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, process.returncode)
+
+
+if __name__ == "__main__":
+    for line in growth():
+        print(line, end="", flush=True)
