@@ -187,8 +187,8 @@ def tetra_sequences(
     vocabulary: Vocabulary, heads: Heads, length: int, combine: Callable[[list[float]], float] = max
 ) -> Iterator[tuple[Binary, float]]:
     """Every binary tree with the score of its marks."""
-    no_helper = [name for name in vocabulary.c if name.levels and not name.prime]
-    any_name = [name for name in vocabulary.c if name.levels]
+    any_name = [name for name in vocabulary.c if name.levels and in_order(name.types, vocabulary.order) == name.types]
+    no_helper = [name for name in any_name if not name.prime]
     for tree in binary_trees(0, length):
         score = 0.0
         for i, mark in enumerate(marks_of(tree)):
@@ -203,7 +203,7 @@ def tetra_names(vocabulary: Vocabulary, heads: Heads, tree: Binary) -> list[tupl
     """Every way to name the nodes of a tree: its score and the entities."""
     nobody = Name((), prime=True)  # a name the vocabulary cannot have
     bases = below(vocabulary) or [nobody]
-    roots = [name for name in vocabulary.c if name.root and not name.prime] or [nobody]
+    roots = [name for name in vocabulary.c if name in at_root(vocabulary, name.levels)] or [nobody]
 
     def named(node: Binary, base: Name, opens: bool) -> list[tuple[float, frozenset[Entity]]]:
         if node.left is None or node.right is None:

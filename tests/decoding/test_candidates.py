@@ -6,20 +6,21 @@ import pytest
 from enumeration import written
 from nestag.data import Entity
 from nestag.decoding import Search, candidate_entities
-from nestag.decoding.depth import marginals
+from nestag.decoding.depth import marginals as depth_marginals
+from nestag.decoding.tetra import marginals as tetra_marginals
 from nestag.errors import LabelError
 from nestag.vocabulary import Vocabulary
 from random_scores import RICH, by_sentence, gold_scores, learned, random_scores
 from strategies import ENCODINGS, loose_vocabulary
 
-DEPTHS = ENCODINGS[:3]
 DEEPEST = 4
 
 
 @pytest.fixture
 def everything(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is left out for being improbable."""
-    monkeypatch.setattr(marginals.node_shares, "__defaults__", (0.0, 1_000_000))
+    for module in (depth_marginals, tetra_marginals):
+        monkeypatch.setattr(module.node_shares, "__defaults__", (0.0, 1_000_000))
 
 
 def candidates(vocabulary: Vocabulary, batch: list[np.ndarray], lengths: list[int]) -> list[dict[Entity, float]]:
@@ -29,7 +30,7 @@ def candidates(vocabulary: Vocabulary, batch: list[np.ndarray], lengths: list[in
 
 
 @pytest.mark.usefixtures("everything")
-@pytest.mark.parametrize("encoding", DEPTHS)
+@pytest.mark.parametrize("encoding", ENCODINGS)
 @pytest.mark.parametrize("loose", [False, True])
 def test_candidates_are_the_marginals_of_all_trees(encoding: str, loose: bool) -> None:
     vocabulary = loose_vocabulary(encoding) if loose else learned(RICH, encoding)
@@ -44,7 +45,7 @@ def test_candidates_are_the_marginals_of_all_trees(encoding: str, loose: bool) -
             assert longer == pytest.approx(every.marginals(*heads[:2]), abs=1e-9)
 
 
-@pytest.mark.parametrize("encoding", DEPTHS)
+@pytest.mark.parametrize("encoding", ENCODINGS)
 def test_words_are_as_probable_as_their_u(encoding: str) -> None:
     vocabulary = loose_vocabulary(encoding)  # its u are none, A, B+A and S+S; no tree has the last two
     batch = random_scores(vocabulary, [3, 1], 1)
@@ -54,13 +55,14 @@ def test_words_are_as_probable_as_their_u(encoding: str) -> None:
         assert words == {Entity(place, place + 1, "A"): pytest.approx(1 / (1 + np.exp(none - a)))}
 
 
-@pytest.mark.parametrize("encoding", DEPTHS)
+@pytest.mark.parametrize("encoding", ENCODINGS)
 def test_what_is_left_out_changes_little(encoding: str, monkeypatch: pytest.MonkeyPatch) -> None:
     vocabulary = learned(RICH, encoding)
     gold, lengths = gold_scores(vocabulary, RICH * 5, 3)
     batch = [np.where(head > 500, head - 995, head) / 3 + (head > 500) * 3 for head in gold]  # as sure as a model
     quick = candidates(vocabulary, batch, lengths)
-    monkeypatch.setattr(marginals.node_shares, "__defaults__", (1e-7, 5_000))
+    for module in (depth_marginals, tetra_marginals):
+        monkeypatch.setattr(module.node_shares, "__defaults__", (1e-7, 5_000))
     for some, every in zip(quick, candidates(vocabulary, batch, lengths), strict=True):
         for entity, share in every.items():
             assert some.get(entity, 0) == pytest.approx(share, abs=0.02)

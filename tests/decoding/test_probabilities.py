@@ -223,7 +223,7 @@ def test_long_sentences_do_not_underflow(encoding: str) -> None:
     table = decode_scores(vocabulary, *batch, [900, 5], confidence=True, search=search)
     short = decode_scores(vocabulary, *(head[900:] for head in batch), [5], confidence=True, search=search)
     assert table.confidence is not None
-    assert np.median(table.confidence[table.sentence == 0]) > 0.01
+    assert (table.confidence[table.sentence == 0] > 0.01).sum() > 100
     assert table.confidence[table.sentence == 1] == pytest.approx(short.confidence, abs=1e-9)
 
 

@@ -88,7 +88,7 @@ def test_the_best_of_all_with_names_of_every_kind(encoding: str) -> None:
             check_depths(vocabulary, batch, length, consistent=seed % 5 > 0)
 
 
-@pytest.mark.parametrize("encoding", DEPTHS)
+@pytest.mark.parametrize("encoding", ENCODINGS)
 @pytest.mark.parametrize("loose", [False, True])
 def test_the_joint_search_finds_the_best_of_all_trees(encoding: str, loose: bool) -> None:
     vocabulary = loose_vocabulary(encoding) if loose else learned(RICH, encoding)

@@ -54,8 +54,8 @@ def decode_scores(
     """The entities that scores speak for: words x labels for each head, the sentences one after the other.
 
     `naming` is for greedy decoding alone; a legal node has the name with the highest sum over its gaps. With
-    `search.joint`, abs, rel and dyn are searched for the best labels that the encoding can write. An encoding without a
-    search is decoded greedily, with a warning.
+    `search.joint`, the labels are the best that the encoding can write. An encoding without a search is decoded
+    greedily, with a warning.
 
     >>> from nestag.data import Entity, Sentence
     >>> sentence = Sentence(["the", "USA", "slept"], [Entity(0, 2, "GPE")])

@@ -39,7 +39,7 @@ class Search:
     deepest: int | None = None  # the deepest level searched, or the highest stack of 4tg; None: see the vocabulary
     pooling: Literal["sum", "mean"] = "mean"  # how a name's scores at the gaps of its node are pooled for confidences
     temperature: float = 1.0  # what scores are divided by for confidences; above 1 lowers them
-    joint: bool = False  # depths and names are searched together, not depths first; consistent is then always true
+    joint: bool = False  # names are searched together with the depths (4tg: marks), not after; consistent is then true
 
     def __post_init__(self) -> None:
         """Refuse settings out of range."""

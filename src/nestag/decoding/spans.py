@@ -8,10 +8,11 @@ from typing import NamedTuple
 import numpy as np
 
 from nestag.decoding.arrays import Bools, Floats, Ints
+from nestag.decoding.candidates import word_probabilities
 from nestag.decoding.chains import TypeChains
 from nestag.decoding.entities import EntityTable
 from nestag.decoding.nodes import Nodes, nodes_of
-from nestag.decoding.scores import Scores, comparable, softmax
+from nestag.decoding.scores import Scores
 
 
 class Spans(NamedTuple):
@@ -45,10 +46,10 @@ def rate_entities(
 
 
 def _word_probabilities(chains: TypeChains, scores: Scores, word: Ints, kind: Ints) -> Floats:
-    """The probability of all u with the type, at each word."""
+    """The probability of all u with the type that can be written, at each word."""
     if not word.size:
         return np.zeros(0)
-    types = softmax(comparable(scores.u[word]).T) @ chains.u.members(len(chains.types))
+    types = word_probabilities(chains, scores.at(word)) @ chains.u.members(len(chains.types))
     probability: Floats = types[np.arange(len(word)), kind]
     return probability
 

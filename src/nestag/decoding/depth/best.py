@@ -19,53 +19,43 @@ import numpy as np
 from nestag.decoding.arrays import Bools, Floats, Ints
 from nestag.decoding.chains import chains_of
 from nestag.decoding.depth.joint import DepthGrammar, openings_of
-from nestag.decoding.depth.marginals import beginnings, stretches_of
 from nestag.decoding.depth.probabilities import Chain
-from nestag.decoding.depth.search import DepthMachine, best_depths
-from nestag.decoding.entities import NamedNodes, Replacement
-from nestag.decoding.lattice import ClosedNodes, Lattice, Limits, Stretches, closed
+from nestag.decoding.depth.search import BestDepths, DepthMachine
+from nestag.decoding.entities import Replacement
+from nestag.decoding.lattice import ClosedNodes
 from nestag.decoding.nodes import nodes_of, summed
 from nestag.decoding.scores import FORBIDDEN, MISSING, Scores, comparable
 from nestag.decoding.semiring import BEST
+from nestag.decoding.stretches import around, best_ways, less, replacement, stretches_of, summed_over
 from nestag.vocabulary import Vocabulary
 
-WIDTHS = (32, 256)
-"""The most states of a stretch at a gap, in a first and in a second search."""
 
-WINDOW = 128
-"""How many words on each side count for a cut."""
-
-CLOSE = 1e-6
-"""Differences of scores that may come from rounding."""
-
-
-def joint_nodes(scores: Scores, sentences: Bools, machine: DepthMachine, vocabulary: Vocabulary) -> Replacement:
+def joint_nodes(
+    scores: Scores, sentences: Bools, best: BestDepths, machine: DepthMachine, vocabulary: Vocabulary
+) -> Replacement:
     """The nodes of the best sequences of some sentences; those for which the vocabulary can write none are left out."""
-    some = scores.select(sentences)
-    found, done = _best_nodes(some, machine, vocabulary)
-    word = np.flatnonzero(np.repeat(sentences, scores.lengths))
-    replaced = sentences.copy()
-    replaced[sentences] = done
-    mine = np.repeat(done, some.lengths)[found.start]
-    nodes = NamedNodes(word[found.start[mine]], word[found.end[mine] - 1] + 1, found.name[mine])
-    return Replacement(replaced, nodes)
+    chosen = best.select(sentences, scores.lengths)
+    found, done = _best_nodes(scores.select(sentences), chosen, machine, vocabulary)
+    return replacement(scores, sentences, found, done)
 
 
-def _best_nodes(scores: Scores, machine: DepthMachine, vocabulary: Vocabulary) -> tuple[ClosedNodes, Bools]:
+def _best_nodes(
+    scores: Scores, best: BestDepths, machine: DepthMachine, vocabulary: Vocabulary
+) -> tuple[ClosedNodes, Bools]:
     """The nodes of the best sequences, and in which sentences there is one."""
     n, c = comparable(scores.n), comparable(scores.c)
     levels = np.array([name.levels for name in vocabulary.c], dtype=np.int64)
     sentence = np.repeat(np.arange(len(scores.lengths)), scores.lengths)
     last = np.zeros(len(sentence), dtype=bool)
     last[scores.last] = True
-    known = _known(scores, n, c, machine, levels)
+    known = _known(scores, best, n, c, machine, levels)
     chain = Chain.of(BEST, machine, scores)
     through = chain.before + chain.after  # roots x depths x words: the best depths that pass there
-    least = _less(chain.whole[sentence] - _around(known.loss, scores))
+    least = less(chain.whole[sentence] - around(known.loss, scores))
     plain = machine.root_names[0]
-    others = np.where(np.arange(through[:, :, 0].size)[:, None] > 0, through.reshape(-1, len(last)), FORBIDDEN)
-    cut = (others.max(axis=0) < least) & (len(plain) > 0)
     depths = through.max(axis=0)
+    others = through.reshape(-1, len(last))[1:].max(axis=0, initial=FORBIDDEN)  # but for a root without types
+    cut = (others < least) & (len(plain) > 0)
     viable = np.concatenate([np.zeros((1, len(last)), dtype=bool), depths >= least])
     viable[2:, cut] = False
     below = depths[1:].max(axis=0, initial=FORBIDDEN) - chain.moves.c[0]
@@ -75,61 +65,11 @@ def _best_nodes(scores: Scores, machine: DepthMachine, vocabulary: Vocabulary) -
     grammar = DepthGrammar(machine, chains_of(vocabulary).c.root, BEST, n, c, viable, openings, after)
     stretches = stretches_of(cut | last, last, scores)
     end = stretches.first + stretches.size - 1
-    given = _summed(known.score, stretches.first, end) + np.where(stretches.ends, 0, chain.after[0, 0, end])
-    found, missed = _searched(grammar, stretches, given, np.where(stretches.ends, 0, chain.after[0, 0, end]), plain)
+    given = summed_over(known.score, stretches.first, end) + np.where(stretches.ends, 0, chain.after[0, 0, end])
+    found, missed = best_ways(grammar, stretches, given, np.where(stretches.ends, 0, chain.after[0, 0, end]), plain)
     done = np.ones(len(scores.lengths), dtype=bool)
     done[sentence[missed]] = False
     return found, done
-
-
-def _searched(
-    grammar: DepthGrammar, stretches: Stretches, least: Floats, ahead: Floats, plain: Ints
-) -> tuple[ClosedNodes, Ints]:
-    """The nodes of the best ways, and the first words of the stretches that have none."""
-    parts = []
-    for width in WIDTHS:
-        lattice = Lattice(grammar, stretches, Limits(_less(least), width), BEST)
-        layers = lattice.forward(beginnings(lattice.nodes, stretches, plain))
-        total = lattice.total + ahead
-        done = (lattice.dropped <= total) | (width == WIDTHS[-1])
-        nodes = closed(lattice.nodes, lattice.edges(layers))
-        order = np.argsort(stretches.first)
-        mine = order[np.searchsorted(stretches.first[order], nodes.start, side="right") - 1]
-        parts.append(nodes.at(done[mine]))
-        missed = stretches.first[done & (lattice.total <= FORBIDDEN / 2)]
-        if done.all():
-            break
-        stretches = stretches.at(~done)
-        least, ahead = np.maximum(least, total)[~done], ahead[~done]
-    return ClosedNodes(*(np.concatenate(column) for column in zip(*parts, strict=True))), missed
-
-
-def _less(score: Floats) -> Floats:
-    """A little less, so that rounding leaves nothing out."""
-    less: Floats = score - CLOSE - np.abs(score) * 1e-13
-    return less
-
-
-def _summed(values: Floats, first: Ints, end: Ints) -> Floats:
-    """The sum of the values from each first word to each last."""
-    if not first.size:
-        return np.zeros(0)
-    found: Floats = np.add.reduceat(np.append(values, 0.0), np.stack([first, end + 1], axis=1).ravel())[::2]
-    return found
-
-
-def _around(loss: Floats, scores: Scores) -> Floats:
-    """The sum of the losses in the window around each word."""
-    word = np.arange(len(loss))
-    first = np.repeat(scores.first, scores.lengths)
-    end = first + np.repeat(scores.lengths, scores.lengths) - 1
-    if scores.lengths.max(initial=0) <= WINDOW:
-        return np.repeat(
-            _summed(loss, scores.first[scores.lengths > 0], scores.last), scores.lengths[scores.lengths > 0]
-        )
-    sums = np.append(0.0, np.cumsum(loss))
-    found: Floats = sums[np.minimum(word + WINDOW, end) + 1] - sums[np.maximum(word - WINDOW, first)]
-    return found
 
 
 class Known(NamedTuple):
@@ -139,9 +79,8 @@ class Known(NamedTuple):
     loss: Floats
 
 
-def _known(scores: Scores, n: Floats, c: Floats, machine: DepthMachine, levels: Ints) -> Known:
+def _known(scores: Scores, best: BestDepths, n: Floats, c: Floats, machine: DepthMachine, levels: Ints) -> Known:
     """The best depths with one name for each node, or no entities at all where that is better."""
-    best = best_depths(scores, c, machine)
     word, sentence = np.arange(len(scores.n)), np.repeat(np.arange(len(scores.lengths)), scores.lengths)
     before = np.append(0, best.depth[:-1])
     before[scores.first[scores.lengths > 0]] = 0

@@ -19,9 +19,10 @@ from nestag.decoding.chains import chains_of
 from nestag.decoding.depth.joint import DepthGrammar, openings_of
 from nestag.decoding.depth.probabilities import Chain
 from nestag.decoding.depth.search import DepthMachine
-from nestag.decoding.lattice import BOTTOM, ClosedNodes, Lattice, Limits, NewNodes, OpenNodes, Stretches, closed
+from nestag.decoding.lattice import ClosedNodes, Lattice, Limits, closed
 from nestag.decoding.scores import Scores
 from nestag.decoding.semiring import LOGS, PRODUCTS, UNDERFLOW
+from nestag.decoding.stretches import beginnings, stretches_of
 from nestag.vocabulary import Vocabulary
 
 LEAST = 1e-3
@@ -105,23 +106,3 @@ def _node_shares(
     missed = np.zeros(len(scores.lengths), dtype=bool)
     missed[sentence[stretches.first[lattice.total == 0]]] = True
     return closed(lattice.nodes, lattice.edges(layers)), missed
-
-
-def beginnings(nodes: OpenNodes, stretches: Stretches, plain: Ints) -> Ints:
-    """What is open where each stretch begins: nothing, or a root of its own."""
-    start = np.full(len(stretches.first), BOTTOM)
-    cut = np.flatnonzero(~stretches.begins)
-    same = np.zeros_like(cut)
-    start[cut] = nodes.add(NewNodes(same + BOTTOM, same + plain[0] if plain.size else same, same + 1, same, same))
-    return start
-
-
-def stretches_of(cut: Bools, last: Bools, scores: Scores) -> Stretches:
-    """The stretches between cuts that have more than one word, the longest first."""
-    end = np.flatnonzero(cut)
-    first = np.concatenate([[0], end[:-1] + 1]) if end.size else end
-    size = end - first + 1
-    order = np.argsort(-size, kind="stable")[: np.count_nonzero(size > 1)]
-    first, size, end = first[order], size[order], end[order]
-    begins = np.isin(first, scores.first[scores.lengths > 0]) if len(first) else last[:0]
-    return Stretches(first, size, begins, last[end])

@@ -145,6 +145,10 @@ class BestDepths(NamedTuple):
     score: Floats
     """Of each sentence."""
 
+    def select(self, sentences: Bools, lengths: Ints) -> BestDepths:
+        """Those of some sentences."""
+        return BestDepths(self.depth[np.repeat(sentences, lengths)], self.root[sentences], self.score[sentences])
+
 
 def best_depths(scores: Scores, c: Floats, machine: DepthMachine) -> BestDepths:
     """The best depths, every gap with the best name for it."""
@@ -184,6 +188,7 @@ class LegalNodes(NamedTuple):
     nodes: NamedNodes
     settled: Bools
     """For each sentence, whether no label sequence that the encoding can write is better."""
+    best: BestDepths
 
 
 def legal_nodes(scores: Scores, machine: DepthMachine, vocabulary: Vocabulary, search: Search) -> LegalNodes:
@@ -201,7 +206,7 @@ def legal_nodes(scores: Scores, machine: DepthMachine, vocabulary: Vocabulary, s
     parts = (nodes.start[named], whole.start), (nodes.end[named], whole.end), (names[named], whole.c)
     settled = (best.root == 1) & (best.score > MISSING / 2)
     settled[_sentence(scores, nodes.start[_unsettled(scores, nodes, names, loss, levels)])] = False
-    return LegalNodes(NamedNodes(*map(np.concatenate, parts)), settled)
+    return LegalNodes(NamedNodes(*map(np.concatenate, parts)), settled, best)
 
 
 def _unsettled(scores: Scores, nodes: Nodes, names: Ints, loss: Floats, levels: Ints) -> Bools:

@@ -1,10 +1,13 @@
 """The decoder of 4tg."""
 
 from nestag.decoding.arrays import Floats
+from nestag.decoding.candidates import best_words, rated_entities, rated_table
 from nestag.decoding.decoder import Decoder, decodes
-from nestag.decoding.entities import EntityTable, entities_of
-from nestag.decoding.scores import LabelBatch, Scores, Search, best_labels
+from nestag.decoding.entities import EntityTable, entities_of, replaced
+from nestag.decoding.scores import LabelBatch, Scores, Search
 from nestag.decoding.spans import rate_entities
+from nestag.decoding.tetra.best import joint_nodes
+from nestag.decoding.tetra.marginals import node_shares
 from nestag.decoding.tetra.names import legal_nodes
 from nestag.decoding.tetra.probabilities import rate_spans
 from nestag.decoding.tetra.repair import repaired_nodes
@@ -22,12 +25,22 @@ class TetraDecoder(Decoder[TetraTagging]):
 
     def search(self, scores: Scores, settings: Search) -> EntityTable:
         """The entities of the best legal labels."""
-        nodes = legal_nodes(scores, self.vocabulary, settings)
-        return entities_of(self.chains, nodes, best_labels(scores.u), scores.lengths)
+        nodes, path = legal_nodes(scores, self.vocabulary, settings)
+        if path is not None and not (settled := path.settled(scores.lengths)).all():
+            others = joint_nodes(scores, ~settled, path, self.vocabulary, settings.deepest)
+            nodes = replaced(nodes, others, scores.lengths)
+        return entities_of(self.chains, nodes, best_words(self.chains, scores), scores.lengths)
 
     def probabilities(self, scores: Scores, table: EntityTable, settings: Search) -> Floats:
-        """How probable each entity is, over all legal labels."""
+        """How probable each entity is, over all label sequences that the encoding can write (or all legal marks)."""
+        if settings.joint:
+            return rated_entities(self.chains, scores, node_shares(self.vocabulary, scores, settings.deepest), table)
         members = self.chains.c.members(len(self.chains.types))
         return rate_entities(
             self.chains, scores, table, lambda spans: rate_spans(self.vocabulary, members, scores, spans, settings)
         )
+
+    def candidates(self, scores: Scores, settings: Search, floor: float) -> EntityTable:
+        """The entities of all label sequences that the encoding can write, by their probability among these."""
+        nodes = node_shares(self.vocabulary, scores, settings.deepest)
+        return rated_table(self.chains, scores, nodes, floor)

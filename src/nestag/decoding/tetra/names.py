@@ -19,17 +19,23 @@ from typing import NamedTuple
 import numpy as np
 
 from nestag.decoding.arrays import Bools, Floats, Ints
+from nestag.decoding.chains import chains_of
 from nestag.decoding.entities import NamedNodes
 from nestag.decoding.lanes import Lanes, blocks
 from nestag.decoding.scores import FORBIDDEN, MISSING, Scores, Search, comparable
-from nestag.decoding.tetra.search import L_L, L_R, R_L, R_R, Heights, L, R, best_marks
-from nestag.encodings.tetra import helper
+from nestag.decoding.semiring import BEST
+from nestag.decoding.tetra.joint import repeated
+from nestag.decoding.tetra.search import L_L, L_R, R_L, R_R, Heights, L, R, best_marks, fitting_names
+from nestag.encodings.tetra import MARKS, helper
 from nestag.vocabulary import Vocabulary
 
 WORD_R = np.isin(np.arange(6), [R_R, R_L, R])
 GAP_R = np.isin(np.arange(6), [R_R, L_R])
 GAP_L = np.isin(np.arange(6), [R_L, L_L])
 assert L not in np.flatnonzero(WORD_R | GAP_R | GAP_L)
+
+CLOSE = 1e-9
+"""Scores that are not farther apart count as equal."""
 
 
 class Spines(NamedTuple):
@@ -69,7 +75,8 @@ class Bases(NamedTuple):
 def bases_of(vocabulary: Vocabulary) -> Bases:
     """The names of constituents in a vocabulary."""
     rows = {name: row for row, name in enumerate(vocabulary.c)}
-    bases = [name for name in vocabulary.c if name.levels and not name.prime]
+    written = zip(vocabulary.c, chains_of(vocabulary).c.written.tolist(), strict=True)
+    bases = [name for name, fine in written if name.levels and not name.prime and fine]
     marked = np.array([name.root for name in bases] + [False])
     nameless = np.arange(len(marked)) == len(bases)
     return Bases(
@@ -107,16 +114,70 @@ def _starts(mark: Ints, level: Ints) -> Ints:
     return start
 
 
-def legal_nodes(scores: Scores, vocabulary: Vocabulary, search: Search) -> NamedNodes:
+class MarkedPath(NamedTuple):
+    """The best marks with the best names along their spines, word by word."""
+
+    score: Floats
+    """What the mark and the name of each word add to the score."""
+    loss: Floats
+    """How much more the best name that fits would add."""
+    written: Bools
+    """For each sentence, whether the vocabulary has all of its labels."""
+
+    def settled(self, lengths: Ints) -> Bools:
+        """For each sentence, whether no label sequence that the encoding can write is better."""
+        lossy = np.zeros(len(lengths), dtype=bool)
+        lossy[np.repeat(np.arange(len(lengths)), lengths)[self.loss > CLOSE]] = True
+        return (self.written & ~lossy) | (lengths < 2)
+
+
+class LegalNodes(NamedTuple):
+    """The constituents of the best marks; their path if names were asked to be searched with the marks."""
+
+    nodes: NamedNodes
+    path: MarkedPath | None
+
+
+def legal_nodes(scores: Scores, vocabulary: Vocabulary, search: Search) -> LegalNodes:
     """The constituents of the best legal marks, by the best names along their spines."""
     c = comparable(scores.c)
-    spines = spines_of(best_marks(vocabulary, scores, c, search.deepest), scores.lengths)
+    if search.joint:
+        c = repeated(c, scores, BEST)
+    heights = best_marks(vocabulary, scores, c, search.deepest)
+    spines = spines_of(heights, scores.lengths)
     bases = bases_of(vocabulary)
     node, base = best_names(spines, c, bases)
     row = bases.row[base]
     named = row < len(vocabulary.c)
     end = np.repeat(spines.end, spines.sizes)
-    return NamedNodes(spines.start[node[named]], end[node[named]], row[named])
+    nodes = NamedNodes(spines.start[node[named]], end[node[named]], row[named])
+    return LegalNodes(nodes, _path(vocabulary, scores, c, heights.mark, spines, node, base) if search.joint else None)
+
+
+def _path(
+    vocabulary: Vocabulary, scores: Scores, c: Floats, mark: Ints, spines: Spines, node: Ints, base: Ints
+) -> MarkedPath:
+    """The labels of the best marks and names."""
+    bases, words = bases_of(vocabulary), np.arange(len(mark))
+    opened = np.full(len(spines.gap), -1)
+    opened[node] = base
+    last = np.maximum.accumulate(np.where(opened >= 0, np.arange(len(opened)), 0))
+    label = np.where(opened >= 0, bases.row[opened], bases.helper[opened[last]])
+    rows = np.concatenate([c, np.full((1, len(mark)), MISSING)])
+    best = [c[some].max(axis=0, initial=MISSING)[spines.gap] for some in fitting_names(vocabulary)]
+    free = np.where(GAP_R[mark[spines.gap]], *best)
+    there = rows[label, spines.gap]
+    marks = {n: row for row, n in enumerate(vocabulary.n)}
+    n_row = np.array([marks.get(name, len(marks)) for name in MARKS])[mark]
+    score = np.concatenate([comparable(scores.n), np.full((1, len(mark)), MISSING)])[n_row, words]
+    score[spines.gap] += there
+    loss = np.zeros(len(mark))
+    loss[spines.gap] = free - there
+    lacking = np.zeros(len(mark), dtype=bool)
+    lacking[spines.gap] = label == len(c)
+    written = np.ones(len(scores.lengths), dtype=bool)
+    written[np.repeat(np.arange(len(written)), scores.lengths)[lacking | (n_row == len(marks))]] = False
+    return MarkedPath(score, loss, written)
 
 
 def best_names(spines: Spines, c: Floats, bases: Bases) -> tuple[Ints, Ints]:

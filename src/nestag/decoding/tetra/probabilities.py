@@ -30,6 +30,7 @@ from nestag.decoding.nodes import Nodes, summed
 from nestag.decoding.scores import FORBIDDEN, MISSING, Scores, Search, comparable, softmax
 from nestag.decoding.semiring import LOGS, PRODUCTS, UNDERFLOW, Semiring
 from nestag.decoding.spans import Spans, select_sentences
+from nestag.decoding.tetra.joint import repeated
 from nestag.decoding.tetra.names import bases_of
 from nestag.decoding.tetra.search import (
     HIGHEST,
@@ -99,9 +100,12 @@ class HeightChain(NamedTuple):
     """Of all sequences of each sentence."""
 
     @classmethod
-    def of(cls, semiring: Semiring, vocabulary: Vocabulary, scores: Scores, deepest: int | None) -> HeightChain:
-        """Run forward and backward over all sentences."""
-        moves = tetra_moves(vocabulary, scores, semiring.labels(scores.c), semiring)
+    def of(
+        cls, semiring: Semiring, vocabulary: Vocabulary, scores: Scores, deepest: int | None, joint: bool = False
+    ) -> HeightChain:
+        """Run forward and backward over all sentences; if `joint`, the c of the last word counts, too."""
+        c = semiring.labels(scores.c)
+        moves = tetra_moves(vocabulary, scores, repeated(c, scores, semiring) if joint else c, semiring)
         highest = highest_stack(int(scores.lengths.max(initial=0)), deepest)
         before, after = (np.full((highest + 2, len(scores.n)), semiring.zero) for _ in range(2))
         whole = np.full(len(scores.lengths), semiring.one)

@@ -13,11 +13,13 @@ How the nodes of such a sequence lie and are named, names.py says.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
 from nestag.decoding.arrays import Floats, Ints
+from nestag.decoding.chains import chains_of
 from nestag.decoding.lanes import Lanes, blocks
 from nestag.decoding.scores import Scores
 from nestag.decoding.semiring import BEST, Semiring
@@ -47,11 +49,26 @@ def tetra_moves(vocabulary: Vocabulary, scores: Scores, c: Floats, semiring: Sem
     n = np.concatenate([semiring.labels(scores.n), missing])
     rows = {mark: row for row, mark in enumerate(vocabulary.n)}
     moves: Floats = n[[rows.get(mark, len(rows)) for mark in MARKS]]
-    any_name = [row for row, name in enumerate(vocabulary.c) if name.levels]
-    no_helper = [row for row in any_name if not vocabulary.c[row].prime]
-    for marks, names in (([R_R, L_R], no_helper), ([R_L, L_L], any_name)):
-        moves[marks] = semiring.times(moves[marks], semiring.sum(c[names], 0) if names else missing)
+    names = fitting_names(vocabulary)
+    for marks, some in (([R_R, L_R], names.opening), ([R_L, L_L], names.any)):
+        moves[marks] = semiring.times(moves[marks], semiring.sum(c[some], 0) if some.size else missing)
     return moves
+
+
+class FittingNames(NamedTuple):
+    """The rows of the c that fit a gap R, where a constituent is opened, and a gap L."""
+
+    opening: Ints
+    any: Ints
+
+
+@lru_cache(maxsize=8)
+def fitting_names(vocabulary: Vocabulary) -> FittingNames:
+    """The c that can be written, and those of them that are no helper's."""
+    written = chains_of(vocabulary).c.written.tolist()
+    rows = [row for row, name in enumerate(vocabulary.c) if name.levels and written[row]]
+    opening = [row for row in rows if not vocabulary.c[row].prime]
+    return FittingNames(np.array(opening, dtype=np.int64), np.array(rows, dtype=np.int64))
 
 
 def highest_stack(longest: int, deepest: int | None) -> int:
