@@ -73,3 +73,15 @@ def _save(kind: str, folder: Path) -> None:
         size |= {"embedding_size": 16}
     torch.manual_seed(0)
     AutoModel.from_config(AutoConfig.for_model(kind, **size)).save_pretrained(folder)
+
+
+@pytest.fixture(scope="session")
+def trained_model(tiny_encoder: Callable[[str], str], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a recognizer that knows two sentences by heart; nobody may write in it."""
+    from nestag.training.run import train
+    from two_sentences import CORPUS, MANY, quick
+
+    folder = tmp_path_factory.mktemp("trained") / "model"
+    run = train(MANY, CORPUS, folder, quick(tiny_encoder("bert")), use_cpu=True)
+    assert run.dev.f1 == 1.0
+    return folder

@@ -30,7 +30,8 @@ def test_every_command_is_in_the_readme() -> None:
 def test_commands_of_the_readme_are_understood(line: str) -> None:
     name, *words = line.split()
     context = load(name).make_context(name, list(words))
-    given = {value for value in context.params.values() if isinstance(value, str)}
+    values = (value for given in context.params.values() for value in (given if isinstance(given, list) else [given]))
+    given = {value for value in values if isinstance(value, str)}
     assert {word for word in words if not word.startswith("-")} - {"3"} <= given
 
 

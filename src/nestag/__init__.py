@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     )
     from nestag.evaluation import evaluate
     from nestag.recognizer import NestedNER
+    from nestag.rendering import render
     from nestag.training.recipe import Recipe
     from nestag.training.run import train
 
@@ -46,6 +47,7 @@ __all__ = [
     "encode",
     "evaluate",
     "read_corpus",
+    "render",
     "train",
     "write_corpus",
 ]
@@ -66,6 +68,7 @@ _HOMES = {
     ),
     "nestag.evaluation": ("evaluate",),
     "nestag.recognizer": ("NestedNER",),
+    "nestag.rendering": ("render",),
     "nestag.training.recipe": ("Recipe",),
     "nestag.training.run": ("train",),
 }

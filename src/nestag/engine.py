@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nestag.chunks import Chunk, Item, chunks
-from nestag.decoding import Decoding, EntityTable, Search, decode_scores, filter_entities
+from nestag.decoding import Decoding, EntityTable, Search, candidate_entities, decode_scores, filter_entities
 from nestag.encodings.base import Naming
 from nestag.subwords import Arrays, Layout, LayoutMaker, batches
 from nestag.subwords.words import Ints
@@ -29,6 +29,9 @@ DECODERS = 2
 
 CHUNK = 2_000
 """Sentences that are sorted by length and tagged together; more would only cost memory."""
+
+LEAST = 0.01
+"""Entities of less probability are never looked for: there are as many as there are spans."""
 
 Floats = NDArray[np.float32]
 
@@ -109,12 +112,16 @@ class Engine:
         thresholds: dict[str, float] | None = None,
         chunk_size: int = CHUNK,
         naming: Naming = "first",
+        likely: bool = False,
     ) -> None:
-        """Entities under `threshold`, or under that of their type, are left out."""
+        """Entities under `threshold`, or under that of their type, are left out.
+
+        `likely` finds every entity above it, whether it is in the best labels or not.
+        """
         self.scorer, self.maker, self.vocabulary = scorer, maker, vocabulary
         self.decoding, self.search, self.naming = decoding, search, naming
         self.threshold, self.thresholds = threshold, thresholds or {}
-        self.chunk_size = chunk_size
+        self.chunk_size, self.likely = chunk_size, likely
 
     def run(self, items: Iterable[Item], confidence: bool = False) -> Iterator[Found]:
         """The entities of each chunk of sentences, in order."""
@@ -156,6 +163,10 @@ class Engine:
         """The third stage: scores -> entities."""
         thresholded = bool(self.threshold or self.thresholds)
         n, c, u, lengths, items = scores
+        if self.likely:
+            floor = max(LEAST, min([self.threshold, *self.thresholds.values()]))
+            likely = candidate_entities(self.vocabulary, n, c, u, lengths, floor=floor, search=self.search)
+            return Found(items, filter_entities(likely, self.threshold, self.thresholds))
         table = decode_scores(
             self.vocabulary, n, c, u, lengths, self.decoding, self.naming, confidence or thresholded, self.search
         )

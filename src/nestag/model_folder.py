@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import re
+import shutil
 import warnings
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -17,6 +18,7 @@ from typing import Any
 
 from nestag.errors import InputError
 from nestag.files import read_text, writing
+from nestag.hub import KEPT
 
 MANIFEST = "manifest.json"
 SETTINGS = "nestag.json"
@@ -24,6 +26,7 @@ VOCABULARY = "vocabulary.json"
 WEIGHTS = "model.safetensors"
 GRAPH = "model.onnx"
 CONFIG = "config.json"
+CARD = "README.md"
 
 FORMAT = 1
 """The layout of the folder; one of another layout is refused."""
@@ -71,9 +74,8 @@ def local_folder(path: str, revision: str | None = None, token: str | None = Non
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
 
-    patterns = ["*.json", "*.safetensors", "*.onnx", "*.txt", "*.model"]
     try:
-        return Path(snapshot_download(path, revision=revision, token=token, allow_patterns=patterns))
+        return Path(snapshot_download(path, revision=revision, token=token, allow_patterns=list(KEPT)))
     except (HfHubHTTPError, LocalEntryNotFoundError, OSError) as error:
         raise InputError(f"neither a folder nor on the hub ({type(error).__name__}); check the name", path) from None
 
@@ -86,6 +88,29 @@ def write_manifest(folder: Path) -> None:
     files = {path.name: _digest(path) for path in bound}
     with writing(folder / MANIFEST) as stream:
         stream.write(json.dumps({"format": FORMAT, "files": files}, indent=1) + "\n")
+
+
+def copy_model(folder: Path, target: Path) -> None:
+    """Copy the files that a manifest binds together, and the card; the manifest comes last."""
+    names = [*_files(read_json(folder / MANIFEST), folder), CARD, MANIFEST]
+    target.mkdir(parents=True, exist_ok=True)
+    for name in names:
+        if (folder / name).is_file():
+            shutil.copyfile(folder / name, target / name)
+
+
+def change_settings(folder: str | Path, values: Mapping[str, Any]) -> None:
+    """Store other settings in a saved model, which stays whole; unknown ones are refused when it is loaded."""
+    place = Path(folder)
+    if not is_finished(place):
+        raise InputError(f"there is no {MANIFEST} in it; give a folder saved by training", str(folder))
+    manifest = read_json(place / MANIFEST)
+    _files(manifest, place)
+    with writing(place / SETTINGS) as stream:
+        stream.write(json.dumps({**read_json(place / SETTINGS), **values}, indent=1) + "\n")
+    manifest["files"][SETTINGS] = _digest(place / SETTINGS)
+    with writing(place / MANIFEST) as stream:
+        stream.write(json.dumps(manifest, indent=1) + "\n")
 
 
 def is_finished(folder: Path) -> bool:

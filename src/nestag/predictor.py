@@ -6,7 +6,7 @@ Everything here needs an engine alone. What scores is torch's tagger (recognizer
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
@@ -14,18 +14,22 @@ from typing import Any, Literal, NamedTuple, overload
 
 from nestag.chunks import Chunk, Item
 from nestag.corpora.document import Document, document_of, sentences_of
-from nestag.corpora.format import DEFAULT, Options
+from nestag.corpora.format import Options, Tokenizer
 from nestag.corpora.report import Report
 from nestag.data import Entity, Sentence
 from nestag.decoding import Decoding, EntityTable, Search
 from nestag.encoders import Precision
 from nestag.encodings.base import Naming
 from nestag.engine import CHUNK, ChunkScores, Engine, Scorer
+from nestag.rendering import render
 from nestag.subwords import Cut, LayoutMaker
 from nestag.validation import setting
 from nestag.vocabulary import Vocabulary
 
 Tokens = Sequence[str] | Sentence
+
+CALLS = 'ner("A text."), ner(["One text.", "Another."]), or for words ner([["One", "sentence"]]) or ner(sentences)'
+"""What a recognizer can be called with, for errors."""
 
 PROBE = ["a", "☃"]
 """Words that the tokenizer of a model must be able to read, whether it knows them or not."""
@@ -42,9 +46,19 @@ class Settings:
     naming: Naming = setting("first", help="the name that greedy decoding keeps of several for one node")
     batch_subwords: int = setting(0, minimum=0, help="subwords in a batch; 0 for what suits the device")
     precision: Precision = setting("auto", help="bfloat16 where a GPU has it, or float32 everywhere")
+    entities: Literal["best", "likely"] = setting(
+        "best", help="those of the best labels, or all that reach their threshold"
+    )
     temperature: float = setting(1.0, above=0, help="of confidences, chosen on held-out sentences")
     threshold: float = setting(0.0, minimum=0, maximum=1, help="the least confidence of an entity")
     thresholds: dict[str, float] = setting(factory=dict, minimum=0, maximum=1, help="the same for single types")
+    tokenizer: Tokenizer = setting("spacy", help="how raw text becomes words and sentences, as in training")
+    language: str = setting("en", help="of raw text, a code of spaCy's, as in training")
+
+    @property
+    def reading(self) -> Options:
+        """How raw text is cut into words and sentences."""
+        return Options(tokenizer=self.tokenizer, language=self.language)
 
 
 class TextEntity(NamedTuple):
@@ -55,6 +69,18 @@ class TextEntity(NamedTuple):
     type: str
     text: str
     confidence: float
+
+
+class TextEntities(list[TextEntity]):
+    """The entities of a text, which it keeps; notebooks draw them."""
+
+    def __init__(self, text: str, entities: Iterable[TextEntity] = ()) -> None:
+        """A list that knows its text."""
+        super().__init__(entities)
+        self.text = text
+
+    def _repr_html_(self) -> str:
+        return render(self.text, self)._repr_html_()
 
 
 class ScoredEntity(NamedTuple):
@@ -91,11 +117,12 @@ class Predictor(ABC):
             return next(self.pipe([text]))
         if isinstance(text, Sentence):
             return self.predict([text], confidence=True)[0]
-        if isinstance(text, Sequence) and all(isinstance(item, str) for item in text):
-            return list(self.pipe(text))
-        if isinstance(text, Iterable):
-            return self.predict(text, confidence=True)
-        raise TypeError(f'{type(text).__name__} is neither text nor sentences; call it as ner("A text.")')
+        if isinstance(text, Mapping | bytes) or not isinstance(text, Iterable):
+            raise TypeError(f"{text!r:.80} is neither text nor sentences; call {CALLS}")
+        items = list(text)
+        if all(isinstance(item, str) for item in items):
+            return list(self.pipe(items))
+        return self.predict(items, confidence=True)
 
     @overload
     def predict(self, sentences: Iterable[Tokens], confidence: Literal[False] = False) -> list[tuple[Entity, ...]]: ...
@@ -115,17 +142,22 @@ class Predictor(ABC):
         yield from self._stream(map(item_of, sentences), confidence=True)
 
     def pipe(
-        self, texts: Iterable[str], batch_size: int = CHUNK, options: Options = DEFAULT
-    ) -> Iterator[list[TextEntity]]:
-        """The entities of each text, with character offsets, as they stream by; `batch_size` counts sentences."""
+        self, texts: Iterable[str], batch_size: int = CHUNK, options: Options | None = None
+    ) -> Iterator[TextEntities]:
+        """The entities of each text, with character offsets, as they stream by; `batch_size` counts sentences.
+
+        Texts are cut into words and sentences as the model's settings say, unless `options` are given.
+        """
+        cutting = options or self.settings.reading
         items = (
-            Item(sentence.tokens, str(number), (number, sentence))
+            Item(sentence.tokens, str(number), (number, text, sentence))
             for number, text in enumerate(map(_text, texts))
-            for sentence in sentences_of(Document(str(number), text), options, Report())  # one at least
+            for sentence in sentences_of(Document(str(number), text), cutting, Report())  # one at least
         )
         found = self._stream(items, confidence=True, chunk_size=batch_size)
-        for _, sentences in groupby(found, key=lambda pair: pair[0][0]):
-            yield [entity for (_, sentence), scored in sentences for entity in _in_text(sentence, scored)]
+        for (_, text), sentences in groupby(found, key=lambda pair: pair[0][:2]):
+            entities = (one for (_, _, sentence), scored in sentences for one in _in_text(sentence, scored))
+            yield TextEntities(text, entities)
 
     @cached_property
     def layout_maker(self) -> LayoutMaker:
@@ -146,6 +178,7 @@ class Predictor(ABC):
             settings.thresholds,
             chunk_size,
             settings.naming,
+            settings.entities == "likely",
         )
 
     def _stream(self, items: Iterable[Item], confidence: bool, chunk_size: int = CHUNK) -> Iterator[tuple[Any, Any]]:
@@ -182,11 +215,11 @@ def item_of(sentence: Tokens) -> Item:
         return Item(sentence.tokens, document_of(sentence), sentence)
     listed = isinstance(sentence, Sequence) and not isinstance(sentence, str)
     if not listed or not all(isinstance(token, str) for token in sentence):
-        raise TypeError(f"{sentence!r:.80} is no sentence; give a list of words for each, or call ner(text) for text")
+        raise TypeError(f"{sentence!r:.80} is no list of words; call {CALLS}")
     return Item(tuple(sentence), "", sentence)
 
 
 def _text(text: object) -> str:
     if not isinstance(text, str):
-        raise TypeError(f"{text!r:.80} is no text; give strings, or call ner.predict(sentences) for words")
+        raise TypeError(f"{text!r:.80} is no text; call {CALLS}")
     return text

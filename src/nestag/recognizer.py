@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import torch
@@ -13,8 +14,18 @@ from transformers import AutoTokenizer, PretrainedConfig, PreTrainedTokenizerBas
 from nestag.corpora.labelling import read_vocabulary, write_vocabulary
 from nestag.encoders import locate, longest_window, out_of_reach
 from nestag.errors import InputError, SettingError, UnknownNameError
-from nestag.files import writing
-from nestag.model_folder import SETTINGS, VOCABULARY, WEIGHTS, check_folder, local_folder, read_json, write_manifest
+from nestag.files import read_text, writing
+from nestag.hub import plain_card, upload
+from nestag.model_folder import (
+    CARD,
+    SETTINGS,
+    VOCABULARY,
+    WEIGHTS,
+    check_folder,
+    local_folder,
+    read_json,
+    write_manifest,
+)
 from nestag.predictor import PROBE, Predictor, Settings
 from nestag.scorer import TaggerScorer
 from nestag.tagger import Tagger
@@ -31,12 +42,14 @@ class NestedNER(Predictor):
         tokenizer: PreTrainedTokenizerBase,
         vocabulary: Vocabulary,
         settings: Settings = Settings(),  # noqa: B008
+        card: str = "",
     ) -> None:
-        """Put a model, its tokenizer and its vocabulary together."""
+        """Put a model, its tokenizer and its vocabulary together; `card` describes it, in Markdown."""
         self.model = model
         self.tokenizer = tokenizer
         self.vocabulary = vocabulary
         self.settings = settings
+        self.card = card
 
     @classmethod
     def from_pretrained(
@@ -51,20 +64,30 @@ class NestedNER(Predictor):
         """Load one from a folder or the hub; keyword arguments change its settings, e.g. `decoding="greedy"`."""
         folder = local_folder(str(path), revision, token)
         check_folder(folder)
-        stored = from_mapping(Settings, read_json(folder / SETTINGS), str(folder / SETTINGS))
         model = Tagger.loaded(folder)
         model.to(_device(device))  # type: ignore[arg-type]
         model.train(False)
+        return cls._of(model, folder, settings)
+
+    @classmethod
+    def around(cls, model: Tagger, path: str | Path, **settings: Any) -> NestedNER:
+        """One around a model that is loaded already, with everything else from the folder that it was saved in."""
+        check_folder(Path(path))
+        return cls._of(model, Path(path), settings)
+
+    @classmethod
+    def _of(cls, model: Tagger, folder: Path, settings: dict[str, Any]) -> NestedNER:
+        stored = from_mapping(Settings, read_json(folder / SETTINGS), str(folder / SETTINGS))
         vocabulary = read_vocabulary(folder / VOCABULARY)
         sizes = len(vocabulary.n), len(vocabulary.c), len(vocabulary.u)
         if sizes != model.config.sizes:
-            raise InputError(f"its heads have {model.config.sizes} labels and its vocabulary {sizes}", str(path))
+            raise InputError(f"its heads have {model.config.sizes} labels and its vocabulary {sizes}", str(folder))
         tokenizer = _stored_tokenizer(folder, model.config)
         _refuse_unknown_subwords(tokenizer, model, folder)
         used = changed(stored, settings, "from_pretrained")
         if used.max_length > (longest := longest_window(model.encoder.config, used.max_length)):
-            raise SettingError(f"max_length is {used.max_length:,}; the encoder takes {longest:,} at most", str(path))
-        return cls(model, tokenizer, vocabulary, used)
+            raise SettingError(f"max_length is {used.max_length:,}; the encoder takes {longest:,} at most", str(folder))
+        return cls(model, tokenizer, vocabulary, used, _card(folder))
 
     def save_pretrained(self, path: str | Path) -> None:
         """Save it as a folder: safetensors and JSON, nothing that could run. The manifest is written last."""
@@ -75,6 +98,9 @@ class NestedNER(Predictor):
         write_vocabulary(self.vocabulary, folder / VOCABULARY)
         with writing(folder / SETTINGS) as stream:
             stream.write(json.dumps(to_mapping(self.settings), indent=1) + "\n")
+        if self.card:
+            with writing(folder / CARD) as stream:
+                stream.write(self.card)
         shutil.copymode(folder / SETTINGS, folder / WEIGHTS)  # safetensors lets nobody but the owner read
         write_manifest(folder)
 
@@ -82,17 +108,20 @@ class NestedNER(Predictor):
         """What scores words, with the settings of now."""
         return TaggerScorer(self.model, self.settings.batch_subwords, self.settings.precision)
 
-    def push_to_hub(self, name: str, private: bool = True) -> None:
-        """Upload the saved folder to the hub under a name such as `you/model`."""
-        import tempfile
+    def push_to_hub(
+        self, name: str, *, private: bool = True, token: str | None = None, revision: str | None = None
+    ) -> str:
+        """Upload it with its card to the hub, under a name such as `you/model`, and return where it is."""
+        with TemporaryDirectory() as scratch:
+            self.save_pretrained(scratch)
+            with writing(Path(scratch) / CARD) as stream:
+                stream.write(self.card or plain_card(name, self.vocabulary.types))
+            return upload(Path(scratch), name, private=private, token=token, revision=revision)
 
-        from huggingface_hub import HfApi
 
-        with tempfile.TemporaryDirectory() as folder:
-            self.save_pretrained(folder)
-            hub = HfApi()
-            hub.create_repo(name, private=private, exist_ok=True)
-            hub.upload_folder(repo_id=name, folder_path=folder)
+def _card(folder: Path) -> str:
+    """The card of a saved model, empty if it has none."""
+    return read_text(folder / CARD) if (folder / CARD).is_file() else ""
 
 
 def _refuse_unknown_subwords(tokenizer: PreTrainedTokenizerBase, model: Tagger, folder: Path) -> None:

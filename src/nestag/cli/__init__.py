@@ -16,30 +16,42 @@ import nestag
 from nestag.cli.boundary import guarded, run
 from nestag.cli.groups import grouped
 
-COMMANDS = {
-    "demo": "nestag.cli.demo",
-    "train": "nestag.cli.train",
-    "predict": "nestag.cli.predict",
-    "serve": "nestag.cli.serve",
-    "tag": "nestag.cli.tag",
-    "evaluate": "nestag.cli.evaluate",
-    "benchmark": "nestag.cli.benchmark",
-    "experiment": "nestag.lab.commands.experiment",
-    "tables": "nestag.lab.commands.tables",
-    "report": "nestag.lab.commands.report",
-    "encode": "nestag.cli.labels",
-    "decode": "nestag.cli.labels",
-    "vocabulary": "nestag.cli.labels",
-    "show": "nestag.cli.labels",
-    "stats": "nestag.cli.describe",
-    "coverage": "nestag.cli.describe",
-    "convert": "nestag.cli.convert",
-    "split": "nestag.cli.convert",
-    "doctor": "nestag.cli.doctor",
-    "corpus": "nestag.lab.commands.corpus",
-    "export": "nestag.cli.export",
+GROUPS = {
+    "Make a model": {
+        "demo": "nestag.cli.demo",
+        "train": "nestag.cli.train",
+        "evaluate": "nestag.cli.evaluate",
+        "report": "nestag.lab.commands.report",
+        "thresholds": "nestag.cli.thresholds",
+        "export": "nestag.cli.export",
+        "benchmark": "nestag.cli.benchmark",
+    },
+    "Use it": {
+        "predict": "nestag.cli.predict",
+        "serve": "nestag.cli.serve",
+        "tag": "nestag.cli.tag",
+    },
+    "Look at data": {
+        "show": "nestag.cli.labels",
+        "stats": "nestag.cli.describe",
+        "doctor": "nestag.cli.doctor",
+        "convert": "nestag.cli.convert",
+        "split": "nestag.cli.convert",
+    },
+    "Research": {
+        "encode": "nestag.cli.labels",
+        "decode": "nestag.cli.labels",
+        "vocabulary": "nestag.cli.labels",
+        "coverage": "nestag.cli.describe",
+        "corpus": "nestag.lab.commands.corpus",
+        "experiment": "nestag.lab.commands.experiment",
+        "tables": "nestag.lab.commands.tables",
+    },
 }
-"""Each command, in the order of the help page, and the module that has it: a function of its name, or an `app`."""
+"""The commands by what a person wants, in the order of the help page, and the module that has each."""
+
+COMMANDS = {name: module for group in GROUPS.values() for name, module in group.items()}
+"""Each command and its module: a function of its name, or an `app`."""
 
 
 class Commands(TyperGroup):
@@ -63,6 +75,7 @@ def load(name: str) -> Any:
         app.command(name)(grouped(guarded(getattr(module, name))))
     command = typer.main.get_command(app)
     command.name = name
+    command.rich_help_panel = next(title for title, group in GROUPS.items() if name in group)  # type: ignore[attr-defined]
     return command
 
 
@@ -71,7 +84,6 @@ app = typer.Typer(
     cls=Commands,
     help="Nested named entity recognition at the price of a tagger.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
 )
 

@@ -32,6 +32,7 @@ def benchmark(
     if threads:
         torch.set_num_threads(threads)
     recognizer = NestedNER.from_pretrained(model, device, precision="float32" if float32 else "auto")
-    for what, value, unit in measure(recognizer, Corpus.read(source, format, reading.options), times):
+    corpus = Corpus.read(source, format, reading.options_for(recognizer.settings.reading))
+    for what, value, unit in measure(recognizer, corpus, times):
         shown = f"{value:,.0f}" if value >= 1_000 or not value % 1 else f"{value:#.4g}"
         typer.echo(f"{what:<50} {shown:>12} {unit}".rstrip())

@@ -9,7 +9,7 @@ from typing import Annotated, get_args
 
 import typer
 
-from nestag.cli.terminal import tell
+from nestag.cli.terminal import hush, tell
 from nestag.data import Entity, Sentence
 
 FIGURE = Sentence(
@@ -33,6 +33,7 @@ def demo(
     show_idea()
     if idea:
         return
+    hush()
     with tempfile.TemporaryDirectory() as temporary:
         train_and_tag(output or str(Path(temporary) / "model"))
 

@@ -1,4 +1,4 @@
-"""Sentences drawn for the terminal: nested entities below the words, the tree, the labels.
+"""Sentences drawn for the terminal: nested entities below the words, the tree, the labels; or as a page.
 
 Lincoln was president of the USA
 ╰─PER─╯                  ╰─GPE─╯
@@ -7,7 +7,7 @@ Lincoln was president of the USA
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, groupby
 from typing import NamedTuple
 
@@ -22,6 +22,8 @@ from nestag.data import Entity, Sentence
 from nestag.encodings import encode
 from nestag.encodings.base import Encoding
 from nestag.encodings.notation import write_chain, write_name
+from nestag.files import writing
+from nestag.rendering import Drawing, Html, render
 from nestag.tree import Tree
 from nestag.visible import visible
 
@@ -46,6 +48,13 @@ def drawing(sentence: Sentence, encoding: Encoding | None, width: int) -> Render
         if encoding:
             parts.append(label_table(sentence, encoding))
     return Group(*parts, "")
+
+
+def write_page(sentences: Iterable[Sentence], path: str, title: str) -> None:
+    """The sentences with their entities as a page for a browser."""
+    drawn = Html("".join(render(sentence).html for sentence in sentences))
+    with writing(path) as stream:
+        stream.write(Drawing(drawn).page(title))
 
 
 def nested(sentence: Sentence, width: int) -> Iterator[Text]:

@@ -124,19 +124,23 @@ def show(
         typer.Option("-e", "--encoding", metavar="E", parser=_encoding, help="Show the labels of this encoding too."),
     ] = None,
     limit: Annotated[int, typer.Option(min=0, help="How many sentences to show; 0 shows all.")] = 10,
+    html: Annotated[str | None, typer.Option(metavar="FILE", help="Write a page for a browser instead.")] = None,
     format: From = None,
     reading: Reading,
 ) -> None:
     """Draw sentences in the terminal: nested entities below the words, the tree, and the labels."""
     from rich.console import Console
 
-    from nestag.cli.draw import drawing
+    from nestag.cli.draw import drawing, write_page
 
     console = Console(highlight=False)
     report = Report()
     sentences = _read(source, format, reading, report)
-    for sentence in islice(sentences, limit or None):
-        console.print(drawing(sentence, by, console.width))
+    if html:
+        write_page(islice(sentences, limit or None), html, source)
+    else:
+        for sentence in islice(sentences, limit or None):
+            console.print(drawing(sentence, by, console.width))
     if limit and next(sentences, None):
         tell(f"stopped after {limit} sentences; --limit 0 shows all")
     for line in report.summary():

@@ -1,4 +1,4 @@
-"""A picture of a corpus: how deep its entities lie, and how long entities and sentences are."""
+"""Pictures: how deep and long the entities of a corpus are; precision and recall by threshold."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from nestag.diagnosis.statistics import Statistics
+from nestag.evaluation.thresholds import Curve, Point
 from nestag.files import writing_bytes
 from nestag.plotting import COLOURS, check_suffix, drawing, saved
 
@@ -78,3 +79,31 @@ def _label(axes: Axes, title: str, below: str, beside: str) -> None:
     axes.set_ylabel(beside)
     axes.set_ylim(0, None)
     axes.spines[["top", "right"]].set_visible(False)
+
+
+def plot_curve(curve: Curve, chosen: Point | None, path: str) -> None:
+    """Write precision, recall and F1 by threshold, with the one that was chosen."""
+    suffix = check_suffix(path)
+    with drawing():
+        picture = saved(draw_curve(curve, chosen), suffix)
+    with writing_bytes(path) as stream:
+        stream.write(picture)
+
+
+def draw_curve(curve: Curve, chosen: Point | None) -> Figure:
+    """Two panels: the three figures by threshold, and precision by recall."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(10, 4), layout="constrained")
+    by_threshold, by_recall = figure.subplots(1, 2)
+    figures = {"precision": curve.precision, "recall": curve.recall, "F1": curve.f1}
+    for number, (name, values) in enumerate(figures.items()):
+        by_threshold.step(curve.thresholds, 100 * values, where="pre", label=name, color=COLOURS[number])
+    by_recall.plot(100 * curve.recall, 100 * curve.precision, color=COLOURS[0])
+    if chosen:
+        by_threshold.axvline(chosen.threshold, color="black", linestyle=":", label=f"chosen: {chosen.threshold:.3f}")
+        by_recall.plot(100 * chosen.score.recall, 100 * chosen.score.precision, "o", color="black")
+    _label(by_threshold, "By threshold", "least confidence", "%")
+    _label(by_recall, "Precision by recall", "recall, %", "precision, %")
+    by_threshold.legend(frameon=False)
+    return figure

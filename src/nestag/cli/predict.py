@@ -3,37 +3,52 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-import nestag
+from nestag.cli.inputs import Apart, Input, inputs
 from nestag.cli.splits import From, Reading
 from nestag.cli.terminal import hush, progress, tell
 from nestag.cli.written import writer_for
-from nestag.corpora.registry import format_named, format_of
+from nestag.corpora.format import Options, Writer
+from nestag.corpora.registry import format_named
 from nestag.corpora.report import Report
 from nestag.data import Sentence
 from nestag.errors import InputError
 from nestag.files import PIPE, writing
+from nestag.loading import load
 from nestag.model_folder import has_graph, local_folder
 
 if TYPE_CHECKING:
-    from nestag.predictor import Predictor
+    from nestag.predictor import Predictor, ScoredEntity
+
+Tagged = tuple[Sentence, Sequence["ScoredEntity"]]
 
 
 def predict(
     *,
     model: Annotated[str, typer.Argument(metavar="MODEL", help="A folder of a model, or a name on the hub.")],
-    source: Annotated[str, typer.Argument(metavar="IN", help="Text or a corpus in any format; - is a pipe of text.")],
-    output: Annotated[str, typer.Option("-o", "--output", metavar="OUT", help="Where to write; - is a pipe.")] = PIPE,
+    sources: Annotated[
+        list[str],
+        typer.Argument(metavar="IN...", help="Files of text or in any format, patterns, folders; - is a pipe of text."),
+    ],
+    output: Annotated[
+        str | None, typer.Option("-o", "--output", metavar="OUT", help="One output for all; a pipe if not said.")
+    ] = None,
+    beside: Annotated[
+        bool, typer.Option("--beside", help="One output for each input, beside it: a.txt gives a.entities.jsonl.")
+    ] = False,
+    show: Annotated[bool, typer.Option("--show", help="Draw the entities in the terminal, and write nothing.")] = False,
     read_as: From = None,
     write_as: Annotated[
         str | None, typer.Option("--to", metavar="FORMAT", help="The format written, if it must be said.")
     ] = None,
     confidence: Annotated[
-        bool, typer.Option("--confidence", help="Write JSON Lines with the confidence of each entity.")
+        bool, typer.Option("--confidence", help="Write JSON Lines with text and confidence of each entity.")
     ] = False,
     threshold: Annotated[
         float | None, typer.Option(min=0, max=1, help="Leave out entities of less confidence; else as the model says.")
@@ -45,58 +60,130 @@ def predict(
     device: Annotated[str | None, typer.Option(metavar="D", help="cpu, cuda or cuda:1; else a GPU if any.")] = None,
     reading: Reading,
 ) -> None:
-    """Find nested entities in text or in a corpus, which is read and written as it streams by."""
-    if confidence and write_as not in (None, "jsonl"):
-        raise InputError("confidences are written as JSON Lines; drop --to", "--confidence")
-    options = reading.options
-    read = format_named(read_as) if read_as else format_named("text") if source == PIPE else format_of(source)
-    write = None if confidence else writer_for(output, write_as)
+    """Find nested entities in texts or corpora, which are read and written as they stream by."""
+    check_output(output, beside, show, confidence, write_as)
+    given = inputs(sources, read_as)
+    write = None if confidence or show else writer_of(given, output, beside, write_as)
     changes: dict[str, Any] = {
         name: value for name, value in (("threshold", threshold), ("decoding", decoding)) if value is not None
     }
     if type_threshold:
         changes["thresholds"] = dict(map(_threshold, type_threshold))
     recognizer = loaded(model, device, changes)
+    options = reading.options_for(recognizer.settings.reading)
     report = Report()
-    sentences = progress(read.read(source, options, report, annotated=False), "tagging")
-    if write:
-        write(recognizer.annotate(sentences), output, options, report)
+    if show:
+        draw(recognizer.annotate(together(given, options, report)))
+    elif beside:
+        write_beside(recognizer, given, write, suffix_of(write_as), options, report)
+    elif write:
+        write(recognizer.annotate(together(given, options, report)), output or PIPE, options, report)
     else:
-        write_scored(recognizer, sentences, output)
+        write_scored(recognizer.annotate_scored(together(given, options, report)), output or PIPE)
     for line in report.summary():
         tell(line)
+
+
+def check_output(output: str | None, beside: bool, show: bool, confidence: bool, write_as: str | None) -> None:
+    """Refuse options that contradict each other."""
+    if confidence and write_as not in (None, "jsonl"):
+        raise InputError("confidences are written as JSON Lines; drop --to", "--confidence")
+    if beside and output is not None:
+        raise InputError("outputs lie beside their inputs; drop -o or --beside", "--beside")
+    if show and (beside or output is not None or confidence or write_as is not None):
+        raise InputError(
+            "nothing is written when entities are drawn; drop -o, --to, --beside and --confidence", "--show"
+        )
+
+
+def writer_of(given: Sequence[Input], output: str | None, beside: bool, write_as: str | None) -> Writer:
+    """How the output is written; it is looked for before a model is loaded."""
+    if not beside:
+        return writer_for(output or PIPE, write_as)
+    piped = next((one.path for one in given if one.path == PIPE), None)
+    if piped:
+        raise InputError("nothing can lie beside a pipe; drop --beside", piped)
+    return writer_for(f"x{suffix_of(write_as)}", write_as)
+
+
+def suffix_of(write_as: str | None) -> str:
+    """How outputs of a format are called."""
+    suffixes = format_named(write_as or "jsonl").suffixes
+    if not suffixes:
+        raise InputError(f"{write_as} writes a folder; say which with -o, and drop --beside", "--beside")
+    return suffixes[0]
 
 
 def loaded(model: str, device: str | None, changes: dict[str, Any]) -> Predictor:
     """The recognizer of a folder or of a name on the hub: for onnxruntime if it was exported, else for torch."""
     folder = local_folder(model)
-    if has_graph(folder):
-        from nestag.runtime import OnnxNER
-
-        return OnnxNER.from_pretrained(folder, device, **changes)
-    recognizer = nestag.NestedNER  # says what to install where torch is missing
-    hush()
-    return recognizer.from_pretrained(folder, device, **changes)
+    if not has_graph(folder):
+        hush()
+    return load(folder, device, **changes)
 
 
-def write_scored(recognizer: Predictor, sentences: Iterable[Sentence], output: str) -> None:
-    """A line of JSON for each sentence, with the confidence of each entity and its characters if it has any."""
+def together(given: Sequence[Input], options: Options, report: Report) -> Iterator[Sentence]:
+    """The sentences of all inputs as one stream."""
+    apart = Apart(report)
+    yield from progress((sentence for one in given for sentence in apart.read(one.read(options, report))), "tagging")
+
+
+def write_beside(
+    recognizer: Predictor, given: Sequence[Input], write: Writer | None, suffix: str, options: Options, report: Report
+) -> None:
+    """An output beside each input; all are tagged as one stream, so small files cost no more than a large one."""
+    owners: deque[Input] = deque()  # of the sentences that are read and not yet written
+    left = dict.fromkeys(given)
+
+    def sentences() -> Iterator[Sentence]:
+        for one in given:
+            for sentence in one.read(options, report):
+                owners.append(one)
+                yield sentence
+
+    def save(tagged: Iterable[Any], one: Input) -> None:
+        target = one.beside(suffix)
+        if write:
+            write(tagged, target, options, report)
+        else:
+            write_scored(tagged, target)
+        left.pop(one)
+        tell(f"{one.path} -> {target}")
+
+    tag: Callable[..., Iterable[Any]] = recognizer.annotate if write else recognizer.annotate_scored
+    for one, tagged in groupby(tag(progress(sentences(), "tagging")), key=lambda _: owners.popleft()):
+        save(tagged, one)
+    for one in list(left):  # those without a sentence
+        save([], one)
+
+
+def draw(sentences: Iterable[Sentence]) -> None:
+    """Each sentence in the terminal, with its entities below the words."""
+    from rich.console import Console
+
+    from nestag.cli.draw import nested
+
+    console = Console(highlight=False)
+    for sentence in sentences:
+        console.print(*nested(sentence, console.width), "", sep="\n")
+
+
+def write_scored(tagged: Iterable[Tagged], output: str) -> None:
+    """A line of JSON for each sentence, with text and confidence of each entity and its characters if it has any."""
     with writing(output) as stream:
-        for record in scored_records(recognizer, sentences):
+        for sentence, found in tagged:
+            entities = [scored_record(sentence, entity) for entity in found]
+            record = {"tokens": list(sentence.tokens), "entities": entities, "id": sentence.id}
             stream.write(json.dumps(record, ensure_ascii=False) + "\n")
 
 
-def scored_records(recognizer: Predictor, sentences: Iterable[Sentence]) -> Iterator[dict[str, object]]:
-    """What `write_scored` writes."""
-    for sentence, found in recognizer.annotate_scored(sentences):
-        entities: list[dict[str, object]] = []
-        for entity in found:
-            record: dict[str, object] = {**entity._asdict(), "confidence": round(entity.confidence, 4)}
-            if sentence.origin:
-                start, end, text = sentence.origin.characters(entity.start, entity.end)
-                record |= {"start_char": start, "end_char": end, "text": text}
-            entities.append(record)
-        yield {"tokens": list(sentence.tokens), "entities": entities, "id": sentence.id}
+def scored_record(sentence: Sentence, entity: ScoredEntity) -> dict[str, object]:
+    """An entity as `write_scored` writes it."""
+    record: dict[str, object] = {**entity._asdict(), "confidence": round(entity.confidence, 4)}
+    if not sentence.origin:
+        return record | {"text": " ".join(sentence.tokens[entity.start : entity.end])}
+    start, end, text = sentence.origin.characters(entity.start, entity.end)
+    return record | {"start_char": start, "end_char": end, "text": text}
 
 
 def _threshold(text: str) -> tuple[str, float]:

@@ -11,7 +11,7 @@ from typing import Annotated, NamedTuple
 import typer
 
 from nestag.cli.terminal import progress
-from nestag.corpora.format import Boundaries, Options, Tokenizer
+from nestag.corpora.format import DEFAULT, Boundaries, Options, Tokenizer
 from nestag.corpora.registry import format_of
 from nestag.corpora.report import Report
 from nestag.corpora.splits import ROLES, role_of, splits_in
@@ -42,8 +42,13 @@ Train = Annotated[str | None, typer.Option(metavar="FILE", help="The training sp
 Dev = Annotated[str | None, typer.Option(metavar="FILE", help="The split to choose settings by.")]
 Test = Annotated[str | None, typer.Option(metavar="FILE", help="The split to report scores on.")]
 From = Annotated[str | None, typer.Option("--from", metavar="FORMAT", help="The format read, if it must be said.")]
-Cutter = Annotated[Words, typer.Option(help="How raw text becomes words.")]
-Language = Annotated[str, typer.Option(metavar="CODE", help="The language of raw text, as spaCy calls it; xx is any.")]
+Cutter = Annotated[
+    Words | None, typer.Option(help="How raw text becomes words; else as the model was trained, or spacy.")
+]
+Language = Annotated[
+    str | None,
+    typer.Option(metavar="CODE", help="Of raw text, as spaCy calls it, xx for any; else the model's, or en."),
+]
 Borders = Annotated[Edges, typer.Option(help="Spans that end inside a word: widen them, split the word, or stop.")]
 Field = Annotated[str | None, typer.Option(metavar="NAME", help="The layer to read, where a file may hold several.")]
 Columns = Annotated[
@@ -72,20 +77,6 @@ class Split(NamedTuple):
         return lambda: self.read(reports.pop() if reports else None)
 
 
-def options_of(
-    tokenizer: Words,
-    language: str,
-    boundaries: Edges,
-    field: str | None,
-    columns: str | None = None,
-    skip_bad: bool = False,
-) -> Options:
-    """The reading options of a command line."""
-    cutter: Tokenizer = tokenizer.value
-    edges: Boundaries = boundaries.value
-    return Options(cutter, language, edges, field, None if columns is None else columns_from(columns), skip_bad)
-
-
 def columns_from(text: str) -> tuple[int, ...]:
     """The numbers of columns, of which there are at least two.
 
@@ -107,8 +98,8 @@ def columns_from(text: str) -> tuple[int, ...]:
 class Reading:
     """How to read what a format alone does not say."""
 
-    tokenizer: Cutter = Words.SPACY
-    language: Language = "en"
+    tokenizer: Cutter = None
+    language: Language = None
     boundaries: Borders = Edges.WIDEN
     field: Field = None
     columns: Columns = None
@@ -117,7 +108,14 @@ class Reading:
     @property
     def options(self) -> Options:
         """The same, as formats take it."""
-        return options_of(self.tokenizer, self.language, self.boundaries, self.field, self.columns, self.skip_bad)
+        return self.options_for(DEFAULT)
+
+    def options_for(self, usual: Options) -> Options:
+        """The same, with words and language as usual where nothing else was asked for."""
+        cutter: Tokenizer = self.tokenizer.value if self.tokenizer else usual.tokenizer
+        edges: Boundaries = self.boundaries.value
+        columns = None if self.columns is None else columns_from(self.columns)
+        return Options(cutter, self.language or usual.language, edges, self.field, columns, self.skip_bad)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import typer
 
 from nestag.cli.output import Forms, show
 from nestag.cli.predict import _threshold
-from nestag.cli.splits import Cutter, Language, Words
+from nestag.cli.splits import Cutter, Language
 from nestag.cli.terminal import tell
 from nestag.scale import Finished, Job
 from nestag.scale.cluster import Cluster
@@ -81,8 +81,8 @@ def tag(
         list[str] | None, typer.Option(metavar="TYPE=VALUE", help="The same for one type; may be given again.")
     ] = None,
     decoding: Annotated[str | None, typer.Option(metavar="D", help="legal or greedy, if not as trained.")] = None,
-    tokenizer: Cutter = Words.SPACY,
-    language: Language = "en",
+    tokenizer: Cutter = None,
+    language: Language = None,
     verify: Annotated[
         bool, typer.Option("--verify", help="Compare the hashes of parts that are done, not only their sizes.")
     ] = False,
@@ -100,7 +100,7 @@ def tag(
         keep=tuple(keep or ()),
         kind=read_as.value if read_as else None,
         form=write_as.value,
-        tokenizer=tokenizer.value,
+        tokenizer=tokenizer.value if tokenizer else None,
         language=language,
         part_bytes=max(1, round(part_size * 2**20)) if part_size else 0,
         device=device.value if device else "",

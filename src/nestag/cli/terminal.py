@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
+import nestag
 from nestag.cli.streams import tell as tell_as_it_is
 from nestag.visible import visible
 
@@ -19,11 +20,12 @@ def tell(message: str) -> None:
 
 
 def hush() -> None:
-    """Keep transformers' own bars and notices off the error stream; errors still come through.
+    """Keep transformers' own bars and notices off the error stream; where it is missing, say what to install.
 
     What it would warn of is checked where it happens: weights that are missing, left over or of another shape
     (tagger.py), files that are not those saved (model_folder.py), sentences longer than the model reads (subwords/).
     """
+    _ = nestag.NestedNER  # raises MissingExtraError
     from transformers.utils import logging
 
     logging.disable_progress_bar()

@@ -14,6 +14,7 @@ from nestag.cli.terminal import hush, tell
 from nestag.corpora.corpus import Corpus
 from nestag.data import Sentence
 from nestag.duration import duration
+from nestag.encoders import locate
 from nestag.errors import InputError
 from nestag.evaluation import Score, score
 from nestag.evaluation.seeds import over_seeds
@@ -36,7 +37,7 @@ def train(
     recipe: Annotated[str, typer.Option(metavar="R", help="default, paper, or a .toml file.")] = "default",
     settings: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Change a setting of the recipe; may be given again."),
+        typer.Option("--set", metavar="KEY=VALUE", help="Change a setting (see --settings); may be given again."),
     ] = None,
     list_settings: Annotated[
         bool,
@@ -56,10 +57,12 @@ def train(
     reading: Reading,
 ) -> None:
     """Train a recognizer; the same command goes on with a run that was interrupted."""
+    hush()  # first: without torch, nothing need be read
     changes = dict(_setting(text) for text in settings or [])
     changes |= {name: value for name, value in (("encoder", encoder), ("encoding", encoding)) if value}
     chosen = load_recipe(recipe).changed(changes, "--set", text=True)
     _check_encoding(chosen)
+    locate(chosen.encoder)
     paths = {"train": training, "dev": dev, "test": test}
     splits = {name: read(name, path, format, reading) for name, path in paths.items() if path}
     rows = [
@@ -87,7 +90,6 @@ def one(
     cpu: bool,
 ) -> Row:
     """One run, with a progress bar, and its model card."""
-    hush()
     from nestag.files import writing
     from nestag.training.advice import advice
     from nestag.training.card import card

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from itertools import pairwise
 from threading import Lock
@@ -59,6 +60,13 @@ def segments(text: str, options: Options) -> list[Segment]:
     if options.tokenizer == "whitespace":
         return grouped([word.span() for word in _WORD.finditer(text)], text, options)
     return _by_rules(text, None, options.language)
+
+
+def check_cutting(options: Options) -> None:
+    """Refuse a language that raw text could not be cut by; where spaCy is missing, nothing can be said yet."""
+    if options.tokenizer == "spacy":
+        with suppress(MissingExtraError):
+            _pipeline(options.language)
 
 
 def grouped(words: Sequence[Offsets], text: str, options: Options) -> list[Segment]:

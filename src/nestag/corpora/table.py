@@ -70,6 +70,22 @@ def tables_in(path: str | Path, rows: int) -> Iterator[Table]:
                 raise InputError(f"no table that can be read ({reason:.100}); save it again", str(file)) from None
 
 
+def is_dataset(given: object) -> bool:
+    """Whether something is a dataset of Hugging Face `datasets`, or several by name; the library is not imported."""
+    return type(given).__module__.partition(".")[0] == "datasets"
+
+
+def table_of(dataset: Any, rows: int) -> Table:
+    """The table of a `datasets.Dataset`, or of one that streams."""
+    if isinstance(dataset, dict):
+        splits = ", ".join(f'dataset["{name}"]' for name in dataset)
+        raise InputError(f"it holds several splits; name one: {splits}", type(dataset).__name__)
+    features: dict[str, Any] = dataset.features.to_dict() if dataset.features else {}
+    names = {name: _names_in(feature) for name, feature in features.items()}
+    batches = dataset.with_format("arrow").iter(batch_size=rows)
+    return Table(f"dataset {dataset.split}" if dataset.split else "dataset", names, batches)
+
+
 def _refuse_splits(path: Path, files: Sequence[Path]) -> None:
     """An InputError if the files of a folder are several splits."""
     parts = {_split_of(file.relative_to(path)): file for file in files}

@@ -34,8 +34,8 @@ class Job:
     keep: tuple[str, ...] = setting((), help="columns that are copied to the output")
     kind: Kind | None = setting(None, help="what the files are, where their names do not say it")
     form: Form = setting("parquet", help="what is written")
-    tokenizer: Tokenizer = setting("spacy", help="how text becomes words")
-    language: str = setting("en", help="of the text, as spaCy calls it")
+    tokenizer: Tokenizer | None = setting(None, help="how text becomes words, if not as the model was trained")
+    language: str | None = setting(None, help="of the text, as spaCy calls it, if not the model's")
     part_bytes: int = setting(0, minimum=0, help="bytes of text in a part; 0 for what suits the device")
     device: Device = setting("", help="what the model runs on; a GPU if the cluster has any")
     changes: dict[str, Any] = setting(factory=dict, help="settings of the model that differ from the stored ones")
@@ -56,7 +56,6 @@ class Job:
         """The column that is tagged."""
         return self.tokens or self.text
 
-    @property
-    def options(self) -> Options:
-        """How text becomes sentences."""
-        return Options(tokenizer=self.tokenizer, language=self.language)
+    def options_for(self, usual: Options) -> Options:
+        """How text becomes sentences, as usual where nothing else was asked for."""
+        return Options(tokenizer=self.tokenizer or usual.tokenizer, language=self.language or usual.language)

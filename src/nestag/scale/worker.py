@@ -85,7 +85,8 @@ def tagged(predictor: Predictor, batches: Iterable[Batch], job: Job) -> Iterator
             waiting.append(batch)  # before any of its rows can come out
             yield from batch.values
 
-    found = _in_tokens(predictor, values()) if job.tokens else predictor.pipe(values(), options=job.options)
+    options = job.options_for(predictor.settings.reading)
+    found = _in_tokens(predictor, values()) if job.tokens else predictor.pipe(values(), options=options)
     for first in found:
         while not waiting[0].values:
             yield waiting.popleft(), []

@@ -13,7 +13,6 @@ from importlib.metadata import version
 from itertools import count
 
 from nestag.corpora.document import Document, sentences_of
-from nestag.corpora.format import DEFAULT
 from nestag.corpora.report import Report
 from nestag.data import Sentence
 from nestag.predictor import Predictor
@@ -116,7 +115,8 @@ class Service:
 
     def _cut(self, texts: Sequence[str]) -> list[list[Sentence]]:
         """Texts as sentences; each is a document of its own, so that no text is context of another."""
-        return [list(sentences_of(Document(str(next(self._documents)), text), DEFAULT, Report())) for text in texts]
+        options = self.predictor.settings.reading  # texts are cut as the model was trained
+        return [list(sentences_of(Document(str(next(self._documents)), text), options, Report())) for text in texts]
 
 
 def pieces_of(asked: Asked) -> Sequence[str] | Sequence[list[str]]:

@@ -15,6 +15,7 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
+from nestag.corpora.format import DEFAULT, Options
 from nestag.data import Sentence
 from nestag.errors import InputError
 from nestag.files import is_leftover, remove_leftovers, writing
@@ -28,10 +29,19 @@ LOCK = ".lock"
 Claim = dict[str, Any]
 
 
-def claim_of(recipe: Recipe, seed: int, training: Sequence[Sentence], dev: Sequence[Sentence]) -> Claim:
+def claim_of(
+    recipe: Recipe,
+    seed: int,
+    training: Sequence[Sentence],
+    dev: Sequence[Sentence],
+    reading: Options = DEFAULT,
+) -> Claim:
     """What tells a run from all others."""
     data = {"train": fingerprint(training), "dev": fingerprint(dev)}
-    return {"recipe": to_mapping(recipe), "seed": seed, "data": data}
+    claim = {"recipe": to_mapping(recipe), "seed": seed, "data": data}
+    cutting = {name: getattr(reading, name) for name in ("tokenizer", "language")}
+    usual = {name: getattr(DEFAULT, name) for name in cutting}
+    return claim if cutting == usual else {**claim, "text": cutting}
 
 
 def fingerprint(sentences: Sequence[Sentence]) -> str:
@@ -93,6 +103,7 @@ def _difference(found: Any, claim: Claim) -> str:
         return f"{CLAIM} cannot be read"
     told = [f"other sentences in {name}" for name in claim["data"] if found["data"].get(name) != claim["data"][name]]
     told += ["another seed"] if found.get("seed") != claim["seed"] else []
+    told += ["text cut in another way"] if found.get("text") != claim.get("text") else []
     for name, value in claim["recipe"].items():
         if found["recipe"].get(name) != value:
             told.append(f"{name} {found['recipe'].get(name)!r} instead of {value!r}")

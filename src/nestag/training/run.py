@@ -19,7 +19,10 @@ from typing import Any
 from safetensors import SafetensorError
 from transformers import set_seed
 
+from nestag.corpora.corpus import corpus_of
 from nestag.corpora.document import document_of
+from nestag.corpora.format import DEFAULT, Options
+from nestag.corpora.segment import check_cutting
 from nestag.crossing import set_aside_crossing
 from nestag.data import Sentence
 from nestag.encoders import locate, longest_window
@@ -65,8 +68,8 @@ class Run:
 
 
 def train(
-    training: Sequence[Sentence],
-    dev: Sequence[Sentence],
+    training: Sequence[Sentence] | Any,
+    dev: Sequence[Sentence] | Any,
     output: str | Path,
     recipe: str | Recipe = "default",
     *,
@@ -74,22 +77,28 @@ def train(
     watch: Watch | None = None,
     report_to: Sequence[str] = (),
     use_cpu: bool = False,
+    options: Options | None = None,
     **settings: Any,
 ) -> Run:
     """Train a recognizer and save it in `output`; the same call after an interruption goes on where it stopped.
 
-    `recipe` is a name, a .toml file or a Recipe; keyword arguments change its settings, e.g. `epochs=20`.
+    It takes sentences, or datasets of Hugging Face `datasets`. `recipe` is a name, a .toml file or a Recipe; keyword
+    arguments change its settings, e.g. `epochs=20`. The model will cut raw text as `options` say, or else as the
+    training corpus was cut, e.g. by `read_corpus(language="da")`.
     """
     chosen = load_recipe(recipe) if isinstance(recipe, str) else recipe
     chosen = chosen.changed(settings, "train")
     locate(chosen.encoder)  # before anything is made
+    training, dev = corpus_of(training), corpus_of(dev)
     _refuse_empty(training, dev)
     _refuse_loggers(report_to)
     folder = Path(output)
-    claim = claimed(folder, claim_of(chosen, seed, training, dev)) if processes.is_first() else nullcontext()
+    reading: Options = options or getattr(training, "options", None) or DEFAULT
+    check_cutting(reading)
+    claim = claimed(folder, claim_of(chosen, seed, training, dev, reading)) if processes.is_first() else nullcontext()
     with claim, _explained(folder):
         if not is_finished(folder):
-            _train(training, dev, folder, chosen, seed, watch, report_to, use_cpu)
+            _train(training, dev, folder, chosen, seed, watch, report_to, use_cpu, reading)
             processes.wait_for_all()
         if processes.is_first():
             shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
@@ -105,13 +114,14 @@ def _train(
     watch: Watch | None,
     report_to: Sequence[str],
     use_cpu: bool,
+    reading: Options,
 ) -> None:
     nested = [sentence.with_entities(set_aside_crossing(sentence.annotated).kept) for sentence in training]
     set_aside = sum(len(a.entities) - len(b.entities) for a, b in zip(training, nested, strict=True))
     set_seed(seed)
     vocabulary = Vocabulary.learn(nested, recipe.encoding)
     spans = GoldSpans.of(nested) if recipe.span_loss else None
-    recognizer = untrained(recipe, vocabulary, spans.types if spans else 0)
+    recognizer = untrained(recipe, vocabulary, spans.types if spans else 0, reading)
     layout = _laid_out(recognizer, nested)
     labels = [vocabulary.ids(vocabulary.encode(sentence)) for sentence in nested]
     dev_subwords = int(_laid_out(recognizer, dev).windows.sizes.sum())
@@ -178,7 +188,7 @@ def _refuse_loggers(names: Sequence[str]) -> None:
             raise InputError(f"{name!r} is not installed; pip install {name}, or leave it out", "report_to")
 
 
-def untrained(recipe: Recipe, vocabulary: Vocabulary, span_types: int = 0) -> NestedNER:
+def untrained(recipe: Recipe, vocabulary: Vocabulary, span_types: int = 0, reading: Options = DEFAULT) -> NestedNER:
     """A recognizer whose heads know nothing yet."""
     model = Tagger.around(
         recipe.encoder,
@@ -199,5 +209,7 @@ def untrained(recipe: Recipe, vocabulary: Vocabulary, span_types: int = 0) -> Ne
         decoding=recipe.decoding,
         naming=recipe.naming,
         precision=recipe.precision,
+        tokenizer=reading.tokenizer,
+        language=reading.language,
     )
     return NestedNER(model, load_tokenizer(recipe.encoder), vocabulary, settings)

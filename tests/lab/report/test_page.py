@@ -170,7 +170,7 @@ def test_mistakes_are_of_the_typical_run_and_lists_are_closed_without_scripts(pa
     assert [len(case.sentences) for case in found] == [case.kept for case in found] == [5, 4, 5, 4]
     assert found[0].whole == 10
     assert '<form class="choose" hidden>' in page
-    assert page.count('<article class="sentence"') == sum(
+    assert page.count('<article class="sentence nestag"') == sum(
         len(case.sentences) for case in cases(grid(corpora=1, seeds=2))
     )
 

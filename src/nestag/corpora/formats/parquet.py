@@ -30,6 +30,7 @@ from nestag.corpora.table import (
     features_of,
     pyarrow,
     sentence_of,
+    table_of,
     tables_in,
 )
 from nestag.corpora.tokenfiles import holdable, put
@@ -49,14 +50,24 @@ def read(path: str | Path, options: Options = DEFAULT, report: Report | None = N
     """The sentences of a table, or of all tables of a folder, a row each."""
     report = Report() if report is None else report
     for table in tables_in(path, ROWS):
-        columns: Columns | None = None
-        number = 0
-        for batch in table.batches:
-            columns = columns or chosen_columns(batch, table, options.field, report)
-            for row in batch.to_pylist():
-                number += 1
-                with skipping(options, report):
-                    yield _sentence(row, columns, table, number, report)
+        yield from sentences_in(table, options, report)
+
+
+def read_dataset(dataset: Any, options: Options, report: Report) -> Iterator[Sentence]:
+    """The sentences of a `datasets.Dataset` that is open already."""
+    yield from sentences_in(table_of(dataset, ROWS), options, report)
+
+
+def sentences_in(table: Table, options: Options, report: Report) -> Iterator[Sentence]:
+    """The sentences of a table, a row each."""
+    columns: Columns | None = None
+    number = 0
+    for batch in table.batches:
+        columns = columns or chosen_columns(batch, table, options.field, report)
+        for row in batch.to_pylist():
+            number += 1
+            with skipping(options, report):
+                yield _sentence(row, columns, table, number, report)
 
 
 def _sentence(row: dict[str, Any], columns: Columns, table: Table, number: int, report: Report) -> Sentence:

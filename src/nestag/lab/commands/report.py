@@ -1,4 +1,4 @@
-"""report: the folder of an experiment -> one page, and its pictures."""
+"""report: one page on the runs of an experiment, with its pictures, or on one model."""
 
 from __future__ import annotations
 
@@ -7,23 +7,68 @@ from typing import Annotated
 
 import typer
 
-from nestag.cli.terminal import tell
+from nestag.cli.splits import From, Reading
+from nestag.cli.terminal import progress, tell
+from nestag.errors import InputError
 from nestag.lab.commands.tables import ScoredSplit
+from nestag.model_folder import is_finished
 
 
 def report(
-    folder: Annotated[str, typer.Argument(metavar="DIR", help="The folder that nestag experiment wrote.")],
+    *,
+    folder: Annotated[
+        str, typer.Argument(metavar="DIR", help="The folder of a model, or the one that nestag experiment wrote.")
+    ],
+    test: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Sentences with their entities, to test a model on.")
+    ] = None,
     output: Annotated[
         str | None, typer.Option("-o", "--output", metavar="FILE", help="The page; DIR/report.html if not said.")
     ] = None,
-    split: Annotated[ScoredSplit, typer.Option(help="The split whose scores are shown.")] = ScoredSplit.TEST,
-    pictures: Annotated[bool, typer.Option(help="Write the pictures to DIR/pictures too, as PNG and SVG.")] = True,
+    split: Annotated[
+        ScoredSplit, typer.Option(help="The split of an experiment whose scores are shown.")
+    ] = ScoredSplit.TEST,
+    pictures: Annotated[
+        bool, typer.Option(help="Write the pictures of an experiment to DIR/pictures too, as PNG and SVG.")
+    ] = True,
+    device: Annotated[str | None, typer.Option(metavar="D", help="cpu, cuda or cuda:1; else a GPU if any.")] = None,
+    format: From = None,
+    reading: Reading,
 ) -> None:
-    """Write one page that needs nothing else, with the tables, pictures and mistakes of an experiment."""
+    """Write one page that needs nothing else: how good a model is, or the runs of an experiment side by side."""
+    file = output or str(Path(folder) / "report.html")
+    if test is not None:
+        of_model(folder, test, file, device, format, reading)
+        return
+    if is_finished(Path(folder)):
+        raise InputError("it is a model; say with --test FILE what to test it on", folder)
+    of_experiment(folder, file, split, pictures)
+
+
+def of_model(folder: str, test: str, file: str, device: str | None, format: str | None, reading: Reading) -> None:
+    """The page of a model, tested on a file."""
+    from nestag.cli.predict import loaded
+    from nestag.corpora.corpus import Corpus
+    from nestag.files import writing
+    from nestag.lab.report.model import Trial, model_page
+
+    recognizer = loaded(folder, device, {})
+    gold = Corpus.read(test, format, reading.options_for(recognizer.settings.reading))
+    for line in gold.report.summary():
+        tell(line)
+    found = [scored for _, scored in recognizer.annotate_scored(progress(iter(gold), "tagging"))]
+    page = model_page(Trial(Path(folder).resolve().name, Path(test).name, gold, found))
+    with writing(file) as stream:
+        stream.write(page)
+    tell(f"report written to {file}; open it in a browser")
+
+
+def of_experiment(folder: str, file: str, split: ScoredSplit, pictures: bool) -> None:
+    """The page of an experiment, and its pictures."""
     from nestag.lab.report.page import report as page_of
     from nestag.lab.report.write import write_report
 
-    file, gallery = output or str(Path(folder) / "report.html"), Path(folder) / "pictures"
+    gallery = Path(folder) / "pictures"
     found = page_of(folder, split.value, png=pictures)
     write_report(found, file, gallery if pictures else None)
     for line in found.missing:

@@ -11,8 +11,8 @@ from typing import NamedTuple
 from nestag.evaluation.result import Evaluation
 from nestag.lab.experiment.result import Result
 from nestag.lab.report.groups import RunGroup, Way, setups, splits, typical, ways
-from nestag.lab.report.html import Html
 from nestag.lab.report.sentences import drawn
+from nestag.rendering import Html
 
 ROOM = 3 * 2**20
 """Bytes of drawn sentences that a page may hold."""

@@ -12,9 +12,10 @@ from nestag.lab.report.figures import confusion, curves, f1, kinds, parts, relia
 from nestag.lab.report.figures.inline import inline
 from nestag.lab.report.figures.look import SETTINGS
 from nestag.lab.report.groups import best_way, setups, title_of, typical, ways
-from nestag.lab.report.html import Html, slug
+from nestag.lab.report.slug import slug
 from nestag.lab.report.topics import Topic
 from nestag.plotting import drawing, saved
+from nestag.rendering import Html
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

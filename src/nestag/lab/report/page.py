@@ -15,9 +15,11 @@ from nestag.lab.paper.pages import F1, Page, Pages, read_pages
 from nestag.lab.report.browse import Case, cases
 from nestag.lab.report.gallery import Plate, gallery
 from nestag.lab.report.groups import RunGroup, decodings, encodings, setups, splits, title_of
-from nestag.lab.report.html import Html, slug
+from nestag.lab.report.slug import slug
 from nestag.lab.report.summary import Times, bests, facts, times
 from nestag.lab.report.topics import TOPICS, Topic
+from nestag.rendering import Html
+from nestag.rendering import style as drawing_style
 from nestag.tables.html import to_html
 
 if TYPE_CHECKING:
@@ -94,7 +96,7 @@ def made(
         titles={setup: title_of(setup, groups) for setup in groups},
         choices=choices(results, shown, groups),
         kinds=KINDS,
-        style=resource("style.css"),
+        style=Html(resource("style.css") + drawing_style()),
         script=resource("page.js"),
     )
     return ReportPage(page, {name: content for plate in plates for name, content in plate.files.items()}, missing)
@@ -124,8 +126,8 @@ def sheet(page: Page) -> Sheet:
     return Sheet(slug(f"table-{page.name}"), table.title, Html(to_html(table)), table.note, page.name == F1)
 
 
-def template() -> Template:
-    """The page before it is filled in; every text is escaped, and a name that is missing is an error."""
+def template(name: str = "page.html.jinja") -> Template:
+    """A page before it is filled in; every text is escaped, and a name that is missing is an error."""
     try:
         from jinja2 import Environment, StrictUndefined
     except ImportError:
@@ -133,7 +135,7 @@ def template() -> Template:
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
     )
-    return environment.from_string(resource("page.html.jinja"))
+    return environment.from_string(resource(name))
 
 
 def resource(name: str) -> Html:

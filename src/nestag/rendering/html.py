@@ -1,12 +1,12 @@
-"""Pieces of a page: text made harmless, and text that already is HTML."""
+"""Text for a page: made harmless, or already HTML."""
 
 from __future__ import annotations
 
 import re
 from html import escape
 
-_UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-"""What cannot be shown, and what would turn all that follows it around."""
+_UNSEEN = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+"""What cannot be shown, and what would turn all that follows it around; a line end can."""
 
 
 class Html(str):
@@ -26,12 +26,3 @@ def harmless(text: str) -> str:
     '&lt;b onclick=&quot;x&quot;&gt;␇'
     """
     return escape(_UNSEEN.sub(lambda match: chr(0x2400 + ord(match[0])) if match[0] < " " else "�", text))
-
-
-def slug(text: str) -> str:
-    """A name for a file or an element that every system takes.
-
-    >>> slug("org/model v2")
-    'org-model-v2'
-    """
-    return re.sub(r"[^A-Za-z0-9_.]+", "-", text).strip("-.") or "x"

@@ -1,0 +1,132 @@
+"""Inputs of a command: files, patterns such as `notes/*.txt`, and folders, each as something to read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from glob import glob, has_magic
+from pathlib import Path
+from typing import NamedTuple
+
+from nestag.cli.terminal import tell
+from nestag.corpora.document import document_of
+from nestag.corpora.format import Format, Options
+from nestag.corpora.formats import text
+from nestag.corpora.registry import format_named, format_of
+from nestag.corpora.report import Report
+from nestag.data import Origin, Sentence
+from nestag.errors import InputError
+from nestag.files import PIPE, is_stream
+
+MARK = ".entities"
+"""What stands before the suffix of an output that lies beside its input; such files are never inputs of a folder."""
+
+
+class Input(NamedTuple):
+    """A file or folder to read, and its format."""
+
+    path: str
+    format: Format
+
+    def read(self, options: Options, report: Report) -> Iterator[Sentence]:
+        """Its sentences; nothing is said if they have no entities."""
+        return self.format.read(self.path, options, report, annotated=False)
+
+    def beside(self, suffix: str) -> str:
+        """Where the output of this input goes if it is to lie beside it.
+
+        >>> Input("notes/a.txt.gz", format_named("text")).beside(".jsonl")
+        'notes/a.entities.jsonl'
+        """
+        path = Path(self.path.removesuffix(".gz"))
+        stem = path.name if path.is_dir() else path.stem
+        return str(path.with_name(f"{stem}{MARK}{suffix}"))
+
+
+def inputs(given: Sequence[str], name: str | None) -> list[Input]:
+    """What is to be read, in the order given; `name` is the format, if it was said."""
+    found = [one for path in given for one in _inputs(path, name)]
+    if given.count(PIPE) > 1:
+        raise InputError("the pipe is given more than once; it can be read once", PIPE)
+    return list(dict.fromkeys(found))
+
+
+def _inputs(path: str, name: str | None) -> Iterator[Input]:
+    if path == PIPE:
+        yield Input(path, format_named(name or "text"))
+    elif is_stream(path) or Path(path).is_file():
+        yield Input(path, format_of(path, name))
+    elif Path(path).is_dir():
+        yield from _in_folder(path, name)
+    elif has_magic(path):
+        matching = sorted(glob(path, recursive=True))  # noqa: PTH207 - a pattern may be absolute
+        if not matching:
+            raise InputError("no file matches; check the pattern", path)
+        for one in matching:
+            yield from _inputs(one, name)
+    else:
+        yield Input(path, format_of(path, name))  # which says that there is none
+
+
+def _in_folder(path: str, name: str | None) -> Iterator[Input]:
+    """A folder that is one corpus, as brat's are, or else every file in it that can be read."""
+    whole = _whole(path, name)
+    if whole:
+        yield Input(path, whole)
+        return
+    files = [file for file in sorted(Path(path).rglob("*")) if file.is_file() and not _hidden(file, Path(path))]
+    found = 0
+    for file in files:
+        if MARK + "." in file.name:
+            tell(f"{file}: left out, it is the output of another run")
+            continue
+        try:
+            yield Input(str(file), format_of(file, name))
+            found += 1
+        except InputError as error:
+            tell(f"{file}: left out ({error.message})")
+    if not found:
+        raise InputError("there is no file in it that can be read; name one, with its format as --from", path)
+
+
+def _whole(path: str, name: str | None) -> Format | None:
+    """The format of a folder that is one corpus, None if it is a folder of files."""
+    try:
+        found = format_of(path, name)
+    except InputError:
+        return None
+    return found if found.folder and found is not text.FORMAT else None  # a folder of texts is a folder of files
+
+
+def _hidden(file: Path, folder: Path) -> bool:
+    return any(part.startswith(".") for part in file.relative_to(folder).parts)
+
+
+class Apart:
+    """Documents of several inputs, told apart where they have the same name."""
+
+    def __init__(self, report: Report) -> None:
+        """What is renamed goes into the report."""
+        self.report = report
+        self.taken: dict[str, int] = {}  # documents of the inputs before, and how often there was one of that name
+
+    def read(self, sentences: Iterator[Sentence]) -> Iterator[Sentence]:
+        """The sentences of one more input."""
+        own: set[str] = set()
+        for sentence in sentences:
+            name = document_of(sentence)
+            if name and name not in own:
+                own.add(name)
+                if name in self.taken:
+                    self.report.add(
+                        "document renamed because another has its name", name, f"{name}@{self.taken[name] + 1}"
+                    )
+            yield _numbered(sentence, self.taken[name] + 1) if name in self.taken else sentence
+        for name in own:
+            self.taken[name] = self.taken.get(name, 0) + 1
+
+
+def _numbered(sentence: Sentence, number: int) -> Sentence:
+    """The sentence of the `number`th document of that name."""
+    origin = sentence.origin
+    moved = Origin(f"{origin.document}@{number}", *origin[1:]) if origin else None
+    return Sentence(sentence.tokens, sentence.annotated, sentence.id and f"{sentence.id}@{number}", moved)

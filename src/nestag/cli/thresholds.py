@@ -1,0 +1,120 @@
+"""thresholds: a recognizer and a development set -> thresholds that serve a goal, stored in the model."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from nestag.cli.output import Forms, show
+from nestag.cli.predict import loaded
+from nestag.cli.splits import From, Reading
+from nestag.cli.terminal import progress, tell
+from nestag.corpora.corpus import Corpus
+from nestag.data import Sentence
+from nestag.errors import InputError
+from nestag.evaluation.thresholds import Candidate, Curve, Goal, Point, Thresholds, find_thresholds
+from nestag.model_folder import change_settings
+from nestag.predictor import Predictor
+from nestag.tables import Figure, Section, Table
+
+FLOOR = 0.02
+"""The least probability of an entity that is looked at."""
+
+
+class Wanted(StrEnum):
+    """Figures that can be made as large as possible."""
+
+    F1 = "f1"
+
+
+def thresholds(
+    *,
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="The folder of a model; it keeps the thresholds.")],
+    dev: Annotated[str, typer.Argument(metavar="DEV", help="Sentences with their entities, not those of training.")],
+    wanted: Annotated[Wanted, typer.Option("--for", help="What should be as large as possible.")] = Wanted.F1,
+    precision: Annotated[
+        float | None, typer.Option(min=0, max=1, help="Instead: the best recall with at least this precision.")
+    ] = None,
+    recall: Annotated[
+        float | None, typer.Option(min=0, max=1, help="Instead: the best precision with at least this recall.")
+    ] = None,
+    by_type: Annotated[bool, typer.Option(help="Thresholds of single types too.")] = True,
+    save: Annotated[bool, typer.Option(help="Store them in the model, which then finds what is above them.")] = True,
+    plot: Annotated[str | None, typer.Option(metavar="FILE", help="Draw precision and recall (.png or .svg).")] = None,
+    device: Annotated[str | None, typer.Option(metavar="D", help="cpu, cuda or cuda:1; else a GPU if any.")] = None,
+    forms: Forms,
+    format: From = None,
+    reading: Reading,
+) -> None:
+    """Find the confidence from which entities are kept, overall and by type, and store it in the model.
+
+    Every entity that the model holds possible counts, also those that are not in its best answer, so recall can be had
+    at the price of precision. Exit code 1 if the goal is out of reach.
+    """
+    if precision is not None and recall is not None:
+        raise InputError("both --precision and --recall are given; give one of them", "command line")
+    if plot:
+        from nestag.plotting import check_suffix
+
+        check_suffix(plot)
+    goal, form = Goal(precision, recall), forms.chosen
+    recognizer = loaded(model, device, {"entities": "likely", "threshold": FLOOR, "thresholds": {}})
+    corpus = Corpus.read(dev, format, reading.options_for(recognizer.settings.reading))
+    for line in corpus.report.summary():
+        tell(line)
+    candidates = rated(recognizer, corpus)
+    gold = Counter(entity.type for sentence in corpus for entity in sentence.entities)
+    curve = Curve.of(candidates, gold.total())
+    found = find_thresholds(candidates, gold, goal)
+    if plot:
+        from nestag.cli.plot import plot_curve
+
+        plot_curve(curve, found.overall if found else None, plot)
+    if found is None:
+        tell(f"{goal} is out of reach: {reachable(curve)}; nothing was stored")
+        raise typer.Exit(1)
+    found = found if by_type else found._replace(types={})
+    show(table_of(found, candidates, gold, goal), form)
+    if save:
+        own = {kind: point.threshold for kind, point in found.types.items()}
+        change_settings(model, {"entities": "likely", "threshold": found.overall.threshold, "thresholds": own})
+        tell(f"stored in {model}")
+
+
+def rated(recognizer: Predictor, corpus: Sequence[Sentence]) -> list[Candidate]:
+    """Every candidate of the corpus, and whether it is true."""
+    return [
+        Candidate(entity.type, entity.confidence, entity.entity in set(sentence.entities))
+        for sentence, found in recognizer.annotate_scored(progress(iter(corpus), "tagging"))
+        for entity in found
+    ]
+
+
+def reachable(curve: Curve) -> str:
+    """What can be had instead."""
+    if not len(curve):
+        return "the model finds nothing"
+    return f"precision goes up to {100 * curve.precision.max():.2f} %, recall to {100 * curve.recall.max():.2f} %"
+
+
+def table_of(found: Thresholds, candidates: Iterable[Candidate], gold: Counter[str], goal: Goal) -> Table:
+    """The thresholds with what they give: overall, by type, and all of them together."""
+    own = {kind: point.threshold for kind, point in found.types.items()}
+    kept = [row for row in candidates if row.confidence >= own.get(row.type, found.overall.threshold)]
+    together = Curve.of(kept, gold.total()).at(0.0)
+    rows = [_row("all, one threshold", found.overall), *(_row(kind, point) for kind, point in found.types.items())]
+    if own:
+        rows.append(_row("all, with those of types", together, shown=False))
+    columns = ("type", "threshold", "precision", "recall", "F1", "true", "found", "right")
+    return Table(f"Thresholds for the {goal}", columns, (Section("", tuple(rows)),))
+
+
+def _row(name: str, point: Point, shown: bool = True) -> tuple[str | float | int | Figure | None, ...]:
+    score = point.score
+    figures = (Figure(100 * value) for value in (score.precision, score.recall, score.f1))
+    threshold = Figure(point.threshold, form=".4f") if shown else None
+    return (name, threshold, *figures, score.gold, score.predicted, score.correct)

@@ -1,0 +1,150 @@
+"""Thresholds of confidence: the one that serves a goal best, found on sentences with their true entities.
+
+A lower threshold finds more entities and more wrong ones. Given every candidate with its probability, each threshold
+has a precision, a recall and an F1, and a goal names one of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nestag.evaluation.score import Score
+
+FEWEST = 20
+"""True entities that a type needs for a threshold of its own; with fewer it would be a matter of luck."""
+
+
+class Candidate(NamedTuple):
+    """An entity that a model holds possible: its type, how probable it is, and whether it is true."""
+
+    type: str
+    confidence: float
+    right: bool
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What is wanted: the best F1, or the best of the other figure where one has at least a given value."""
+
+    precision: float | None = None
+    recall: float | None = None
+
+    def __str__(self) -> str:
+        if self.precision is not None:
+            return f"precision of at least {100 * self.precision:g} %"
+        return f"recall of at least {100 * self.recall:g} %" if self.recall is not None else "best F1"
+
+
+class Point(NamedTuple):
+    """A threshold, and the counts of the entities that are at least as probable."""
+
+    threshold: float
+    score: Score
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Precision and recall at every threshold, from the surest candidate to the least sure."""
+
+    thresholds: NDArray[np.float64]  # falling
+    predicted: NDArray[np.int64]
+    right: NDArray[np.int64]
+    gold: int
+
+    @classmethod
+    def of(cls, candidates: Iterable[Candidate], gold: int) -> Curve:
+        """The curve of candidates; `gold` counts all true entities, found or not.
+
+        >>> curve = Curve.of([Candidate("PER", 0.9, True), Candidate("PER", 0.4, False)], gold=2)
+        >>> curve.point(0).score.precision, curve.point(1).score.precision
+        (1.0, 0.5)
+        """
+        rows = list(candidates)
+        sure = np.array([row.confidence for row in rows], dtype=np.float64)
+        right = np.array([row.right for row in rows], dtype=np.int64)
+        order = np.argsort(-sure, kind="stable")
+        sure, right = sure[order], np.cumsum(right[order])
+        last = np.flatnonzero(np.append(sure[:-1] != sure[1:], [True] * bool(len(sure))))  # equals stand together
+        return cls(sure[last], last + 1, right[last], gold)
+
+    def __len__(self) -> int:
+        return len(self.thresholds)
+
+    @property
+    def precision(self) -> NDArray[np.float64]:
+        """At each threshold."""
+        return self.right / np.maximum(1, self.predicted)
+
+    @property
+    def recall(self) -> NDArray[np.float64]:
+        """At each threshold."""
+        return self.right / max(1, self.gold)
+
+    @property
+    def f1(self) -> NDArray[np.float64]:
+        """At each threshold."""
+        return 2 * self.right / np.maximum(1, self.predicted + self.gold)
+
+    def point(self, place: int) -> Point:
+        """The threshold of that place."""
+        score = Score.of(int(self.right[place]), int(self.predicted[place]), self.gold)
+        return Point(float(self.thresholds[place]), score)
+
+    def best(self, goal: Goal) -> Point | None:
+        """The threshold that serves the goal; None if none does. It lies half-way to the next candidate below."""
+        if not len(self):
+            return None
+        if goal.precision is not None:
+            value, allowed = self.recall, self.precision >= goal.precision
+        elif goal.recall is not None:
+            value, allowed = self.precision, self.recall >= goal.recall
+        else:
+            value, allowed = self.f1, np.ones(len(self), dtype=bool)
+        if not allowed.any():
+            return None
+        place = int(np.argmax(np.where(allowed, value, -1.0)))
+        below = float(self.thresholds[place + 1]) if place + 1 < len(self) else 0.0
+        found = self.point(place)
+        return found._replace(threshold=_between(below, found.threshold))
+
+    def at(self, threshold: float) -> Point:
+        """The counts at a threshold."""
+        place = int(np.searchsorted(-self.thresholds, -threshold, side="right")) - 1
+        score = self.point(place).score if place >= 0 else Score.of(0, 0, self.gold)
+        return Point(threshold, score)
+
+
+class Thresholds(NamedTuple):
+    """The threshold for all types, and those of single types."""
+
+    overall: Point
+    types: dict[str, Point]
+
+
+def find_thresholds(candidates: Iterable[Candidate], gold: Mapping[str, int], goal: Goal) -> Thresholds | None:
+    """The thresholds that serve a goal, overall and by type; None if the goal is out of reach.
+
+    A type with few true entities, or that cannot reach the goal alone, has none of its own.
+    """
+    rows = list(candidates)
+    overall = Curve.of(rows, sum(gold.values())).best(goal)
+    if overall is None:
+        return None
+    found = {
+        kind: Curve.of([row for row in rows if row.type == kind], count).best(goal)
+        for kind, count in sorted(gold.items())
+        if count >= FEWEST
+    }
+    return Thresholds(overall, {kind: point for kind, point in found.items() if point is not None})
+
+
+def _between(below: float, here: float) -> float:
+    """A threshold between two confidences with few digits; it keeps what is here and drops what is below."""
+    middle = (below + here) / 2
+    short = round(middle, 4)
+    return short if below < short <= here else middle

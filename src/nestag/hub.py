@@ -1,0 +1,51 @@
+"""The hub: folders of models uploaded with a card, which says how they are loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from nestag.errors import InputError
+
+KEPT = ("*.json", "*.safetensors", "*.onnx", "*.txt", "*.model", "README.md")
+"""The files of a model that go up to the hub and come down from it."""
+
+
+def upload(folder: Path, name: str, *, private: bool, token: str | None, revision: str | None) -> str:
+    """Upload a saved model under a name such as `you/model`, and return where it is."""
+    from huggingface_hub import HfApi
+    from huggingface_hub.errors import HfHubHTTPError, HFValidationError
+
+    hub = HfApi(token=token, library_name="nestag")
+    try:
+        hub.create_repo(name, private=private, exist_ok=True)
+        if revision is not None:
+            hub.create_branch(name, branch=revision, exist_ok=True)
+        done = hub.upload_folder(repo_id=name, folder_path=folder, revision=revision, allow_patterns=list(KEPT))
+    except HFValidationError as error:
+        raise InputError(f"no name of the hub ({error}); write you/model", name) from None
+    except (HfHubHTTPError, OSError) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise InputError(f"cannot be uploaded ({reason}); check the name and the token", name) from None
+    return str(done.commit_url)
+
+
+def plain_card(name: str, types: Sequence[str]) -> str:
+    """The card of a model that has none: what it is, and how it is loaded."""
+    return "\n".join(
+        [
+            "---",
+            "library_name: nestag",
+            "tags: [nested-ner, token-classification]",
+            "---",
+            f"# {name}",
+            "",
+            "A recognizer of nested named entities, trained with nestag.",
+            "",
+            "    from nestag import NestedNER",
+            f'    NestedNER.from_pretrained("{name}")("A text.")',
+            "",
+            f"Types: {', '.join(types)}.",
+            "",
+        ]
+    )

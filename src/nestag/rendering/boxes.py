@@ -1,0 +1,141 @@
+"""Nested entities as HTML: boxes in boxes over a text, the type of each written at its end.
+
+    [Lincoln PER] was [president of [the USA GPE] PER]
+
+The boxes are inline, so that lines break anywhere and text may run from right to left. Spans that cross others are
+drawn in pieces, open where they go on. Everything is a class, nothing is styled in place, so that a strict policy lets
+it pass; `style.css` says how it looks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from nestag.errors import DataError
+from nestag.rendering.html import Html, harmless
+
+COLOURS = 10
+"""Colours of types; with more types they come again."""
+
+HIGHEST = 8
+"""Boxes inside a box after which it grows no more."""
+
+LONGEST = 20
+"""Characters of a type's name that fit a phone."""
+
+
+class Mark(NamedTuple):
+    """A span of characters to draw: its type, how sure a model is of it, and what is wrong with it."""
+
+    start: int
+    end: int
+    type: str
+    confidence: float | None = None
+    wrong: str = ""
+
+
+class Box(NamedTuple):
+    """A span that is open while a text is written."""
+
+    mark: Mark
+    place: int  # where its tag goes once its height is known
+    goes_on: bool  # whether it began before, and a span that it crosses has ended since
+
+
+@dataclass
+class _Written:
+    """What has been written of a text."""
+
+    parts: list[str]
+    open: list[Box]
+    heights: list[int]  # of the open boxes, and before them of the whole
+
+
+def boxes(text: str, marks: Iterable[Mark], colours: Mapping[str, int] | None = None) -> Html:
+    """The text in a `p`, with a `span` around each mark; `colours` gives the number of each type.
+
+    >>> print(boxes("the USA", [Mark(4, 7, "GPE")], {"GPE": 1}))
+    <p class="text high-1" dir="auto">the <span class="e k1" title="GPE, 4 to 7">USA<b> <bdi>GPE</bdi></b></span></p>
+    """
+    found = _checked(text, marks)
+    numbers = colours_of(mark.type for mark in found) if colours is None else colours
+    written = _walked(text, found, numbers)
+    high = min(written.heights[0], HIGHEST)
+    return Html(f'<p class="text high-{high}" dir="auto">{"".join(written.parts)}</p>')
+
+
+def colours_of(types: Iterable[str]) -> dict[str, int]:
+    """A number for each type: the same for the same name wherever it can be, no two alike while there are enough.
+
+    >>> colours_of(["PER", "GPE"]) == colours_of(["GPE", "PER", "PER"])
+    True
+    """
+    numbers: dict[str, int] = {}
+    for kind in sorted(set(types)):
+        wanted = sum(kind.encode("utf-8", "replace")) % COLOURS
+        free = ((wanted + step) % COLOURS for step in range(COLOURS))
+        numbers[kind] = next((number for number in free if number not in numbers.values()), wanted)
+    return numbers
+
+
+def _checked(text: str, marks: Iterable[Mark]) -> list[Mark]:
+    """Each mark once, outermost first; one outside the text is a DataError."""
+    found = sorted(set(marks), key=lambda mark: (mark.start, -mark.end, mark.type, mark.wrong))
+    for mark in found:
+        if not 0 <= mark.start < mark.end <= len(text):
+            raise DataError(
+                f"entity {mark.start} to {mark.end} {mark.type} is not inside the text of {len(text):,} characters;"
+                " count characters from 0, the end exclusive"
+            )
+    return found
+
+
+def _walked(text: str, marks: list[Mark], colours: Mapping[str, int]) -> _Written:
+    """One walk over the text, from border to border."""
+    borders = sorted({0, len(text), *(place for mark in marks for place in mark[:2])})
+    waiting = marks[::-1]
+    written = _Written([], [], [0])
+    for here, end in zip(borders, [*borders[1:], len(text)], strict=True):
+        for mark in _close(written, here, colours):
+            _open(written, mark, goes_on=True)
+        while waiting and waiting[-1].start == here:
+            _open(written, waiting.pop(), goes_on=False)
+        written.parts.append(harmless(text[here:end]))
+    return written
+
+
+def _open(written: _Written, mark: Mark, goes_on: bool) -> None:
+    written.open.append(Box(mark, len(written.parts), goes_on))
+    written.heights.append(0)
+    written.parts.append("")
+
+
+def _close(written: _Written, place: int, colours: Mapping[str, int]) -> list[Mark]:
+    """End the boxes that end here, and those inside them; the marks of the latter go on and are returned."""
+    ending = [number for number, box in enumerate(written.open) if box.mark.end == place]
+    cut: list[Mark] = []
+    while ending and len(written.open) > ending[0]:
+        box, height = written.open.pop(), written.heights.pop()
+        written.heights[-1] = max(written.heights[-1], height + 1)
+        stays = box.mark.end > place
+        written.parts[box.place] = _tag(box, height, stays, colours)
+        written.parts.append("</span>" if stays else f"{_label(box.mark)}</span>")
+        cut += [box.mark] * stays
+    return cut[::-1]
+
+
+def _tag(box: Box, height: int, stays: bool, colours: Mapping[str, int]) -> str:
+    """The beginning of a box; it is open on a side where its span goes on."""
+    mark = box.mark
+    names = [f"k{colours[mark.type] % COLOURS}", *([f"h{min(height, HIGHEST)}"] if height else [])]
+    names += ["wrong"] * bool(mark.wrong) + ["from"] * box.goes_on + ["on"] * stays
+    sure = "" if mark.confidence is None else f", confidence {mark.confidence:.2f}"
+    return f'<span class="e {" ".join(names)}" title="{harmless(mark.type)}, {mark.start} to {mark.end}{sure}">'
+
+
+def _label(mark: Mark) -> str:
+    """The type, and what is wrong; only long names may be broken, so that a label stays with its last word."""
+    long = ' class="long"' * (len(mark.type) > LONGEST)
+    return f"<b{long}> <bdi>{harmless(mark.type)}</bdi>{f' <i>{harmless(mark.wrong)}</i>' if mark.wrong else ''}</b>"

@@ -1,0 +1,43 @@
+"""The help page, completion, terminals of other encodings, and what is said where a library is missing."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+from typer.testing import CliRunner
+
+from nestag.cli import COMMANDS, GROUPS, app
+
+
+def run(*arguments: str, code: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
+    program = f"import sys; {code or 'pass'}; sys.argv[0] = 'nestag'; from nestag.cli import main; main()"
+    return subprocess.run(
+        [sys.executable, "-c", program, *arguments], capture_output=True, text=True, env=os.environ | environment
+    )
+
+
+def test_commands_are_grouped_by_what_a_person_wants() -> None:
+    page = CliRunner().invoke(app, ["--help"]).stdout
+    places = [page.index(f" {title} ") for title in GROUPS]
+    assert places == sorted(places)
+    for name in COMMANDS:
+        assert f"│ {name} " in page
+
+
+def test_shells_complete_options_of_commands() -> None:
+    completed = run(_NESTAG_COMPLETE="complete_bash", COMP_WORDS="nestag predict --bes", COMP_CWORD="2")
+    assert completed.stdout.split() == ["--beside"]
+
+
+def test_what_a_terminal_cannot_show_is_escaped() -> None:
+    shown = run("demo", "--idea", PYTHONIOENCODING="cp1252")
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert r"\u2570\u2500PER" in shown.stdout
+
+
+@pytest.mark.parametrize("command", ["train --train x --dev x -o y", "predict . -", "demo"])
+def test_without_torch_a_line_says_what_to_install(command: str) -> None:
+    missing = run(*command.split(), code="sys.modules['torch'] = None")
+    assert missing.returncode == 2
+    assert missing.stderr == "nestag: NestedNER needs torch, which is not installed; pip install 'nestag[model]'\n"

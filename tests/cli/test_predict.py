@@ -1,0 +1,146 @@
+"""predict as people use it: many files, patterns and folders, each cut as the model was trained."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from nestag.cli import app
+from nestag.corpora.formats import jsonl
+from nestag.recognizer import NestedNER
+from two_sentences import CORPUS, GOLD
+
+TEXT = "lincoln was president of the usa."
+SPANS = [(0, 7, "PER"), (12, 32, "PER"), (25, 32, "GPE")]
+
+
+def predict(*arguments: object, text: str | None = None) -> tuple[int, str, str]:
+    words = ["predict", *map(str, arguments), "--device", "cpu"]
+    done = CliRunner().invoke(app, words, input=text)
+    return done.exit_code, done.stdout, done.stderr
+
+
+def records(text: str) -> list[Any]:
+    return [json.loads(line) for line in text.splitlines()]
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> Path:
+    folder = tmp_path / "notes"
+    (folder / "more").mkdir(parents=True)
+    (folder / "a.txt").write_text(TEXT)
+    (folder / "more" / "a.txt").write_text("the mayor of new york slept")
+    (folder / "b.txt").write_text("")
+    return folder
+
+
+def test_a_folder_becomes_one_stream_with_documents_told_apart(trained_model: Path, notes: Path) -> None:
+    code, out, told = predict(trained_model, notes)
+    assert code == 0, told
+    assert [record["id"] for record in records(out) if record["tokens"]] == ["a-1", "a-1@2"]
+    assert "1 document renamed because another has its name" in told
+
+
+def test_patterns_and_files_give_one_output(trained_model: Path, notes: Path, tmp_path: Path) -> None:
+    jsonl.write(CORPUS, tmp_path / "corpus.jsonl")
+    code, _, told = predict(
+        trained_model, tmp_path / "corpus.jsonl", notes / "**" / "a.txt", "-o", tmp_path / "out.jsonl"
+    )
+    assert code == 0, told
+    found = list(jsonl.read(tmp_path / "out.jsonl"))
+    assert [one.id for one in found] == ["a-1", "a-2", "a-1@2", "a-1@3"]
+    assert [one.entities for one in found[:2]] == GOLD
+
+
+def test_an_output_beside_each_input_and_never_read_again(trained_model: Path, notes: Path) -> None:
+    for _ in range(2):
+        code, out, told = predict(trained_model, notes, "--beside", "--confidence")
+        assert (code, out) == (0, ""), told
+    assert "left out, it is the output of another run" in told
+    made = {path.relative_to(notes).as_posix() for path in notes.rglob("*.jsonl")}
+    assert made == {"a.entities.jsonl", "b.entities.jsonl", "more/a.entities.jsonl"}
+    (record,) = records((notes / "a.entities.jsonl").read_text())
+    assert [(e["start_char"], e["end_char"], e["type"]) for e in record["entities"]] == SPANS
+    assert [e["text"] for e in record["entities"]] == ["lincoln", "president of the usa", "the usa"]
+    code, _, told = predict(trained_model, notes / "a.txt", "--beside", "--to", "brat")
+    assert code == 0, told
+    assert "PER 12 32\tpresident of the usa" in (notes / "a.entities.ann").read_text()
+
+
+def test_files_without_a_sentence_get_an_output_too(trained_model: Path, tmp_path: Path) -> None:
+    (tmp_path / "empty.jsonl").write_text("")
+    code, _, told = predict(trained_model, tmp_path / "empty.jsonl", "--from", "jsonl", "--beside")
+    assert code == 0, told
+    assert (tmp_path / "empty.entities.jsonl").read_text() == ""
+
+
+def test_tokens_have_the_text_of_their_entities_too(trained_model: Path, tmp_path: Path) -> None:
+    jsonl.write(CORPUS[:1], tmp_path / "x.jsonl")
+    _, out, _ = predict(trained_model, tmp_path / "x.jsonl", "--confidence")
+    assert [e["text"] for e in records(out)[0]["entities"]] == ["lincoln", "president of the usa", "the usa"]
+
+
+def test_show_draws(trained_model: Path) -> None:
+    code, out, told = predict(trained_model, "-", "--show", text=TEXT)
+    assert code == 0, told
+    assert out.splitlines()[1:3] == ["╰─PER─╯                  ╰─GPE─╯", "            ╰───────PER────────╯"]
+
+
+def test_show_writes_a_page(tmp_path: Path) -> None:
+    jsonl.write(CORPUS, tmp_path / "x.jsonl")
+    command = ["show", str(tmp_path / "x.jsonl"), "--html", str(tmp_path / "x.html"), "--limit", "1"]
+    assert CliRunner().invoke(app, command).exit_code == 0
+    page = (tmp_path / "x.html").read_text()
+    assert page.count("<p ") == 1
+    assert "<bdi>GPE</bdi>" in page
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--beside", "-o", "x"), "drop -o or --beside"),
+        (("--beside",), "nothing can lie beside a pipe"),
+        (("--show", "--confidence"), "nothing is written"),
+        (("--confidence", "--to", "brat"), "drop --to"),
+        (("none/*.txt",), "none/*.txt: no file matches"),
+        (("none.txt",), "none.txt: there is no such file"),
+        (("-",), "it can be read once"),
+    ],
+)
+def test_what_cannot_be_is_one_line(trained_model: Path, arguments: tuple[str, ...], message: str) -> None:
+    code, _, told = predict(trained_model, "-", *arguments, text="x")
+    assert (code, told.count("\n")) == (2, 1), told
+    assert message in told
+
+
+def test_a_folder_of_nothing_readable_says_so(trained_model: Path, tmp_path: Path) -> None:
+    (tmp_path / "picture.bin").write_bytes(b"\0\1")
+    code, _, told = predict(trained_model, tmp_path)
+    assert code == 2
+    assert "picture.bin: left out" in told
+    assert "there is no file in it that can be read" in told
+
+
+def test_text_is_cut_as_the_model_was_trained_everywhere(trained_model: Path, tmp_path: Path) -> None:
+    text = "lincoln var f.eks. president den 4. marts .\nthe usa ."
+    words = {
+        "en": "lincoln var f.eks . president den 4 . marts . the usa .",
+        "da": "lincoln var f.eks. president den 4. marts . the usa .",
+    }
+    for language, expected in words.items():
+        model = tmp_path / language
+        ner = NestedNER.from_pretrained(trained_model, "cpu", language=language)
+        ner.save_pretrained(model)
+        code, out, told = predict(model, "-", text=text)
+        assert code == 0, told
+        assert " ".join(token for record in records(out) for token in record["tokens"]) == expected
+        spans = [(e.start, e.end, e.type) for e in NestedNER.from_pretrained(model, "cpu")(text)]
+        _, out, _ = predict(model, "-", "--confidence", text=text)
+        entities = [e for record in records(out) for e in record["entities"]]
+        assert spans == [(e["start_char"], e["end_char"], e["type"]) for e in entities]
+    _, out, _ = predict(tmp_path / "en", "-", "--language", "da", text=text)
+    assert " ".join(token for record in records(out) for token in record["tokens"]) == words["da"]
+    shutil.rmtree(tmp_path / "da")

@@ -1,0 +1,69 @@
+"""thresholds: found on a corpus, stored in the model, used by whatever loads it."""
+
+import json
+import shutil
+import warnings
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from nestag.cli import app
+from nestag.corpora.formats import jsonl
+from nestag.data import Sentence
+from nestag.recognizer import NestedNER
+from two_sentences import CORPUS, GOLD
+
+
+@pytest.fixture
+def model(trained_model: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(trained_model, tmp_path / "model"))
+
+
+@pytest.fixture
+def dev(tmp_path: Path) -> Path:
+    jsonl.write([*CORPUS, Sentence(["lincoln", "slept"])], tmp_path / "dev.jsonl")
+    return tmp_path / "dev.jsonl"
+
+
+def run(*arguments: object) -> tuple[int, str, str]:
+    done = CliRunner().invoke(app, ["thresholds", *map(str, arguments), "--device", "cpu"])
+    return done.exit_code, done.stdout, done.stderr
+
+
+def test_they_are_stored_and_the_model_stays_whole(model: Path, dev: Path, tmp_path: Path) -> None:
+    code, out, told = run(model, dev, "--json", "--plot", tmp_path / "curve.svg")
+    assert code == 0, told
+    assert "best F1" in out
+    assert (tmp_path / "curve.svg").read_text().startswith("<?xml")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # an edited model would warn
+        ner = NestedNER.from_pretrained(model, "cpu")
+    assert ner.settings.entities == "likely"
+    assert 0 < ner.settings.threshold < 1
+    assert ner.predict(CORPUS) == GOLD
+    assert all(one.confidence >= ner.settings.threshold for found in ner(CORPUS) for one in found)
+
+
+def test_recall_can_be_bought_below_what_the_best_labels_hold(trained_model: Path) -> None:
+    words = ["lincoln", "york", "usa"]
+    best = NestedNER.from_pretrained(trained_model, "cpu").predict([words])[0]
+    likely = NestedNER.from_pretrained(trained_model, "cpu", entities="likely", threshold=0.001).predict([words])[0]
+    assert set(best) < set(likely)
+
+
+def test_a_goal_out_of_reach_changes_nothing(model: Path, dev: Path) -> None:
+    before = (model / "manifest.json").read_bytes()
+    jsonl.write([Sentence(["x", "y"], [(0, 1, "PER")]), *CORPUS], dev)  # type: ignore[list-item]
+    code, _, told = run(model, dev, "--recall", "1.0")
+    assert code == 1
+    assert "recall of at least 100 % is out of reach" in told
+    code, _, told = run(model, dev, "--precision", "0.5", "--no-save")
+    assert code == 0, told
+    assert (model / "manifest.json").read_bytes() == before
+    assert json.loads((model / "nestag.json").read_text())["entities"] == "best"
+
+
+def test_two_goals_are_one_too_many(model: Path, dev: Path) -> None:
+    code, _, told = run(model, dev, "--recall", "0.5", "--precision", "0.5")
+    assert (code, told) == (2, "nestag: command line: both --precision and --recall are given; give one of them\n")

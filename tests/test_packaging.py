@@ -1,0 +1,29 @@
+"""What a package index shows: links that work there, and the entry points that others find us by."""
+
+import re
+import tomllib
+from importlib import import_module
+from pathlib import Path
+
+TOP = Path(__file__).parents[1]
+PROJECT = tomllib.loads((TOP / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+def test_links_of_the_readme_are_made_absolute_and_exist_here() -> None:
+    readme = (TOP / "README.md").read_text(encoding="utf-8")
+    (rule,) = PROJECT["tool"]["hatch"]["metadata"]["hooks"]["fancy-pypi-readme"]["substitutions"]
+    shown = re.sub(rule["pattern"], rule["replacement"], readme)
+    home = PROJECT["project"]["urls"]["Homepage"]
+    links = re.findall(r"\]\(([^)]+)\)", shown)
+    assert links
+    assert all(link.startswith(("https://", "http://", "#")) for link in links)
+    for link in links:
+        if link.startswith(f"{home}/"):
+            assert (TOP / link.removeprefix(f"{home}/").partition("#")[0]).exists(), link
+
+
+def test_entry_points_lead_somewhere() -> None:
+    groups = PROJECT["project"]["entry-points"]
+    for target in (*groups["spacy_factories"].values(), *PROJECT["project"]["scripts"].values()):
+        module, _, name = target.partition(":")
+        assert callable(getattr(import_module(module), name))
