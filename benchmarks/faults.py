@@ -98,7 +98,7 @@ def main() -> int:
         options.records.mkdir(parents=True, exist_ok=True)
     notes = Notes(options.records / "notes.jsonl" if options.records else None, options.seconds)
     times = "".join(growth(notes.get))
-    rows = [*tests(notes), *training(options, notes)]
+    rows = [*training(options, notes), *tests(notes)]
     stride = f" --stride {options.stride}" if options.stride > 1 else ""
     text = HEAD.format(command=f"python benchmarks/faults.py{stride}") + "".join(f"{row}\n" for row in rows) + times
     print(text, end="")
