@@ -256,6 +256,13 @@ def test_all_files_have_the_rights_that_the_user_gives_new_files(model: Path, tm
     assert {stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "again").iterdir()} == {0o640}
 
 
+def test_an_encoder_that_names_code_is_refused(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
+    planted = Path(shutil.copytree(tiny_encoder("bert"), tmp_path / "planted"))
+    edit(planted / "config.json", lambda found: found | {"attn_implementation": "stranger/kernel"})
+    with pytest.raises(InputError, match="stranger/kernel names code that would run"):
+        train(MANY, CORPUS, tmp_path / "m", quick(str(planted), steps=1), use_cpu=True)
+
+
 def test_an_encoder_whose_weights_are_missing_is_refused(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
     from safetensors.torch import load_file, save_file
 

@@ -146,9 +146,15 @@ class Tagger(PreTrainedModel):
     @classmethod
     def around(cls, encoder: str, **settings: Any) -> Tagger:
         """A tagger around a pretrained encoder, whose heads are still to be trained."""
+        where = locate(encoder)
         try:
+            config = AutoConfig.from_pretrained(where, trust_remote_code=False)
+            if "/" in str(config._attn_implementation or ""):
+                raise InputError(
+                    f"{config._attn_implementation} names code that would run; nestag never runs it", encoder
+                )
             pretrained, info = AutoModel.from_pretrained(
-                locate(encoder), trust_remote_code=False, dtype=torch.float32, output_loading_info=True
+                where, config=config, trust_remote_code=False, dtype=torch.float32, output_loading_info=True
             )
         except (OSError, ValueError) as error:
             raise out_of_reach(encoder, error) from None
