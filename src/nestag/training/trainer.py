@@ -81,6 +81,7 @@ class NestedTrainer(Trainer):
         self.loss_sum = torch.zeros((), device=recognizer.model.device)
         self.loss_steps = 0
         self.frozen: bool | None = None
+        self.weights = list(recognizer.model.parameters())
         self.interrupted = Interrupted()
         self.begun = time.monotonic()  # less what was trained before an interruption
 
