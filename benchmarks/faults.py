@@ -25,6 +25,7 @@ from typing import Any, NamedTuple
 from defusedxml import ElementTree
 from growth import growth
 
+import nestag
 from nestag.files import writing
 
 TESTS = Path(__file__).parents[1] / "tests"
@@ -118,7 +119,8 @@ def training(options: argparse.Namespace, notes: Notes) -> Iterator[Row]:
         encoder = Path(folder) / "encoder"
         encoder.mkdir()
         conftest._save("bert", encoder)
-        env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+        paths = [str(TESTS), str(Path(nestag.__file__).parents[1])]  # not the folder of benchmarks
+        env = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
         left = max(0.0, notes.end - time.monotonic())
         more = [f"--stride={options.stride}", f"--of={options.jobs}", f"--seconds={left}"]
         more += [f"--records={options.records / 'training.jsonl'}"] if options.records else []

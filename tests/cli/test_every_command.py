@@ -35,6 +35,7 @@ LINES = {
     "predict": "predict model {} --device cpu",
     "serve": "serve missing --port 0 --token-file {}",
     "tag": "tag {} tagged --model missing",
+    "thresholds": "thresholds model {} --device cpu --no-save",
     "evaluate": "evaluate dev.jsonl {}",
     "benchmark": "benchmark model {} --device cpu",
     "experiment": "experiment {} -o missing --only nothing",
