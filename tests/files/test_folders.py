@@ -140,6 +140,19 @@ def test_a_strangers_folder_changes_nothing_outside_itself(tmp_path: Path) -> No
     assert (tmp_path / "mine").read_text() == (tmp_path / "home" / "keys").read_text() == "mine"
 
 
+@pytest.mark.parametrize("name", [MOVING, f"{MOVING}/new"])
+def test_a_link_in_a_strangers_folder_takes_nothing_from_elsewhere(name: str, tmp_path: Path) -> None:
+    fill(tmp_path / "mine", {"kept": "mine"})
+    fill(tmp_path / "mine" / "new", {"secret": "mine"})
+    fill(tmp_path / "theirs", {"corpus": "theirs"})
+    (tmp_path / "theirs" / name).parent.mkdir(exist_ok=True)
+    (tmp_path / "theirs" / name).symlink_to(tmp_path / "mine" / ("new" if name.endswith("new") else ""))
+    with reading(tmp_path / "theirs" / "corpus") as stream:
+        assert stream.read() == b"theirs"
+    assert (tmp_path / "mine" / "new" / "secret").read_text() == "mine"
+    assert not (tmp_path / "theirs" / "secret").exists()
+
+
 def test_a_failure_leaves_the_old_files_and_names_the_folder_asked_for(tmp_path: Path) -> None:
     fill(tmp_path, OLD)
 

@@ -76,7 +76,7 @@ def writing_together(folder: str | Path, stale: Iterable[str] = ()) -> Iterator[
 def finish_moves(folder: Path) -> None:
     """Finish what a process that died had decided to move into place in a folder; nearly always there is nothing."""
     moving = folder / MOVING
-    if not moving.is_dir():
+    if not moving.is_dir() or moving.is_symlink() or (moving / _NEW).is_symlink():  # a link may lead to other people's
         return
     try:
         for source in sorted((moving / _NEW).iterdir()) if (moving / _NEW).exists() else ():
