@@ -16,12 +16,21 @@ from __future__ import annotations
 
 from nestag.visible import visible
 
+LONGEST = 1_000
+"""Characters of a message."""
+
 
 class NestagError(Exception):
-    """The root of every error that nestag raises on purpose; names and texts in it can be shown safely."""
+    """The root of every error that nestag raises on purpose; names and texts in it can be shown safely.
+
+    A message that quotes very long input is cut in the middle: the place stands first, the remedy last.
+    """
 
     def __str__(self) -> str:
-        return visible(super().__str__())
+        message = visible(super().__str__())
+        if len(message) > LONGEST:
+            return f"{message[: LONGEST // 2]} … {message[-LONGEST // 2 :]}"
+        return message
 
 
 class DataError(NestagError, ValueError):

@@ -186,6 +186,14 @@ def test_errors_and_their_codes(error: BaseException, code: int, said: str, caps
     assert said in capsys.readouterr().err
 
 
+def test_a_line_about_endless_input_ends(tmp_path: Path) -> None:
+    (tmp_path / "x.conllu").write_text("a" * 100_000 + "\n")
+    found = CliRunner().invoke(app, ["stats", str(tmp_path / "x.conllu")])
+    assert (found.exit_code, found.stderr.count("\n"), len(found.stderr) < 1_100) == (2, 1, True)
+    assert "x.conllu:1: " in found.stderr
+    assert " … " in found.stderr
+
+
 def test_ids_in_messages_cannot_command_a_terminal(tmp_path: Path) -> None:
     crossing = [Entity(0, 2, "A\x1b[1m"), Entity(1, 3, "B")]
     jsonl.write([Sentence(["a", "b", "c"], crossing, "id\x1b[2J\x07-1")], tmp_path / "x.jsonl")
