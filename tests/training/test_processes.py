@@ -41,7 +41,7 @@ def test_two_processes_learn_what_one_learns(tiny_encoder: Callable[[str], str],
     train(MANY, CORPUS, tmp_path / "one", recipe, use_cpu=True, gradient_accumulation_steps=2)
     settings = [f"{name}={getattr(recipe, name)}" for name in (
         "encoder", "epochs", "batch_subwords", "learning_rate", "head_learning_rate", "dropout", "schedule",
-        "warmup_ratio", "ema_decay", "patience",
+        "warmup_ratio", "ema_decay", "patience", "span_loss", "conv_size", "shape_size",
     )]  # fmt: skip
     command = [
         sys.executable, "-m", "accelerate.commands.launch", "--multi_gpu", "--num_processes", "2", "--num_machines",
