@@ -40,7 +40,7 @@ STEPS: dict[str, dict[str, Any]] = {
 }
 
 
-class Batch(NamedTuple):
+class ScoredBatch(NamedTuple):
     """Scores of three heads, words x labels, and the lengths of the sentences."""
 
     n: NDArray[np.float32]
@@ -93,7 +93,7 @@ def measured(sentences: Sequence[Sentence], name: str) -> Iterator[float]:
         yield min(seconds(decode_all) for _ in range(TIMES))
 
 
-def noisy(sentences: Sequence[Sentence], vocabulary: Vocabulary) -> Iterator[Batch]:
+def noisy(sentences: Sequence[Sentence], vocabulary: Vocabulary) -> Iterator[ScoredBatch]:
     """Log-probabilities in which gold labels stand out from noise."""
     rng = np.random.default_rng(0)
     for first in range(0, len(sentences), BATCH):
@@ -103,7 +103,7 @@ def noisy(sentences: Sequence[Sentence], vocabulary: Vocabulary) -> Iterator[Bat
             log_probabilities(rng, np.concatenate([labels[head] for labels in ids]), len(table))
             for head, table in enumerate((vocabulary.n, vocabulary.c, vocabulary.u))
         )
-        yield Batch(n, c, u, np.array([len(sentence) for sentence in group]))
+        yield ScoredBatch(n, c, u, np.array([len(sentence) for sentence in group]))
 
 
 def log_probabilities(rng: np.random.Generator, gold: NDArray[np.int64], labels: int) -> NDArray[np.float32]:

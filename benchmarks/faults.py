@@ -55,7 +55,7 @@ GROUPS = {
 """What is tried -> the tests that try it."""
 
 
-class Row(NamedTuple):
+class FaultRow(NamedTuple):
     """A kind of fault: where it was tried, and how often that held."""
 
     fault: str
@@ -109,7 +109,7 @@ def main() -> int:
     return int(any(row.held < row.of for row in rows))
 
 
-def training(options: argparse.Namespace, notes: Notes) -> Iterator[Row]:
+def training(options: argparse.Namespace, notes: Notes) -> Iterator[FaultRow]:
     """A row for each kind of fault at a file operation of training."""
     sys.path.insert(0, str(TESTS))
     import conftest  # type: ignore[import-not-found]
@@ -143,16 +143,16 @@ def training(options: argparse.Namespace, notes: Notes) -> Iterator[Row]:
             print(f"{kind} at {at}: {why}", file=sys.stderr)
         places = sum(one["places"] for one in mine)
         tried = f"{places} of the {mine[0]['operations']} file operations of a run"
-        yield Row(f"training: {told}", tried, places - len(failed), places, "tests/faulty_runs.py")
+        yield FaultRow(f"training: {told}", tried, places - len(failed), places, "tests/faulty_runs.py")
 
 
-def tests(notes: Notes) -> Iterator[Row]:
+def tests(notes: Notes) -> Iterator[FaultRow]:
     """A row for each group of tests."""
     for fault, file in GROUPS.items():
         found = notes.get(file, partial(passed, file))
         if found is not None:
             held, of = found
-            yield Row(fault, f"{of} cases", held, of, f"tests/{file}")
+            yield FaultRow(fault, f"{of} cases", held, of, f"tests/{file}")
 
 
 def passed(file: str) -> tuple[int, int]:

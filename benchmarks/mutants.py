@@ -242,35 +242,34 @@ def test_files(path: Path) -> list[Path]:
     return sorted(path.rglob("test_*.py")) if path.is_dir() else [path]
 
 
-def preload() -> None:
+def preload(rooms: Iterable[str]) -> None:
     """Import, once for all forks, what the rooms and their tests import; our own modules are forgotten again."""
     import hypothesis
     import pytest
 
     assert hypothesis.__version__
     assert pytest.__version__
-    for room in ROOMS.values():
-        for path in room.paths():
+    for room in rooms:
+        for path in ROOMS[room].paths():
             parts = path.relative_to(ROOT / "src").with_suffix("").parts
             importlib.import_module(".".join(parts).removesuffix(".__init__"))
     for name in [name for name in sys.modules if name.split(".")[0] == "nestag"]:
         del sys.modules[name]
 
 
-def tested(mutants: Sequence[Mutant], jobs: int, until: float) -> dict[Mutant, bool]:
-    """Which mutants are killed, of those that are begun in time; the tests must pass without them."""
-    found: dict[Mutant, bool] = {}
+def tested(mutants: Sequence[Mutant], jobs: int, until: float) -> Iterator[tuple[Mutant, bool]]:
+    """Whether each mutant is killed, of those that are begun in time; the tests must pass without them."""
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(Path(folder), jobs)
         for one in mutants[: time.monotonic() < until]:
             for _, failed in bench.run([one._replace(code=(ROOT / "src" / one.module).read_text())]):
                 if failed:
                     raise SystemExit(f"the tests of {one.room} fail without any fault:\n{bench.output}")
-        for mutant, killed in bench.run(itertools.takewhile(lambda _: time.monotonic() < until, mutants)):
-            found[mutant] = killed
+        begun = itertools.takewhile(lambda _: time.monotonic() < until, mutants)
+        for number, (mutant, killed) in enumerate(bench.run(begun), 1):
             mark = "killed" if killed else "SURVIVED"
-            print(f"{len(found)}/{len(mutants)} {mark} {mutant.module}:{mutant.line}: {mutant.after}", flush=True)
-    return found
+            print(f"{number}/{len(mutants)} {mark} {mutant.module}:{mutant.line}: {mutant.after}", flush=True)
+            yield mutant, killed
 
 
 def equivalents() -> dict[tuple[str, str, str], str]:
@@ -333,22 +332,28 @@ def main() -> None:
     parser.add_argument("--write", type=Path, help="the page to write")
     options = parser.parse_args()
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-    preload()
+    preload(options.rooms)
     results: dict[Mutant, bool] = {}
     for room in options.rooms:
         mutants = drawn(room, options.most)
         last = last_results(room) if options.again else {}
         found = {mutant: last[mutant.change] for mutant in mutants if mutant.change in last}
         until = time.monotonic() + 60 * options.minutes
-        found |= tested([mutant for mutant in mutants if not found.get(mutant)], options.jobs, until)
-        lines = [json.dumps([*mutant.change, killed]) + "\n" for mutant, killed in found.items()]
-        LAST.mkdir(parents=True, exist_ok=True)
-        (LAST / f"{room}.jsonl").write_text("".join(lines))
+        for mutant, killed in tested([one for one in mutants if not found.get(one)], options.jobs, until):
+            found[mutant] = killed
+            keep(room, found)  # at once: a run may be interrupted
         results |= found
     text = table(results, options.most)
     print(text)
     if options.write:
         options.write.write_text(text)
+
+
+def keep(room: str, found: dict[Mutant, bool]) -> None:
+    """Write down which changes were killed."""
+    LAST.mkdir(parents=True, exist_ok=True)
+    lines = [json.dumps([*mutant.change, killed]) + "\n" for mutant, killed in found.items()]
+    (LAST / f"{room}.jsonl").write_text("".join(lines))
 
 
 def last_results(room: str) -> dict[tuple[str, ...], bool]:

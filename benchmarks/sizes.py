@@ -16,8 +16,6 @@ import json
 import multiprocessing
 import os
 import queue
-import random
-import statistics
 import tempfile
 import time
 from collections import defaultdict
@@ -25,7 +23,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from nestag.data import Sentence
+from nestag.evaluation.seeds import OverSeeds
+from nestag.lab.corpora.subset import subset
 
 SIZES = (100, 250, 500, 1_000, 2_000, 4_000, 0)
 """Training sentences; 0 is all of them."""
@@ -58,6 +57,14 @@ class Job(NamedTuple):
     seed: int
 
 
+class Point(NamedTuple):
+    """Runs that differ by their seeds alone."""
+
+    corpus: str
+    sentences: int
+    recipe: str
+
+
 def jobs() -> list[Job]:
     """Every run, the longest first."""
     found: list[Job] = []
@@ -73,13 +80,6 @@ def seeds(corpus: str, size: int, recipe: str) -> int:
     if (corpus, size, recipe) in TOO_LONG:
         return 0
     return 3 if 0 < size <= 1_000 or (size == 0 and recipe != "paper" and corpus in TUNED_ON) else 1
-
-
-def subset(sentences: list[Sentence], size: int) -> list[Sentence]:
-    """The first sentences of a fixed random order, in the order of the corpus; 0 takes all."""
-    order = list(range(len(sentences)))
-    random.Random(0).shuffle(order)
-    return [sentences[index] for index in sorted(order[: size or None])]
 
 
 def do(job: Job, encoder: str) -> dict[str, Any]:
@@ -156,26 +156,17 @@ def run_all(path: Path, at_once: int, minutes: float, encoder: str) -> None:
     waiting.cancel_join_thread()
 
 
-def means(records: list[dict[str, Any]], split: str) -> dict[tuple[str, int, str], tuple[float, float, int]]:
-    """Mean, deviation and number of runs for each corpus, size and recipe."""
-    grouped: defaultdict[tuple[str, int, str], list[float]] = defaultdict(list)
+def means(records: list[dict[str, Any]], split: str) -> dict[Point, OverSeeds]:
+    """F1 over seeds for each corpus, size and recipe."""
+    grouped: defaultdict[Point, list[float]] = defaultdict(list)
     for record in records:
-        grouped[record["corpus"], record["sentences"], record["recipe"]].append(record[split])
-    return {
-        key: (statistics.mean(values), statistics.stdev(values) if len(values) > 1 else 0.0, len(values))
-        for key, values in grouped.items()
-    }
+        grouped[Point(record["corpus"], record["sentences"], record["recipe"])].append(record[split])
+    return {point: OverSeeds(tuple(values)) for point, values in grouped.items()}
 
 
 def table(records: list[dict[str, Any]]) -> Iterator[str]:
     """F1 on dev and test for each corpus and size, as lines of Markdown."""
     dev, test = means(records, "dev"), means(records, "test")
-
-    def cell(found: Mapping[tuple[str, int, str], tuple[float, float, int]], key: tuple[str, int, str]) -> str:
-        if key not in found:
-            return "–"
-        mean, deviation, count = found[key]
-        return f"{mean:.2f} ± {deviation:.2f}" if count > 1 else f"{mean:.2f}"
 
     yield (
         "| corpus | sentences | steps × subwords | default, dev | best found, dev | paper, dev |"
@@ -186,8 +177,8 @@ def table(records: list[dict[str, Any]]) -> Iterator[str]:
         for size in SIZES:
             plans = [r for r in records if (r["corpus"], r["sentences"], r["recipe"]) == (corpus, size, "default")]
             plan = f"{plans[0]['steps']:,} × {plans[0]['batch_subwords']:,}" if plans else "–"
-            row = [cell(dev, (corpus, size, recipe)) for recipe in ("default", "searched", "paper")]
-            row += [cell(test, (corpus, size, recipe)) for recipe in ("default", "paper")]
+            row = [str(dev.get(Point(corpus, size, recipe), "–")) for recipe in ("default", "searched", "paper")]
+            row += [str(test.get(Point(corpus, size, recipe), "–")) for recipe in ("default", "paper")]
             yield f"| {corpus} | {f'{size:,}' if size else 'all'} | {plan} | " + " | ".join(row) + " |"
 
 
@@ -205,7 +196,9 @@ def plot(records: list[dict[str, Any]], path: Path) -> None:
     for axis, corpus in zip(axes, corpora, strict=True):
         for recipe, style in (("default", "C0o-"), ("searched", "C1x"), ("paper", "C2s--")):
             points = sorted(
-                (size or 16_000, found[key][0]) for key in found for size in [key[1]] if key[::2] == (corpus, recipe)
+                (point.sentences or 16_000, f1.mean)
+                for point, f1 in found.items()
+                if (point.corpus, point.recipe) == (corpus, recipe)
             )
             axis.plot(
                 *zip(*points, strict=True), style, label="best found" if recipe == "searched" else recipe

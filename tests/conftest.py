@@ -35,6 +35,16 @@ if examples := os.environ.get("NESTAG_EXAMPLES"):  # fewer of them, always the s
     )
     settings.load_profile("mutants")
 
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """The tests of a file run in one process (`--dist loadgroup`), so that what they share is made once."""
+    if config.pluginmanager.hasplugin("xdist"):
+        for item in items:
+            if not item.get_closest_marker("xdist_group"):
+                item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
+
+
 KINDS = ("bert", "roberta", "deberta-v2", "modernbert", "xlm-roberta", "electra", "distilbert")
 
 

@@ -19,7 +19,7 @@ from nestag.corpora.report import Report
 from nestag.corpora.segment import segments
 from nestag.crossing import set_aside_crossing
 from nestag.data import Entity, Origin, Sentence
-from nestag.diagnosis.symptoms import Size, left_out, symptoms_of
+from nestag.diagnosis.symptoms import LengthLimits, left_out, symptoms_of
 from nestag.errors import InputError
 from nestag.evaluation.judge import Judge
 from nestag.evaluation.matching import Pair
@@ -67,7 +67,7 @@ def test_deeply_nested_entities_cost_the_doctor_no_more_than_their_number() -> N
     tokens = ["("] + [f"w{i}" for i in range(20_000)] + [")"]
     deep = Sentence(tokens, [Entity(0, i + 1, "X") for i in range(20_000)])
     with Clock() as clock:
-        noted = symptoms_of([deep], "x", Size(512, 30))
+        noted = symptoms_of([deep], "x", LengthLimits(512, 30))
         assert left_out([deep], [("w1",)], "x") == {}
         assert set_aside_crossing(deep.entities).set_aside == ()
     assert noted.edges["X", "have a bracket without its partner"].count == 20_000
@@ -77,7 +77,7 @@ def test_deeply_nested_entities_cost_the_doctor_no_more_than_their_number() -> N
 def test_brackets_inside_entities_are_still_compared() -> None:
     for words, odd in (("a ( b ) c", 0), ("a ( b ] c", 1), ("( a )", 0), ("a )", 1), ("(", 1)):
         tokens = words.split()
-        noted = symptoms_of([Sentence(tokens, [Entity(0, len(tokens), "X")])], "x", Size(512, 30))
+        noted = symptoms_of([Sentence(tokens, [Entity(0, len(tokens), "X")])], "x", LengthLimits(512, 30))
         assert sum(found.count for (_, what), found in noted.edges.items() if "bracket" in what) == odd
 
 

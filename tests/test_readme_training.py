@@ -22,8 +22,8 @@ def test_the_lines_train_a_model_that_finds_entities(tmp_path: Path, monkeypatch
     monkeypatch.setattr(plan, "steps_for", lambda _: 60)  # the rule would take 600: minutes on a processor
     monkeypatch.setattr(plan, "evaluations_for", lambda *_: 2)
     jsonl.write(sample.sentences("train")[:120], "train.jsonl")
-    jsonl.write(sample.sentences("dev"), "dev.jsonl")
-    jsonl.write(sample.sentences("test"), "test.jsonl")
+    jsonl.write(sample.sentences("dev")[:48], "dev.jsonl")
+    jsonl.write(sample.sentences("test")[:48], "test.jsonl")
     Path("article.txt").write_text("The governor of the Bank of Norway met Ilse Brandt in Oslo on Tuesday.\n")
     assert [line.split()[0] for line in LINES] == ["doctor", "train", "predict", "predict", "evaluate"]
     told = {}
@@ -37,4 +37,4 @@ def test_the_lines_train_a_model_that_finds_entities(tmp_path: Path, monkeypatch
     assert float(found) > 15, told["train"]  # after a minute; the whole run reaches more
     (record,) = [json.loads(line) for line in Path("entities.jsonl").read_text().splitlines()]
     assert all(0 < entity["confidence"] <= 1 and entity["text"] for entity in record["entities"])
-    assert len(list(jsonl.read("predicted.jsonl"))) == len(sample.sentences("test"))
+    assert len(list(jsonl.read("predicted.jsonl"))) == 48

@@ -11,11 +11,12 @@ import pytest
 from nestag import sample
 from nestag.corpora.document import document_of
 from nestag.corpora.formats import brackets
+from nestag.corpora.splits import Split
 from nestag.crossing import crossing_pairs
 from nestag.data import Sentence
 from nestag.errors import UnknownNameError
 
-SHARES: dict[sample.Split, float] = {"train": 0.70, "dev": 0.15, "test": 0.15}
+SHARES: dict[Split, float] = {"train": 0.70, "dev": 0.15, "test": 0.15}
 
 
 def types(sentences: list[Sentence]) -> Counter[str]:
@@ -45,7 +46,7 @@ def test_the_files_are_as_they_would_be_written(domain: str, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(("split", "share"), SHARES.items())
-def test_splits_have_their_share(split: sample.Split, share: float) -> None:
+def test_splits_have_their_share(split: Split, share: float) -> None:
     assert abs(len(sample.sentences(split)) / len(sample.sentences()) - share) < 0.02
     domains = Counter(document_of(document[0]).rpartition("-")[0] for document in sample.documents(split))
     assert all(abs(count / 36 - share) < 0.04 for count in domains.values())

@@ -1,11 +1,10 @@
-"""What measurements of peers share: the sentences that all systems are trained on, and how results are written."""
+"""What measurements of peers share: clocks, and how results are written."""
 
 from __future__ import annotations
 
 import json
-import random
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,13 +26,6 @@ class Seconds(NamedTuple):
     def since(self, start: Seconds) -> Seconds:
         """How long both are after a start."""
         return Seconds(self.wall - start.wall, self.cpu - start.cpu)
-
-
-def subset(sentences: Sequence[Sentence], size: int, seed: int = 0) -> list[Sentence]:
-    """The first `size` of a random order that depends on the seed alone, as they stand in the corpus."""
-    order = list(range(len(sentences)))
-    random.Random(seed).shuffle(order)
-    return [sentences[number] for number in sorted(order[:size])]
 
 
 def finished(path: Path) -> list[dict[str, Any]]:

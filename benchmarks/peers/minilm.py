@@ -19,11 +19,11 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from measuring import subset
 from transformers.utils import logging
 
 from nestag.corpora.formats import jsonl
 from nestag.data import Sentence
+from nestag.lab.corpora.subset import subset
 from nestag.recognizer import NestedNER
 from nestag.training.progress import Progress
 from nestag.training.run import train

@@ -38,7 +38,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import spacy
-from measuring import Seconds, finished, gold_of, processor, shares, subset
+from measuring import Seconds, finished, gold_of, processor, shares
 from spacy.cli.init_config import init_config
 from spacy.language import Language
 from spacy.tokens import Doc, Span
@@ -51,6 +51,7 @@ from thinc.api import NumpyOps, set_current_ops
 from nestag.corpora.formats import jsonl
 from nestag.data import Entity, Sentence
 from nestag.evaluation import Score, score
+from nestag.lab.corpora.subset import subset
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 READER, SCORER = "nestag.jsonl", "nestag.strict"  # what spaCy's config calls our reader and our scorer
@@ -84,7 +85,7 @@ SETTINGS = {
 }
 
 
-class Rated(NamedTuple):
+class Guess(NamedTuple):
     """A predicted entity and its probability."""
 
     entity: Entity
@@ -262,21 +263,21 @@ def reference(nlp: Language, sentence: Sentence) -> Doc:
     return doc
 
 
-def rated(doc: Doc) -> list[Rated]:
+def rated(doc: Doc) -> list[Guess]:
     """The entities of a Doc with their probabilities; gold ones have 1."""
     spans = doc.spans.get(SPANS, ())
     scores = spans.attrs.get("scores", [1.0] * len(spans)) if spans else ()
     entities = (Entity(span.start, span.end, span.label_) for span in spans)
-    return [Rated(entity, float(p)) for entity, p in zip(entities, scores, strict=True)]
+    return [Guess(entity, float(p)) for entity, p in zip(entities, scores, strict=True)]
 
 
-def piped(nlp: Language, sentences: Iterable[Sentence], batch: int = BATCH) -> Iterator[list[Rated]]:
+def piped(nlp: Language, sentences: Iterable[Sentence], batch: int = BATCH) -> Iterator[list[Guess]]:
     """What spaCy finds in each sentence."""
     docs = (Doc(nlp.vocab, words=list(sentence.tokens)) for sentence in sentences)
     return map(rated, nlp.pipe(docs, batch_size=batch))
 
 
-def by_threshold(gold: Sequence[set[Entity]], found: Sequence[list[Rated]]) -> dict[float, Score]:
+def by_threshold(gold: Sequence[set[Entity]], found: Sequence[list[Guess]]) -> dict[float, Score]:
     """What each threshold gives."""
     return {
         threshold: score(gold, [{entity for entity, p in some if p >= threshold} for some in found])

@@ -19,7 +19,7 @@ MOST_TANGLED = 1_000
 
 
 class Nesting(NamedTuple):
-    """Entities parted into those that nest and those set aside, both in canonical order."""
+    """Entities split into those that nest and those set aside, both in canonical order."""
 
     kept: tuple[Entity, ...]
     set_aside: tuple[Entity, ...]

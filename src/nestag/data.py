@@ -86,7 +86,7 @@ class Sentence:
         id: str | None = None,
         origin: Origin | None = None,
     ) -> None:
-        """Check and store; a DataError says which token or entity cannot be."""
+        """Check and store; a DataError names the invalid token or entity."""
         object.__setattr__(self, "tokens", checked_tokens(tokens))
         annotated = checked_entities(entities, len(tokens))
         object.__setattr__(self, "annotated", annotated)
@@ -116,7 +116,7 @@ def checked_tokens(tokens: Sequence[str]) -> tuple[str, ...]:
 
 
 def checked_entities(entities: Iterable[Entity], length: int) -> tuple[Entity, ...]:
-    """The entities, each once, in the order given, or a DataError naming the first that cannot be.
+    """The entities, each once, in the order given, or a DataError naming the first invalid one.
 
     >>> checked_entities([Entity(1, 3, "PER")], 2)
     Traceback (most recent call last):

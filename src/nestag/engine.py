@@ -15,13 +15,12 @@ from contextlib import contextmanager
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nestag.arrays import Floats32, Ints
 from nestag.chunks import Chunk, Item, chunks
 from nestag.decoding import Decoding, EntityTable, Search, candidate_entities, decode_scores, filter_entities
 from nestag.encodings.base import Naming
 from nestag.subwords import Arrays, Layout, LayoutMaker, batches
-from nestag.subwords.words import Ints
 from nestag.vocabulary import Vocabulary
 
 DECODERS = 2
@@ -33,8 +32,6 @@ CHUNK = 2_000
 LEAST = 0.01
 """Entities of less probability are never looked for: there are as many as there are spans."""
 
-Floats = NDArray[np.float32]
-
 
 class Batch(NamedTuple):
     """Some windows for a scorer, and which of their words are wanted."""
@@ -45,7 +42,7 @@ class Batch(NamedTuple):
     word: Ints  # of each wanted word: its number in the chunk
 
 
-Heads = tuple[Floats, Floats, Floats]
+Heads = tuple[Floats32, Floats32, Floats32]
 """The log-probabilities of n, c and u: words x labels each."""
 
 
@@ -84,9 +81,9 @@ class LaidOut(NamedTuple):
 class ChunkScores(NamedTuple):
     """The scores of a chunk's sentences, the sentences one after the other."""
 
-    n: Floats  # words x labels
-    c: Floats
-    u: Floats
+    n: Floats32  # words x labels
+    c: Floats32
+    u: Floats32
     lengths: Ints
     items: list[Item]
 

@@ -1,7 +1,7 @@
 """What can go wrong, as one small tree.
 
     NestagError
-    ├── DataError          a sentence or entity that cannot be (also a ValueError)
+    ├── DataError          an invalid sentence or entity (also a ValueError)
     │   └── CrossingError  two entities that overlap without nesting
     ├── LabelError         a label that is not well formed (also a ValueError)
     ├── InputError         a file or other input that cannot be used, with its place
@@ -34,7 +34,7 @@ class NestagError(Exception):
 
 
 class DataError(NestagError, ValueError):
-    """A sentence or an entity that cannot be."""
+    """An invalid sentence or entity."""
 
 
 class CrossingError(DataError):

@@ -48,7 +48,7 @@ class Exported(NamedTuple):
     int8_f1: float | None  # the same with weights of eight bits; without gold, on the entities that torch finds
 
 
-class Scoring(nn.Module):
+class LogProbabilities(nn.Module):
     """A tagger whose outputs are log-probabilities."""
 
     def __init__(self, tagger: Tagger) -> None:
@@ -108,7 +108,7 @@ def write_graph(tagger: Tagger, path: Path) -> None:
     tagger.train(False)
     with _hushed():
         torch.onnx.export(
-            Scoring(tagger),
+            LogProbabilities(tagger),
             example,
             path,
             input_names=["input_ids", "attention_mask", "word", "shape"],

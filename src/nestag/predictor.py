@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple, overload
 
 from nestag.chunks import Chunk, Item
 from nestag.corpora.document import Document, document_of, sentences_of
-from nestag.corpora.format import Options, Tokenizer
+from nestag.corpora.format import Options, TokenizerName
 from nestag.corpora.report import Report
 from nestag.data import Entity, Sentence
 from nestag.decoding import Decoding, EntityTable, Search
@@ -52,7 +52,7 @@ class Settings:
     temperature: float = setting(1.0, above=0, help="of confidences, chosen on held-out sentences")
     threshold: float = setting(0.0, minimum=0, maximum=1, help="the least confidence of an entity")
     thresholds: dict[str, float] = setting(factory=dict, minimum=0, maximum=1, help="the same for single types")
-    tokenizer: Tokenizer = setting("spacy", help="how raw text becomes words and sentences, as in training")
+    tokenizer: TokenizerName = setting("spacy", help="how raw text becomes words and sentences, as in training")
     language: str = setting("en", help="of raw text, a code of spaCy's, as in training")
 
     @property
@@ -106,7 +106,7 @@ class Predictor(ABC):
 
     @abstractmethod
     def scorer(self) -> Scorer:
-        """What scores words, with the settings of now."""
+        """What scores words, with the current settings."""
 
     def __call__(self, text: Any) -> Any:
         """The entities of a text, or of each of several texts or sentences.
@@ -133,12 +133,12 @@ class Predictor(ABC):
         return [found for _, found in self._stream(map(item_of, sentences), confidence)]
 
     def annotate(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
-        """The sentences with the entities found in them, in their order, as they stream by."""
+        """Stream the sentences, in order, with the entities found in them."""
         for sentence, entities in self._stream(map(item_of, sentences), confidence=False):
             yield sentence.with_entities(entities)
 
     def annotate_scored(self, sentences: Iterable[Sentence]) -> Iterator[tuple[Sentence, tuple[ScoredEntity, ...]]]:
-        """Each sentence with the entities found in it and their confidences, as they stream by."""
+        """Stream each sentence with the entities found in it and their confidences."""
         yield from self._stream(map(item_of, sentences), confidence=True)
 
     def pipe(
@@ -161,12 +161,12 @@ class Predictor(ABC):
 
     @cached_property
     def layout_maker(self) -> LayoutMaker:
-        """What lays sentences out for the encoder; it remembers the words it has seen."""
+        """Lays sentences out for the encoder, and remembers the words it has seen."""
         settings = self.settings
         return LayoutMaker(self.tokenizer, settings.max_length, settings.context, settings.windows)
 
     def engine(self, chunk_size: int = CHUNK) -> Engine:
-        """The engine that tags with the settings of now."""
+        """The engine that tags with the current settings."""
         settings = self.settings
         return Engine(
             self.scorer(),

@@ -105,7 +105,7 @@ class NestedNER(Predictor):
         write_manifest(folder)
 
     def scorer(self) -> TaggerScorer:
-        """What scores words, with the settings of now."""
+        """What scores words, with the current settings."""
         return TaggerScorer(self.model, self.settings.batch_subwords, self.settings.precision)
 
     def push_to_hub(

@@ -94,7 +94,7 @@ class OnnxNER(Predictor):
         return cls(session, tokenizer, vocabulary, changed(stored, settings, "from_pretrained"))
 
     def scorer(self) -> GraphScorer:
-        """What scores words, with the settings of now."""
+        """What scores words, with the current settings."""
         return GraphScorer(self.session, _sizes(self.vocabulary), self.settings.batch_subwords)
 
 
@@ -123,10 +123,10 @@ class GraphScorer:
 
 
 class WordTokenizer:
-    """A tokenizer of the library tokenizers, as words are laid out with it."""
+    """A tokenizer of the library tokenizers, with the interface that laying out words needs."""
 
     def __init__(self, tokenizer: Any, config: GraphConfig) -> None:
-        """What the file says of padding and truncation is for other uses."""
+        """Padding and truncation set in the file are turned off."""
         tokenizer.no_padding()
         tokenizer.no_truncation()
         self.inner = tokenizer
@@ -144,7 +144,7 @@ class WordTokenizer:
 
 
 class Encoded:
-    """What a call of a tokenizer returns, read as that of transformers is."""
+    """What a tokenizer call returns, with the interface of transformers."""
 
     def __init__(self, encodings: Sequence[Any], one: bool) -> None:
         """Keep the encodings; `one` says that they are of a sentence alone."""

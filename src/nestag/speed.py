@@ -33,7 +33,7 @@ LENGTHS = (16, 64, 256, 1024, 4096)
 """Words of the sentences by which growth is measured."""
 
 
-class Measured(NamedTuple):
+class Measurement(NamedTuple):
     """A figure, its unit and what it is."""
 
     what: str
@@ -41,13 +41,13 @@ class Measured(NamedTuple):
     unit: str
 
 
-def measure(recognizer: NestedNER, sentences: Sequence[Sentence], times: int = 1) -> Iterator[Measured]:
+def measure(recognizer: NestedNER, sentences: Sequence[Sentence], times: int = 1) -> Iterator[Measurement]:
     """Every figure for a corpus that is read `times` over."""
     items = [Item(s.tokens, document_of(s)) for s in sentences] * times
     words = sum(len(item.tokens) for item in items)
     engine = recognizer.engine()
-    yield Measured("sentences", len(items), "")
-    yield Measured("words", words, "")
+    yield Measurement("sentences", len(items), "")
+    yield Measurement("words", words, "")
     laid_out = _laid_out(engine, items)
     encoder = _best(lambda: bare(recognizer, laid_out))
     scores = [engine.score(one) for one in laid_out]
@@ -57,25 +57,25 @@ def measure(recognizer: NestedNER, sentences: Sequence[Sentence], times: int = 1
         "decoding": _best(lambda: [engine.decode(one) for one in scores]),
         "decoding with confidences": _best(lambda: [engine.decode(one, confidence=True) for one in scores]),
     }
-    yield Measured("bare encoder, same batches", encoder, "s")
+    yield Measurement("bare encoder, same batches", encoder, "s")
     for name, seconds in stages.items():
-        yield Measured(name, seconds, "s")
+        yield Measurement(name, seconds, "s")
     plain = _best(lambda: _drain(engine.run(items)))
     rated = _best(lambda: _drain(engine.run(items, confidence=True)))
-    yield Measured("tokens in, entities out", len(items) / plain, "sentences/s")
-    yield Measured("the same with confidences", len(items) / rated, "sentences/s")
-    yield Measured("share of the bare encoder's speed", encoder / plain, "")
-    yield Measured("the same with confidences, share", encoder / rated, "")
-    yield Measured("decoding's share of the time", stages["decoding"] / (plain if plain > 0 else 1), "")
+    yield Measurement("tokens in, entities out", len(items) / plain, "sentences/s")
+    yield Measurement("the same with confidences", len(items) / rated, "sentences/s")
+    yield Measurement("share of the bare encoder's speed", encoder / plain, "")
+    yield Measurement("the same with confidences, share", encoder / rated, "")
+    yield Measurement("decoding's share of the time", stages["decoding"] / (plain if plain > 0 else 1), "")
     yield from latency(recognizer, sentences)
     yield from growth(recognizer, sentences)
     yield from precision(recognizer, sentences)
-    yield Measured("peak memory of the process", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10, "MiB")
+    yield Measurement("peak memory of the process", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10, "MiB")
     if recognizer.model.device.type == "cuda":
-        yield Measured("peak memory of the GPU", torch.cuda.max_memory_allocated() / 2**20, "MiB")
+        yield Measurement("peak memory of the GPU", torch.cuda.max_memory_allocated() / 2**20, "MiB")
 
 
-def latency(recognizer: NestedNER, sentences: Sequence[Sentence]) -> Iterator[Measured]:
+def latency(recognizer: NestedNER, sentences: Sequence[Sentence]) -> Iterator[Measurement]:
     """One sentence at a time, beside the bare encoder."""
     chosen = [s for s in sentences if s.tokens][:SINGLE]
     engine = recognizer.engine()
@@ -84,11 +84,11 @@ def latency(recognizer: NestedNER, sentences: Sequence[Sentence]) -> Iterator[Me
         laid_out = engine.lay_out(Chunk([Item(sentence.tokens)], 0, 1))
         encoder.append(_best(lambda laid_out=laid_out: bare(recognizer, [laid_out])))  # type: ignore[misc]
         whole.append(_best(lambda sentence=sentence: recognizer.predict([sentence])))  # type: ignore[misc]
-    yield Measured("one sentence at a time", 1000 * statistics.median(whole), "ms")
-    yield Measured("the same beside the bare encoder", sum(whole) / sum(encoder), "times")
+    yield Measurement("one sentence at a time", 1000 * statistics.median(whole), "ms")
+    yield Measurement("the same beside the bare encoder", sum(whole) / sum(encoder), "times")
 
 
-def growth(recognizer: NestedNER, sentences: Sequence[Sentence]) -> Iterator[Measured]:
+def growth(recognizer: NestedNER, sentences: Sequence[Sentence]) -> Iterator[Measurement]:
     """What is added to the bare encoder on the same windows, a word, as sentences grow."""
     words = [token for sentence in sentences for token in sentence.tokens]
     added = []
@@ -99,10 +99,10 @@ def growth(recognizer: NestedNER, sentences: Sequence[Sentence]) -> Iterator[Mea
         laid_out = _laid_out(engine, items)
         whole = _best(lambda items=items, engine=engine: _drain(engine.run(items)))  # type: ignore[misc]
         added.append((whole - _best(lambda laid_out=laid_out: bare(recognizer, laid_out))) / LENGTHS[-1])  # type: ignore[misc]
-        yield Measured(f"added a word in sentences of {length:,} words", 1e6 * added[-1], "µs")
+        yield Measurement(f"added a word in sentences of {length:,} words", 1e6 * added[-1], "µs")
 
 
-def precision(recognizer: NestedNER, sentences: Sequence[Sentence]) -> Iterator[Measured]:
+def precision(recognizer: NestedNER, sentences: Sequence[Sentence]) -> Iterator[Measurement]:
     """What fewer bits change, where a device computes in them."""
     if recognizer.settings.precision == "float32" or recognizer.model.device.type != "cuda":
         return
@@ -113,9 +113,9 @@ def precision(recognizer: NestedNER, sentences: Sequence[Sentence]) -> Iterator[
     exact = recognizer.predict(sentences)
     recognizer.settings = settings
     changed = sum(a != b for a, b in zip(fast, exact, strict=True))
-    yield Measured("sentences that bfloat16 changes", 100 * changed / max(1, len(gold)), "%")
-    yield Measured("F1 in bfloat16", 100 * score(gold, fast).f1, "")
-    yield Measured("F1 in float32", 100 * score(gold, exact).f1, "")
+    yield Measurement("sentences that bfloat16 changes", 100 * changed / max(1, len(gold)), "%")
+    yield Measurement("F1 in bfloat16", 100 * score(gold, fast).f1, "")
+    yield Measurement("F1 in float32", 100 * score(gold, exact).f1, "")
 
 
 @torch.inference_mode()

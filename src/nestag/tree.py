@@ -89,7 +89,7 @@ class Tree:
         """The tree whose nodes are these spans, each with its chain of types; a type counts once in a chain."""
         chains = {span: tuple(dict.fromkeys(types)) if len(types) > 1 else types for span, types in chains.items()}
         whole = chains.get((0, length), ()) if length > 1 else ()
-        opened = [_Open(0, length, Name(whole, root=True))]
+        opened = [_OpenNode(0, length, Name(whole, root=True))]
         for start, end in sorted(chains, key=lambda span: (span[0], -span[1])):
             if whole and (start, end) == (0, length):
                 continue
@@ -98,7 +98,7 @@ class Tree:
             if end > opened[-1].end:
                 raise CrossingError(_crossing(opened[-1], start, end, chains[start, end]))
             opened[-1].leaves_to(start)
-            opened.append(_Open(start, end, Name(chains[start, end])))
+            opened.append(_OpenNode(start, end, Name(chains[start, end])))
         while len(opened) > 1:
             _close(opened)
         return opened[0].close()
@@ -149,7 +149,7 @@ class Tree:
         return f"<Tree {self}>"
 
 
-class _Open:
+class _OpenNode:
     """A node whose right end has not been reached."""
 
     __slots__ = ("children", "end", "name", "position", "start")
@@ -169,14 +169,14 @@ class _Open:
         return Tree(self.name, tuple(self.children))
 
 
-def _close(opened: list[_Open]) -> None:
+def _close(opened: list[_OpenNode]) -> None:
     """Close the lowest open node and hang it from the one above."""
     tree = opened.pop().close()
     opened[-1].children.append(tree)
     opened[-1].position = tree.end
 
 
-def _crossing(above: _Open, start: int, end: int, types: tuple[str, ...]) -> str:
+def _crossing(above: _OpenNode, start: int, end: int, types: tuple[str, ...]) -> str:
     return (
         f"entities [{above.start}, {above.end}) {'+'.join(above.name.types)} and [{start}, {end}) {'+'.join(types)}"
         " cross; no tree holds both, so remove one or set the fewest aside"

@@ -52,14 +52,6 @@ def test_a_run_is_one_line_and_is_not_repeated(spancat: ModuleType) -> None:
     assert not any(spancat.piped(spancat.loaded(run, threshold=1.1), sentences))
 
 
-def test_a_subset_keeps_the_order_of_the_corpus_and_grows(spancat: ModuleType) -> None:
-    sentences = sample.sentences()
-    small, large = (spancat.subset(sentences, size) for size in (5, 30))
-    assert len(small) == 5
-    assert large == [sentence for sentence in sentences if sentence in large]
-    assert [sentence for sentence in large if sentence in small] == small
-
-
 def test_more_threads_than_one_are_refused(spancat: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OMP_NUM_THREADS", "2")
     with pytest.raises(SystemExit, match="OMP_NUM_THREADS"):

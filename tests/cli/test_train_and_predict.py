@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from huggingface_hub import ModelCard
 from typer.testing import CliRunner
 
 from nestag.cli import app
@@ -62,6 +63,13 @@ def test_the_model_card_says_what_it_is(model: Path) -> None:
     assert "| ≥ 1 | 100.00 " in card
     assert "| learning_rate | 0.003 |" in card
     assert "transformers" in card
+
+
+def test_the_hub_reads_the_scores_of_the_model_card(model: Path) -> None:
+    data = ModelCard.load(model / "README.md").data
+    assert (data.library_name, data.pipeline_tag) == ("nestag", "token-classification")
+    found = [(one.dataset_name, one.metric_type, one.metric_value) for one in data.eval_results or ()]
+    assert found == [(split, name, 1.0) for split in ("dev", "test") for name in ("precision", "recall", "f1")]
 
 
 def test_predict_tags_a_corpus(model: Path, files: Files, tmp_path: Path) -> None:

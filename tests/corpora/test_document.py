@@ -21,7 +21,7 @@ from nestag.corpora.document import (
     sentences_at,
     sentences_of,
 )
-from nestag.corpora.format import Boundaries, Options, Tokenizer
+from nestag.corpora.format import Boundaries, Options, TokenizerName
 from nestag.corpora.report import Report
 from nestag.corpora.segment import given_words, grouped, laid_out, segments, split_before
 from nestag.data import Entity, Sentence
@@ -33,7 +33,7 @@ ODD = "a bB.!?,-'\t\n\r\x0b\x1c\x85\x00\u00a0\u00e9e\u0301\u200b\u200d\u2028\u20
 TEXTS = st.text(st.one_of(st.sampled_from(ODD), st.characters(exclude_categories=("Cs",))), max_size=60)
 TYPES = st.sampled_from(["PER", "ORG", "a b", "x\ty", "+'-\u2028"])
 patient = settings(deadline=None, max_examples=60)  # the first call loads spaCy
-TOKENIZERS: tuple[Tokenizer, ...] = ("spacy", "whitespace")
+TOKENIZERS: tuple[TokenizerName, ...] = ("spacy", "whitespace")
 
 
 @st.composite
@@ -62,7 +62,7 @@ def back(document: Document, options: Options, report: Report | None = None) -> 
 @patient
 @given(documents(), st.sampled_from(TOKENIZERS), st.sampled_from(["en", "xx", "zh"]))
 def test_documents_come_back_exactly_when_tokens_may_be_split(
-    document: Document, tokenizer: Tokenizer, language: str
+    document: Document, tokenizer: TokenizerName, language: str
 ) -> None:
     report = Report()
     again = back(document, Options(tokenizer, language, "split"), report)
@@ -81,7 +81,7 @@ def test_documents_come_back_exactly_when_tokens_may_be_split(
 
 @patient
 @given(documents(), st.sampled_from(TOKENIZERS))
-def test_widened_spans_hold_what_they_held(document: Document, tokenizer: Tokenizer) -> None:
+def test_widened_spans_hold_what_they_held(document: Document, tokenizer: TokenizerName) -> None:
     report = Report()
     again = back(document, Options(tokenizer, "xx"), report)
     assert again.text == document.text
@@ -97,7 +97,7 @@ def test_widened_spans_hold_what_they_held(document: Document, tokenizer: Tokeni
 
 @patient
 @given(documents(), st.sampled_from(TOKENIZERS))
-def test_sentences_part_the_text(document: Document, tokenizer: Tokenizer) -> None:
+def test_sentences_part_the_text(document: Document, tokenizer: TokenizerName) -> None:
     sentences = list(sentences_of(document, Options(tokenizer, "xx"), Report()))
     assert "".join(sentence.origin.text for sentence in sentences if sentence.origin) == document.text
     for sentence in sentences:

@@ -131,12 +131,18 @@ def test_pipes_are_read_by_one_process(tmp_path: Path, monkeypatch: pytest.Monke
     assert [workers_for("file", name) for name in ("file", "pipe", "-", "no-such-file")] == [2, 1, 1, 1]
 
 
-def test_only_large_files_are_worth_processes(files: tuple[str, str], tmp_path: Path) -> None:
+def test_only_large_files_are_worth_processes(
+    files: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert workers_for(*files) == 1
     assert workers_for("-", files[1]) == 1
-    with open(tmp_path / "large", "wb") as stream:
-        stream.truncate(LARGE)
-    assert workers_for(str(tmp_path / "large"), files[1]) >= 1
+    for cores, size, workers in ((4, LARGE, 4), (4, LARGE - 1, 1), (40, LARGE, 16)):
+        with open(tmp_path / "large", "wb") as stream:
+            stream.truncate(size)
+        monkeypatch.setattr(os, "sched_getaffinity", lambda _, cores=cores: set(range(cores)), raising=False)
+        (tmp_path / "empty").write_bytes(b"")
+        assert workers_for(str(tmp_path / "large"), str(tmp_path / "empty")) == workers
+    assert LARGE == 2**25
 
 
 def test_judges_join_whatever_their_types(files: tuple[str, str]) -> None:

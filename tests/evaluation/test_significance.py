@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from nestag.errors import DataError
 from nestag.evaluation.score import Score, macro, total
-from nestag.evaluation.significance import DRAWS, WITHIN, compare, intervals
+from nestag.evaluation.significance import AT_ONCE, DRAWS, SWAPS, WITHIN, compare, intervals
 from nestag.evaluation.tally import CELLS, COLUMNS, GROUPS, Counts, GroupCounts, group_of
 
 
@@ -21,6 +21,19 @@ def counts(rows: list[list[int]]) -> Counts:
 def random_rows(rng: random.Random, size: int, right: float) -> list[list[int]]:
     """One gold and one predicted entity a sentence, right with a probability."""
     return [[hit, 1, 1, hit] for hit in (int(rng.random() < right) for _ in range(size))]
+
+
+def test_the_figures_that_the_documentation_names() -> None:
+    assert (DRAWS, SWAPS, WITHIN) == (1_000, 10_000, (2.5, 97.5))
+    assert DRAWS % AT_ONCE == SWAPS % AT_ONCE == 0  # or more would be drawn than are counted
+    assert (GROUPS, CELLS) == (2**14, 2**21)
+
+
+def test_the_least_chance_is_one_in_all_swaps_and_what_was_seen() -> None:
+    right, wrong = counts([[1, 1, 1, 1]] * 60), counts([[0, 1, 1, 0]] * 60)
+    found = compare(right, wrong)
+    assert found.randomization == 1 / 10_001
+    assert (found.first, found.second, found.difference, found.interval, found.bootstrap) == (1, 0, 1, (1, 1), 0)
 
 
 def test_an_interval_covers_the_truth_about_19_times_of_20() -> None:

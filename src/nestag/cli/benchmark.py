@@ -13,16 +13,18 @@ from nestag.corpora.corpus import Corpus
 
 def benchmark(
     *,
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="A folder that training made, or a name on the hub.")],
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model folder, or a name on the hub.")],
     source: Annotated[str, typer.Argument(metavar="CORPUS", help="Sentences to tag, in any format.")],
-    times: Annotated[int, typer.Option(min=1, help="How often the corpus is read.")] = 1,
-    device: Annotated[str | None, typer.Option(metavar="D", help="cpu, cuda or cuda:1; else a GPU if any.")] = None,
-    float32: Annotated[bool, typer.Option("--float32", help="No bfloat16, even where a GPU has it.")] = False,
-    threads: Annotated[int | None, typer.Option(min=1, help="Threads of the processor; else as torch chooses.")] = None,
+    times: Annotated[int, typer.Option(min=1, help="How often to repeat the corpus.")] = 1,
+    device: Annotated[
+        str | None, typer.Option(metavar="D", help="cpu, cuda or cuda:1 (default: a GPU if there is one).")
+    ] = None,
+    float32: Annotated[bool, typer.Option("--float32", help="Use float32 even if the GPU supports bfloat16.")] = False,
+    threads: Annotated[int | None, typer.Option(min=1, help="CPU threads (default: torch's choice).")] = None,
     format: From = None,
     reading: Reading,
 ) -> None:
-    """Measure the stages of tagging, the bare encoder on the same batches, and the ratio, in one run."""
+    """Measure the stages of tagging beside the bare encoder on the same batches, in one run."""
     hush()
     import torch
 

@@ -2,8 +2,8 @@
 
 0     it went well
 1     the answer is no
-2     something that the user can mend; one line says where, why and what to do
-70    a mistake of ours; a short report says what to send us
+2     something that the user can fix; one line says where, why and what to do
+70    a bug in nestag; a short report says what to send us
 129   stopped by SIGHUP; 130 by SIGINT, 143 by SIGTERM
 141   whoever reads the output has gone
 """
@@ -67,7 +67,7 @@ def run(app: Callable[[], object]) -> int:
 
 
 def code_of(error: BaseException) -> int:
-    """Tell what went wrong, and say which exit code that is."""
+    """Print what went wrong and return the exit code."""
     if isinstance(error, BrokenPipeError):
         return NO_READER
     if isinstance(error, KeyboardInterrupt):
@@ -82,7 +82,7 @@ def code_of(error: BaseException) -> int:
 
 
 def mendable(error: BaseException) -> str:
-    """What the user can mend, in a line; empty if it is a mistake of ours."""
+    """What the user can fix, in a line; empty if it is a bug in nestag."""
     if isinstance(error, NestagError):
         return str(error)
     if isinstance(error, MemoryError):
@@ -94,7 +94,7 @@ def mendable(error: BaseException) -> str:
 
 
 def report_of(error: BaseException) -> list[str]:
-    """What somebody needs to know who is to mend a mistake of ours."""
+    """What is needed to fix a bug in nestag."""
     return [
         "nestag: this is a mistake in nestag, not in what you did; please report it with these lines",
         f"  nestag {nestag.__version__}, Python {platform.python_version()}, {platform.platform()}",

@@ -11,16 +11,17 @@ from typing import Annotated
 import typer
 
 from nestag.cli.output import show
-from nestag.cli.splits import From, Reading, Split
+from nestag.cli.splits import From, Reading, SplitFile
 from nestag.cli.terminal import progress, tell
-from nestag.cli.written import writer_of
+from nestag.cli.writers import writer_of
 from nestag.corpora.format import Format
 from nestag.corpora.labelling import Tally, nesting, place_of
 from nestag.corpora.registry import format_for, format_named, format_of
 from nestag.corpora.report import Report, describe
+from nestag.corpora.splits import SPLITS
 from nestag.crossing import crossing_pairs
 from nestag.data import Sentence
-from nestag.diagnosis.splitting import SPLITS, Key, Load, by_document, by_sentence, loads_of, stratified, sum_of
+from nestag.diagnosis.splitting import Load, UnitName, by_document, by_sentence, loads_of, stratified, sum_of
 from nestag.errors import DataError, InputError
 from nestag.files import is_stream, writing_together
 from nestag.tables import Form, Percent, Row, Section, Table
@@ -35,18 +36,18 @@ class Crossing(StrEnum):
 
 
 class Unit(StrEnum):
-    """What is never torn apart by a split."""
+    """What a split keeps together."""
 
     DOCUMENT = "document"
     SENTENCE = "sentence"
 
 
 UNITS = {Unit.DOCUMENT: by_document, Unit.SENTENCE: by_sentence}
-To = Annotated[str | None, typer.Option("--to", metavar="FORMAT", help="The format written, if it must be said.")]
+To = Annotated[str | None, typer.Option("--to", metavar="FORMAT", help="The output format, if it cannot be guessed.")]
 
 
 class Listing(Report):
-    """A report that tells every finding as it comes."""
+    """A report that prints every finding as it comes."""
 
     def add(self, kind: str, place: str, what: str) -> None:
         """Count and tell."""
@@ -55,18 +56,20 @@ class Listing(Report):
 
 
 def convert(
-    source: Annotated[str, typer.Argument(metavar="IN", help="A file or folder; .gz is unpacked, - is a pipe.")],
-    target: Annotated[str, typer.Argument(metavar="OUT", help="Where to write; .gz packs, - is a pipe.")],
+    source: Annotated[str, typer.Argument(metavar="IN", help="A file or folder, also .gz; - is standard input.")],
+    target: Annotated[
+        str, typer.Argument(metavar="OUT", help="The output file; .gz is compressed, - is standard output.")
+    ],
     *,
     read_as: From = None,
     write_as: To = None,
     crossing: Annotated[
         Crossing, typer.Option(help="Crossing entities: stop at the first, keep them, or set the fewest aside.")
     ] = Crossing.KEEP,
-    listed: Annotated[bool, typer.Option("--list", help="Tell every finding, not just how many there were.")] = False,
+    listed: Annotated[bool, typer.Option("--list", help="List every finding, not only the counts.")] = False,
     reading: Reading,
 ) -> None:
-    """Write a corpus in another format; whatever cannot be kept as it was is counted on the error stream.
+    """Write a corpus in another format; whatever cannot be represented there is counted on the error stream.
 
     The formats are bioc, bioc-json, brackets, brat, cas, columns, conllu, doccano, dygie, gliner, jsonl, labelstudio,
     nner, oneie, parquet, prodigy, pubtator, spacy, spacy2, spert, text, w2ner and webanno; a file's suffix and content
@@ -121,21 +124,21 @@ def refused(sentences: Iterable[Sentence], source: str) -> Iterator[Sentence]:
 
 
 def split(
-    source: Annotated[str, typer.Argument(metavar="IN", help="A file or folder; .gz is unpacked.")],
+    source: Annotated[str, typer.Argument(metavar="IN", help="A file or folder, also .gz.")],
     output: Annotated[str, typer.Option("-o", "--output", metavar="DIR", help="The folder to write into.")],
     *,
-    shares: Annotated[str, typer.Option(metavar="A/B/C", help="How much goes to train, dev and test.")] = "70/15/15",
-    seed: Annotated[int, typer.Option(help="Another seed gives other splits.")] = 0,
-    by: Annotated[Unit, typer.Option(help="What is never torn apart.")] = Unit.DOCUMENT,
+    shares: Annotated[str, typer.Option(metavar="A/B/C", help="The percentages of train, dev and test.")] = "70/15/15",
+    seed: Annotated[int, typer.Option(help="The random seed.")] = 0,
+    by: Annotated[Unit, typer.Option(help="What is kept together.")] = Unit.DOCUMENT,
     read_as: From = None,
     write_as: To = None,
     reading: Reading,
 ) -> None:
-    """Part a corpus into train, dev and test, document by document, so that every type has its share in each."""
+    """Split a corpus into train, dev and test by document, with every type in proportion."""
     if is_stream(source):
         raise InputError("a split reads its input more than once; save it to a file first", source)
     wanted = shares_from(shares)
-    corpus = Split("corpus", source, read_as, reading.options)
+    corpus = SplitFile("corpus", source, read_as, reading.options)
     writing = format_named(write_as) if write_as else format_of(source, read_as)
     writer_of(writing)
     report = Report()
@@ -157,7 +160,7 @@ def split(
 
 
 def shares_from(text: str) -> list[float]:
-    """Three shares, of which one or two may be nothing.
+    """Three shares, of which one or two may be 0.
 
     >>> shares_from("80/10/10")
     [80.0, 10.0, 10.0]
@@ -187,7 +190,7 @@ def targets_in(folder: Path, source: str, format: Format, same: bool) -> list[Pa
 
 
 def part_of(
-    corpus: Split, unit: Callable[[Sentence, int], Key], places: Mapping[Key, int], number: int
+    corpus: SplitFile, unit: Callable[[Sentence, int], UnitName], places: Mapping[UnitName, int], number: int
 ) -> Iterator[Sentence]:
     """The sentences of one split, in the order of the corpus."""
     return (
@@ -195,7 +198,7 @@ def part_of(
     )  # fmt: skip
 
 
-def split_table(loads: Mapping[Key, Load], places: Mapping[Key, int]) -> Table:
+def split_table(loads: Mapping[UnitName, Load], places: Mapping[UnitName, int]) -> Table:
     """What each split got, and in percent."""
     held = [sum_of(loads[key] for key, place in places.items() if place == number) for number in range(len(SPLITS))]
     total = sum_of(held)

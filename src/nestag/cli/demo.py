@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, get_args
+from typing import Annotated
 
 import typer
 
@@ -72,10 +72,11 @@ def train_and_tag(folder: str) -> None:
     from nestag import sample
     from nestag.cli.draw import nested
     from nestag.cli.train import one, summary
+    from nestag.corpora.splits import SPLITS
     from nestag.recognizer import NestedNER
     from nestag.training.recipe import load_recipe
 
-    splits = {name: sample.sentences(name) for name in get_args(sample.Split)}
+    splits: dict[str, list[Sentence]] = {name: sample.sentences(name) for name in SPLITS}
     told = ", ".join(f"{len(found)} {name}" for name, found in splits.items())
     for line in ("", f"Training on the embedded corpus ({told} sentences) on this machine's processor:", ""):
         tell(line)

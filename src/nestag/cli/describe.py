@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from nestag.cli.output import Forms, show
-from nestag.cli.splits import From, Given, Reading, Split
+from nestag.cli.splits import From, Given, Reading, SplitFile
 from nestag.cli.terminal import tell
 from nestag.corpora.report import Report
 from nestag.diagnosis.coverage import coverage as covered_by
@@ -41,8 +41,8 @@ def stats(
         draw(found, plot)
 
 
-def counted(splits: Sequence[Split]) -> dict[str, Statistics]:
-    """The statistics of each split; what its reader had to change is told."""
+def counted(splits: Sequence[SplitFile]) -> dict[str, Statistics]:
+    """The statistics of each split; what its reader had to change is printed."""
     reports = {split.name: Report() for split in splits}
     found = describe({split.name: split.read(reports[split.name]) for split in splits})
     for name, report in reports.items():
@@ -59,7 +59,7 @@ def coverage(
     format: From = None,
     reading: Reading,
 ) -> None:
-    """Count the labels that a training split teaches, in each encoding, and what other splits need beyond them."""
+    """Count the labels of a training split in each encoding, and those that other splits need beyond them."""
     form, splits = forms.chosen, given.splits(format, reading, twice=True)
     teacher = next((split for split in splits if split.name == TRAIN), None)
     if teacher is None:

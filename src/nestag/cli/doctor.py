@@ -16,7 +16,7 @@ from nestag.cli.splits import From, Given, Reading
 from nestag.cli.terminal import hush, tell
 from nestag.corpora.report import Report
 from nestag.data import Sentence
-from nestag.diagnosis.doctor import Diagnosis, Limits, Patient, Severity, examine
+from nestag.diagnosis.doctor import Diagnosis, Patient, Severity, Thresholds, examine
 from nestag.diagnosis.statistics import TRAIN
 from nestag.diagnosis.symptoms import Measure
 from nestag.errors import InputError, MissingExtraError
@@ -34,27 +34,29 @@ def doctor(
     *,
     given: Given,
     encoder: Annotated[
-        str | None, typer.Option(metavar="DIR", help="Count subwords as the encoder saved there does.")
+        str | None, typer.Option(metavar="DIR", help="Count subwords with the tokenizer saved there.")
     ] = None,
     longest: Annotated[
         int | None,
-        typer.Option("--max-length", min=1, help="The longest sentence that fits; else as the encoder says, or 512."),
+        typer.Option(
+            "--max-length", min=1, help="The longest sentence in subwords (default: the encoder's maximum, or 512)."
+        ),
     ] = None,
-    rare: Annotated[int, typer.Option(min=1, help="Types with fewer examples are reported.")] = Limits.rare,
+    rare: Annotated[int, typer.Option(min=1, help="Types with fewer examples are reported.")] = Thresholds.rare,
     json: Json = False,
     format: From = None,
     reading: Reading,
 ) -> None:
-    """Look for what would go wrong in training, and say what to do; exit code 1 if training should not start."""
+    """Check a corpus for problems before training and say how to fix them; exit code 1 if training should not start."""
     splits = given.splits(format, reading, twice=True)
-    measure, limit = subwords_of(encoder) if encoder else (None, Limits.sentence)
+    measure, limit = subwords_of(encoder) if encoder else (None, Thresholds.sentence)
     patients: dict[str, Patient] = {}
     counts: dict[str, Count] = {}
     for split in splits:
         report = Report()
         counts[split.name] = Count()
         patients[split.name] = Patient(split.path, counts[split.name].counting(split.opener(report)), report)
-    found = examine(patients, Limits(rare=rare, sentence=longest or limit), measure)
+    found = examine(patients, Thresholds(rare=rare, sentence=longest or limit), measure)
     for note in (note for patient in patients.values() for note in patient.report.notes):
         tell(note)
     plan = planned(counts.get(TRAIN))
@@ -71,7 +73,7 @@ class Count:
     words: int = 0
 
     def counting(self, read: Callable[[], Iterable[Sentence]]) -> Callable[[], Iterator[Sentence]]:
-        """The same reader, which counts once."""
+        """The same reader, counting on its first pass."""
 
         def counted() -> Iterator[Sentence]:
             first = not self.sentences
@@ -120,7 +122,7 @@ def positions_of(path: str) -> int:
         found = json_lib.loads((Path(path) / "config.json").read_text(encoding="utf-8"))["max_position_embeddings"]
         return int(found)
     except (OSError, ValueError, KeyError, TypeError):
-        return Limits.sentence
+        return Thresholds.sentence
 
 
 def as_json(found: Sequence[Diagnosis], plan: TrainingPlan | None) -> str:
@@ -138,7 +140,7 @@ def as_json(found: Sequence[Diagnosis], plan: TrainingPlan | None) -> str:
 
 
 def as_text(found: Sequence[Diagnosis], plan: TrainingPlan | None) -> str:
-    """The findings for people, and what they come to."""
+    """The findings for people, and a summary."""
     lines = [line for finding in found for line in (*_lines(finding), "")]
     counts = Counter(finding.severity for finding in found)
     told = ", ".join(f"{counts[s]} {s}{'s' * (counts[s] != 1)}" for s in Severity if counts[s])

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.text import Text
 
 from nestag.cli.output import Forms, show
-from nestag.cli.splits import Reading, Split
+from nestag.cli.splits import Reading, SplitFile
 from nestag.cli.terminal import progress, tell
 from nestag.corpora.registry import format_of
 from nestag.corpora.report import Report
@@ -37,7 +37,7 @@ WIDTH = 100
 
 
 class Match(StrEnum):
-    """How sentences find their partners."""
+    """How sentences are matched."""
 
     AUTO = "auto"
     ID = "id"
@@ -45,7 +45,7 @@ class Match(StrEnum):
 
 
 class TableName(StrEnum):
-    """A table that may be asked for alone."""
+    """A table that can be printed alone."""
 
     OVERALL = "overall"
     TYPES = "types"
@@ -58,17 +58,19 @@ class TableName(StrEnum):
 
 
 def evaluate(
-    gold: Annotated[str, typer.Argument(metavar="GOLD", help="The annotated file, in any format; - is a pipe.")],
+    gold: Annotated[
+        str, typer.Argument(metavar="GOLD", help="The annotated file, in any format; - is standard input.")
+    ],
     predicted: Annotated[str, typer.Argument(metavar="PRED", help="The same sentences with predicted entities.")],
     *,
     train: Annotated[
-        str | None, typer.Option(metavar="FILE", help="The training corpus: score entities it has and has not apart.")
+        str | None, typer.Option(metavar="FILE", help="The training corpus: score seen and unseen entities separately.")
     ] = None,
     against: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Another prediction: say whether the two differ.")
+        str | None, typer.Option(metavar="FILE", help="Another prediction: test whether the two differ significantly.")
     ] = None,
     by: Annotated[
-        Match, typer.Option(help="How sentences are matched; auto is in order, and by id where ids differ.")
+        Match, typer.Option(help="How sentences are matched; auto matches in order, or by id if ids differ.")
     ] = Match.AUTO,
     paper: Annotated[
         bool, typer.Option("--paper", help="Score depths as the code of the paper's authors does.")
@@ -77,36 +79,36 @@ def evaluate(
     table: Annotated[TableName | None, typer.Option(help="Print this table only.")] = None,
     forms: Forms,
     format: Annotated[str | None, typer.Option("--from", metavar="FORMAT", help="The format of all files.")] = None,
-    gold_format: Annotated[str | None, typer.Option(metavar="FORMAT", help="That of GOLD and --train.")] = None,
-    pred_format: Annotated[str | None, typer.Option(metavar="FORMAT", help="That of PRED and --against.")] = None,
+    gold_format: Annotated[str | None, typer.Option(metavar="FORMAT", help="The format of GOLD and --train.")] = None,
+    pred_format: Annotated[str | None, typer.Option(metavar="FORMAT", help="The format of PRED and --against.")] = None,
     reading: Reading,
 ) -> None:
-    """Score predicted entities against gold, in all and in parts, with 95 % intervals, and say what went wrong."""
+    """Score predicted entities against gold, overall and broken down, with 95 % intervals and a table of errors."""
     form = forms.chosen
     if table is TableName.COMPARISON and against is None:
         raise InputError("there is nothing to compare with; give another prediction with --against", "--table")
     if worst and (form not in (Form.text, Form.json) or (table and form is Form.json)):
         raise InputError("sentences are shown in the terminal, or in --json with all tables; drop --worst", "--worst")
     golden, guessed = gold_format or format, pred_format or format
-    files = Files(
-        Split("gold", gold, golden, reading.options),
-        Split("predicted", predicted, guessed, reading.options),
-        Split("train", train, golden, reading.options) if train else None,
-        Split("against", against, guessed, reading.options) if against else None,
+    files = ScoredFiles(
+        SplitFile("gold", gold, golden, reading.options),
+        SplitFile("predicted", predicted, guessed, reading.options),
+        SplitFile("train", train, golden, reading.options) if train else None,
+        SplitFile("against", against, guessed, reading.options) if against else None,
     )
     print_found(judged(files, by, worst), form, paper, table)
 
 
-class Files(NamedTuple):
+class ScoredFiles(NamedTuple):
     """What is read."""
 
-    gold: Split
-    predicted: Split
-    train: Split | None
-    against: Split | None
+    gold: SplitFile
+    predicted: SplitFile
+    train: SplitFile | None
+    against: SplitFile | None
 
 
-class Scoring(NamedTuple):
+class ScoredCorpus(NamedTuple):
     """What came out."""
 
     evaluation: Evaluation
@@ -114,7 +116,7 @@ class Scoring(NamedTuple):
     systems: tuple[str, str]  # what the two predictions are called
 
 
-def judged(files: Files, by: Match, worst: int) -> Scoring:
+def judged(files: ScoredFiles, by: Match, worst: int) -> ScoredCorpus:
     """The evaluation of a prediction, and how it compares with another; what readers had to change is told."""
     refuse_pipes(files)
     reports: dict[str, Report] = {}
@@ -125,15 +127,15 @@ def judged(files: Files, by: Match, worst: int) -> Scoring:
         for line in report.summary():
             tell(f"{path}: {line}")
     result = judge.result()
-    return Scoring(
+    return ScoredCorpus(
         replace(result, mistakes=replace(result.mistakes, worst=result.mistakes.worst[:worst])),
         compare(judge.counts(), other.counts()) if files.against else None,
         (files.predicted.path, files.against.path if files.against else ""),
     )
 
 
-def seen(judge: Judge, gold: Split, predicted: Split, by: Match, reports: dict[str, Report]) -> Judge:
-    """A judge that has seen two files: large ones in several processes, if they are such that it can be done."""
+def seen(judge: Judge, gold: SplitFile, predicted: SplitFile, by: Match, reports: dict[str, Report]) -> Judge:
+    """A judge that has seen two files; large ones are read by several processes if possible."""
     formats = {format_of(file.path, file.format).name for file in (gold, predicted) if not is_stream(file.path)}
     workers = workers_for(gold.path, predicted.path) if formats == {"jsonl"} and by is not Match.ID else 1
     in_order = by is Match.ORDER
@@ -146,7 +148,7 @@ def seen(judge: Judge, gold: Split, predicted: Split, by: Match, reports: dict[s
     return found.judge
 
 
-def refuse_pipes(files: Files) -> None:
+def refuse_pipes(files: ScoredFiles) -> None:
     """A pipe can be read only once, and gold is read again for another prediction."""
     pipes = [file.path for file in files if file and is_stream(file.path)]
     again = [files.gold.path] if files.against and files.gold.path in pipes else []
@@ -154,19 +156,19 @@ def refuse_pipes(files: Files) -> None:
         raise InputError("it would be read more than once; save it to a file first", path)
 
 
-def read(file: Split, reports: dict[str, Report]) -> Iterator[Sentence]:
+def read(file: SplitFile, reports: dict[str, Report]) -> Iterator[Sentence]:
     """The sentences of a file; only the first reading is reported."""
     report = None if file.path in reports else reports.setdefault(file.path, Report())
     return format_of(file.path, file.format).read(file.path, file.options, report)
 
 
-def pairs_of(gold: Split, predicted: Split, by: Match, reports: dict[str, Report]) -> Iterator[Pair]:
-    """Both files side by side, with a running count for whoever looks on."""
+def pairs_of(gold: SplitFile, predicted: SplitFile, by: Match, reports: dict[str, Report]) -> Iterator[Pair]:
+    """Pairs of sentences of both files, with a progress count."""
     sides = read(gold, reports), read(predicted, reports)
     return progress(matched(*sides, by.value, (gold.path, predicted.path)), f"scoring {predicted.path}")
 
 
-def print_found(found: Scoring, form: Form, paper: bool, only: TableName | None) -> None:
+def print_found(found: ScoredCorpus, form: Form, paper: bool, only: TableName | None) -> None:
     """Print all tables or one of them, and in a terminal the worst sentences."""
     console = Console(highlight=False, width=None if sys.stdout.isatty() else WIDTH)
     chosen = tables_of(found, form, paper, console.width)
@@ -181,7 +183,7 @@ def print_found(found: Scoring, form: Form, paper: bool, only: TableName | None)
         console.print(line, soft_wrap=True)
 
 
-def tables_of(found: Scoring, form: Form, paper: bool, width: int) -> dict[str, Table]:
+def tables_of(found: ScoredCorpus, form: Form, paper: bool, width: int) -> dict[str, Table]:
     """All tables by name, as the form wants them."""
     detail = Detail.NUMBERS if form in (Form.json, Form.csv) else Detail.FULL
     if form is Form.text:
@@ -193,8 +195,8 @@ def tables_of(found: Scoring, form: Form, paper: bool, width: int) -> dict[str, 
     return chosen
 
 
-def to_object(found: Scoring, chosen: Mapping[str, Table]) -> str:
-    """All that is known as one JSON object: the tables with their figures in percent, and the counts behind them."""
+def to_object(found: ScoredCorpus, chosen: Mapping[str, Table]) -> str:
+    """Everything as one JSON object: the tables with their figures in percent, and the counts behind them."""
     record = {
         "tables": {name: js.loads(to_json(table)) for name, table in chosen.items()},
         "evaluation": to_mapping(found.evaluation),

@@ -12,13 +12,14 @@ import nestag
 from nestag import sample
 from nestag.cli.boundary import guarded
 from nestag.cli.groups import grouped
-from nestag.cli.labels import By, Crossing, Keep, Policy
+from nestag.cli.labels import EncodingOption, Keep, OnCrossing, Policy
 from nestag.cli.splits import From
 from nestag.cli.terminal import hush, progress, tell
-from nestag.cli.written import writer_for
+from nestag.cli.writers import writer_for
 from nestag.corpora.labelling import Tally
 from nestag.corpora.registry import format_of
 from nestag.corpora.report import Report
+from nestag.corpora.splits import Split
 from nestag.encodings.base import Encoding
 from nestag.export import folder as exports
 from nestag.export.conll import Conll
@@ -26,7 +27,7 @@ from nestag.export.folder import Source
 from nestag.export.hf import HuggingFace
 from nestag.export.machamp import MaChAmp
 from nestag.export.recover import recovered
-from nestag.export.target import Split, Target
+from nestag.export.target import Target
 from nestag.files import PIPE
 
 app = typer.Typer(
@@ -37,49 +38,49 @@ app = typer.Typer(
 )
 
 
-class Labels(StrEnum):
+class LabelColumns(StrEnum):
     """How many columns a label takes."""
 
     joint = "joint"
     separate = "separate"
 
 
-class Unseen(StrEnum):
+class OnUnseen(StrEnum):
     """What to do with predicted labels that train lacks."""
 
     refuse = "refuse"
     allow = "allow"
 
 
-Folder = Annotated[str, typer.Argument(metavar="DIR", help="The folder to make.")]
-Train = Annotated[str, typer.Option(metavar="FILE", help="The corpus to train on; its labels are the vocabulary.")]
-Dev = Annotated[str, typer.Option(metavar="FILE", help="The corpus to choose a model by.")]
-Test = Annotated[str | None, typer.Option(metavar="FILE", help="The corpus to test on.")]
+Folder = Annotated[str, typer.Argument(metavar="DIR", help="The folder to create.")]
+TrainFile = Annotated[str, typer.Option(metavar="FILE", help="The corpus to train on; its labels are the vocabulary.")]
+DevFile = Annotated[str, typer.Option(metavar="FILE", help="The development corpus.")]
+TestFile = Annotated[str | None, typer.Option(metavar="FILE", help="The corpus to test on.")]
 
 
 @dataclass(frozen=True)
 class Corpora:
     """What is exported."""
 
-    train: Train
-    dev: Dev
-    test: Test = None
+    train: TrainFile
+    dev: DevFile
+    test: TestFile = None
 
-    def sources(self, format: str | None, crossing: Crossing) -> dict[Split, Source]:
+    def sources(self, format: str | None, crossing: OnCrossing) -> dict[Split, Source]:
         """The splits that there are, as exports take them."""
         paths: dict[Split, str | None] = {"train": self.train, "dev": self.dev, "test": self.test}
-        aside = crossing is Crossing.set_aside
+        aside = crossing is OnCrossing.set_aside
         return {split: Source(path, format, aside, progress) for split, path in paths.items() if path is not None}
 
 
 def machamp(
     directory: Folder,
     corpora: Corpora,
-    by: By = "rel",  # type: ignore[assignment]
+    by: EncodingOption = "rel",  # type: ignore[assignment]
     encoder: Annotated[str, typer.Option(metavar="NAME", help="The pretrained encoder.")] = MaChAmp.encoder,
-    epochs: Annotated[int, typer.Option(min=1, help="How long to train; MaChAmp's default is 20.")] = MaChAmp.epochs,
-    seed: Annotated[int, typer.Option(help="Of the random numbers.")] = MaChAmp.seed,
-    crossing: Policy = Crossing.error,
+    epochs: Annotated[int, typer.Option(min=1, help="Number of epochs; MaChAmp's own default is 20.")] = MaChAmp.epochs,
+    seed: Annotated[int, typer.Option(help="The random seed.")] = MaChAmp.seed,
+    crossing: Policy = OnCrossing.error,
     format: From = None,
 ) -> None:
     """Write what MaChAmp needs to train the paper's model: labels, the two configurations and the commands."""
@@ -90,11 +91,11 @@ def machamp(
 def conll(
     directory: Folder,
     corpora: Corpora,
-    by: By = "rel",  # type: ignore[assignment]
+    by: EncodingOption = "rel",  # type: ignore[assignment]
     labels: Annotated[
-        Labels, typer.Option(help="One column for the label, or one for each of n, c, u.")
-    ] = Labels.joint,
-    crossing: Policy = Crossing.error,
+        LabelColumns, typer.Option(help="One column for the label, or one for each of n, c, u.")
+    ] = LabelColumns.joint,
+    crossing: Policy = OnCrossing.error,
     format: From = None,
 ) -> None:
     """Write columns for Flair, spaCy and the like: a token and its label a line."""
@@ -104,8 +105,8 @@ def conll(
 def hf(
     directory: Folder,
     corpora: Corpora,
-    by: By = "rel",  # type: ignore[assignment]
-    crossing: Policy = Crossing.error,
+    by: EncodingOption = "rel",  # type: ignore[assignment]
+    crossing: Policy = OnCrossing.error,
     format: From = None,
 ) -> None:
     """Write a folder that Hugging Face's datasets opens for token classification."""
@@ -115,18 +116,24 @@ def hf(
 def back(
     directory: Annotated[str, typer.Argument(metavar="DIR", help="The export that the model was trained on.")],
     corpus: Annotated[
-        str, typer.Argument(metavar="CORPUS", help="What was predicted; its own entities do not matter.")
+        str, typer.Argument(metavar="CORPUS", help="The corpus that was predicted; its entities are ignored.")
     ],
-    predictions: Annotated[str, typer.Argument(metavar="PREDICTIONS", help="What the library wrote; - is a pipe.")],
-    output: Annotated[str, typer.Option("-o", "--output", metavar="OUT", help="Where to write; - is a pipe.")] = PIPE,
+    predictions: Annotated[
+        str, typer.Argument(metavar="PREDICTIONS", help="What the library wrote; - is standard input.")
+    ],
+    output: Annotated[
+        str, typer.Option("-o", "--output", metavar="OUT", help="The output file; - is standard output.")
+    ] = PIPE,
     naming: Annotated[
-        Keep, typer.Option(help="Of several names for one node, keep the first or the majority's.")
+        Keep, typer.Option(help="If a node gets several names, keep the first or the most frequent.")
     ] = Keep.first,
     unseen: Annotated[
-        Unseen, typer.Option(help="Predicted labels that train lacks: stop, or count and take them.")
-    ] = Unseen.refuse,
+        OnUnseen, typer.Option(help="Predicted labels that train lacks: stop, or count and accept them.")
+    ] = OnUnseen.refuse,
     format: From = None,
-    to: Annotated[str | None, typer.Option(metavar="FORMAT", help="The format written, if it must be said.")] = None,
+    to: Annotated[
+        str | None, typer.Option(metavar="FORMAT", help="The output format, if it cannot be guessed.")
+    ] = None,
 ) -> None:
     """Write a library's predictions as sentences with entities, repairing labels that describe no tree."""
     export = exports.read(directory)
@@ -143,13 +150,13 @@ def back(
 
 
 def onnx(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="A folder that training made, or a name on the hub.")],
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model folder, or a name on the hub.")],
     directory: Folder,
-    int8: Annotated[bool, typer.Option("--int8", help="Eight bits for each weight of the encoder.")] = False,
+    int8: Annotated[bool, typer.Option("--int8", help="Quantize the encoder's weights to 8 bits.")] = False,
     dev: Annotated[
-        str | None, typer.Option(metavar="FILE", help="A corpus to score it on; else what torch finds is right.")
+        str | None, typer.Option(metavar="FILE", help="A gold corpus to score on (default: torch's predictions).")
     ] = None,
-    max_loss: Annotated[float, typer.Option(min=0, help="Points of F1 that --int8 may cost.")] = 1.0,
+    max_loss: Annotated[float, typer.Option(min=0, help="The F1 points that --int8 may lose.")] = 1.0,
     format: From = None,
 ) -> None:
     """Write a model as an ONNX graph that runs without torch, checked against torch before it is kept."""

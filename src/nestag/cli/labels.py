@@ -23,7 +23,7 @@ from nestag.files import PIPE
 from nestag.vocabulary import Vocabulary
 
 
-class Crossing(StrEnum):
+class OnCrossing(StrEnum):
     """What to do with entities that overlap without nesting."""
 
     error = "error"
@@ -46,32 +46,37 @@ def _encoding(name: str) -> Encoding:
 
 _EXISTING = ", ".join(sorted(available()))
 Sentences = Annotated[
-    str, typer.Argument(metavar="IN", help="A corpus in any format; .gz is unpacked, - is a pipe of JSON Lines.")
+    str, typer.Argument(metavar="IN", help="A corpus in any format, also .gz; - reads JSON Lines from standard input.")
 ]
-Output = Annotated[str, typer.Option("-o", "--output", metavar="OUT", help="Where to write; .gz packs, - is a pipe.")]
-By = Annotated[Encoding, typer.Option("-e", "--encoding", metavar="E", parser=_encoding, help=f"One of {_EXISTING}.")]
-Policy = Annotated[Crossing, typer.Option(help="Crossing entities: stop at the first, or set the fewest aside.")]
+Output = Annotated[
+    str, typer.Option("-o", "--output", metavar="OUT", help="The output file; .gz is compressed, - is standard output.")
+]
+EncodingOption = Annotated[
+    Encoding, typer.Option("-e", "--encoding", metavar="E", parser=_encoding, help=f"One of {_EXISTING}.")
+]
+Policy = Annotated[OnCrossing, typer.Option(help="Crossing entities: stop at the first, or set the fewest aside.")]
 
 
 def encode(
     source: Sentences,
     *,
     output: Output = PIPE,
-    by: By = "rel",  # type: ignore[assignment]
-    crossing: Policy = Crossing.error,
+    by: EncodingOption = "rel",  # type: ignore[assignment]
+    crossing: Policy = OnCrossing.error,
     vocabulary: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Order same-span types as it says, and count unseen labels.")
+        str | None,
+        typer.Option(metavar="FILE", help="A vocabulary that orders same-span types; unseen labels are counted."),
     ] = None,
     format: From = None,
     reading: Reading,
 ) -> None:
-    """Write sentences as one label a word: token, n, c and u, tab-separated, a blank line after each sentence."""
+    """Encode sentences as one label per word: token, n, c and u, tab-separated, a blank line between sentences."""
     known = read_vocabulary(vocabulary) if vocabulary else None
     if known and known.encoding != by.name:
         raise InputError(f"the vocabulary is for {known.encoding}; use --encoding {known.encoding}", str(vocabulary))
     report = Report()
     sentences = _read(source, format, reading, report)
-    if crossing is Crossing.set_aside:
+    if crossing is OnCrossing.set_aside:
         sentences = nesting(sentences, source, report)
     tally = encode_file(progress(sentences, "encoding"), source, output, by, known)
     tell(f"encoded {tally.sentences:,} sentences, {tally.tokens:,} tokens, {tally.entities:,} entities as {by.name}")
@@ -82,14 +87,14 @@ def encode(
 
 
 def decode(
-    source: Annotated[str, typer.Argument(metavar="IN", help="A label file; .gz is unpacked, - is a pipe.")],
+    source: Annotated[str, typer.Argument(metavar="IN", help="A label file, also .gz; - is standard input.")],
     output: Output = PIPE,
-    by: By = "rel",  # type: ignore[assignment]
+    by: EncodingOption = "rel",  # type: ignore[assignment]
     naming: Annotated[
-        Keep, typer.Option(help="Of several names for one node, keep the first or the majority's.")
+        Keep, typer.Option(help="If a node gets several names, keep the first or the most frequent.")
     ] = Keep.first,
 ) -> None:
-    """Write labels as sentences with entities, repairing labels that describe no tree; the inverse of encode."""
+    """Decode labels into sentences with entities, repairing labels that describe no tree; the inverse of encode."""
     tally = decode_file(source, output, by, naming.value)
     tell(f"decoded {tally.sentences:,} sentences, {tally.tokens:,} tokens, {tally.entities:,} entities from {by.name}")
     tell(f"repaired {tally.repaired:,} labels in {tally.repaired_sentences:,} sentences")
@@ -99,15 +104,15 @@ def vocabulary(
     source: Sentences,
     *,
     output: Output = PIPE,
-    by: By = "rel",  # type: ignore[assignment]
-    crossing: Policy = Crossing.error,
+    by: EncodingOption = "rel",  # type: ignore[assignment]
+    crossing: Policy = OnCrossing.error,
     format: From = None,
     reading: Reading,
 ) -> None:
-    """Learn from a training corpus which labels there are, and how types over the same tokens are ordered."""
+    """Collect the labels of a training corpus, and the order of types over the same tokens."""
     report = Report()
     sentences = _read(source, format, reading, report)
-    if crossing is Crossing.set_aside:
+    if crossing is OnCrossing.set_aside:
         sentences = nesting(sentences, source, report)
     learned = Vocabulary.learn(progress(sentences, "learning"), by)
     write_vocabulary(learned, output)

@@ -13,7 +13,7 @@ import typer
 from nestag.cli.inputs import Apart, Input, inputs
 from nestag.cli.splits import From, Reading
 from nestag.cli.terminal import hush, progress, tell
-from nestag.cli.written import writer_for
+from nestag.cli.writers import writer_for
 from nestag.corpora.format import Options, Writer
 from nestag.corpora.registry import format_named
 from nestag.corpora.report import Report

@@ -11,7 +11,7 @@ from typing import Annotated, NamedTuple
 import typer
 
 from nestag.cli.terminal import progress
-from nestag.corpora.format import DEFAULT, Boundaries, Options, Tokenizer
+from nestag.corpora.format import DEFAULT, Boundaries, Options, TokenizerName
 from nestag.corpora.registry import format_of
 from nestag.corpora.report import Report
 from nestag.corpora.splits import ROLES, role_of, splits_in
@@ -21,13 +21,13 @@ from nestag.files import PIPE, is_stream
 
 
 class Words(StrEnum):
-    """How raw text becomes words."""
+    """How raw text is tokenized."""
 
     SPACY = "spacy"
     WHITESPACE = "whitespace"
 
 
-class Edges(StrEnum):
+class OnBoundary(StrEnum):
     """What happens to spans that begin or end inside a word."""
 
     WIDEN = "widen"
@@ -35,7 +35,7 @@ class Edges(StrEnum):
     REFUSE = "refuse"
 
 
-Files = Annotated[
+FilesArgument = Annotated[
     list[str] | None, typer.Argument(metavar="IN...", help="Files, or a folder that holds train, dev and test.")
 ]
 Train = Annotated[str | None, typer.Option(metavar="FILE", help="The training split.")]
@@ -49,16 +49,16 @@ Language = Annotated[
     str | None,
     typer.Option(metavar="CODE", help="Of raw text, as spaCy calls it, xx for any; else the model's, or en."),
 ]
-Borders = Annotated[Edges, typer.Option(help="Spans that end inside a word: widen them, split the word, or stop.")]
+Borders = Annotated[OnBoundary, typer.Option(help="Spans that end inside a word: widen them, split the word, or stop.")]
 Field = Annotated[str | None, typer.Option(metavar="NAME", help="The layer to read, where a file may hold several.")]
-Columns = Annotated[
+ColumnsOption = Annotated[
     str | None,
     typer.Option(metavar="1,4,...", help="The columns of tokens and of tags, counted from 1; -1 is the last."),
 ]
-SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Set records that cannot be read aside, and count them.")]
+SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Skip records that cannot be read, and count them.")]
 
 
-class Split(NamedTuple):
+class SplitFile(NamedTuple):
     """A corpus to read, and what to call it."""
 
     name: str
@@ -67,7 +67,7 @@ class Split(NamedTuple):
     options: Options = Options()
 
     def read(self, report: Report | None = None) -> Iterator[Sentence]:
-        """Its sentences, with a running count for whoever looks on."""
+        """Its sentences, with a progress count."""
         chosen = format_of(self.path, self.format)
         return progress(chosen.read(self.path, self.options, report), f"reading {self.name}")
 
@@ -96,13 +96,13 @@ def columns_from(text: str) -> tuple[int, ...]:
 
 @dataclass(frozen=True)
 class Reading:
-    """How to read what a format alone does not say."""
+    """Options for reading a corpus that its format leaves open."""
 
     tokenizer: Cutter = None
     language: Language = None
-    boundaries: Borders = Edges.WIDEN
+    boundaries: Borders = OnBoundary.WIDEN
     field: Field = None
-    columns: Columns = None
+    columns: ColumnsOption = None
     skip_bad: SkipBad = False
 
     @property
@@ -112,7 +112,7 @@ class Reading:
 
     def options_for(self, usual: Options) -> Options:
         """The same, with words and language as usual where nothing else was asked for."""
-        cutter: Tokenizer = self.tokenizer.value if self.tokenizer else usual.tokenizer
+        cutter: TokenizerName = self.tokenizer.value if self.tokenizer else usual.tokenizer
         edges: Boundaries = self.boundaries.value
         columns = None if self.columns is None else columns_from(self.columns)
         return Options(cutter, self.language or usual.language, edges, self.field, columns, self.skip_bad)
@@ -122,19 +122,21 @@ class Reading:
 class Given:
     """The corpora that a command is given."""
 
-    files: Files = None
+    files: FilesArgument = None
     train: Train = None
     dev: Dev = None
     test: Test = None
 
-    def splits(self, format: str | None, reading: Reading, twice: bool = False) -> list[Split]:
+    def splits(self, format: str | None, reading: Reading, twice: bool = False) -> list[SplitFile]:
         """What is to be read; `twice` refuses pipes, which can be read only once."""
         options = reading.options
         roles = {"train": self.train, "dev": self.dev, "test": self.test}
-        found = [Split(role, path, format, options) for role, path in roles.items() if path is not None]
+        found = [SplitFile(role, path, format, options) for role, path in roles.items() if path is not None]
         for path in self.files or ():
             inside = splits_in(path)
-            found += [Split(name, file, format, options) for name, file in (inside or {name_of(path): path}).items()]
+            found += [
+                SplitFile(name, file, format, options) for name, file in (inside or {name_of(path): path}).items()
+            ]
         if not found:
             raise InputError("nothing to read; give files, a folder, or --train, --dev and --test", "command line")
         once = next((split.path for split in found if is_stream(split.path)), None)
@@ -148,7 +150,7 @@ def name_of(path: str) -> str:
     return (None if path == PIPE else role_of(Path(path))) or path
 
 
-def named_apart(splits: Sequence[Split]) -> list[Split]:
+def named_apart(splits: Sequence[SplitFile]) -> list[SplitFile]:
     """The splits in the order train, dev, test, others; those that would share a name are called by their paths."""
     names = [split.name for split in splits]
     apart = [split if names.count(split.name) == 1 else split._replace(name=split.path) for split in splits]

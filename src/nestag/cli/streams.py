@@ -51,7 +51,7 @@ def flush_output() -> OSError | None:
 
 
 def tell(message: str) -> None:
-    """A line for the person, not for the pipe; nothing happens if the error stream does not work."""
+    """Print a line on the error stream, if that works."""
     with suppress(OSError):
         typer.echo(message, err=True)
 

@@ -1,4 +1,4 @@
-"""What commands show to the person at the terminal: lines and progress on the error stream, nothing of others."""
+"""Lines and progress on the error stream; messages of libraries are kept away."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ EVERY = 1_000
 
 
 def tell(message: str) -> None:
-    """A line for the person, not for the pipe; it may hold names and texts from outside."""
+    """Print a line on the error stream; it may hold text from outside."""
     tell_as_it_is(visible(message))
 
 
@@ -33,7 +33,7 @@ def hush() -> None:
 
 
 def progress(items: Iterable[T], what: str) -> Iterator[T]:
-    """The items as they are, with a running count on the error stream if a person looks at it."""
+    """The items unchanged, with a progress count on the error stream if it is a terminal."""
     if sys.stderr is None or not sys.stderr.isatty():
         yield from items
         return

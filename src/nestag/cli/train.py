@@ -27,13 +27,17 @@ if TYPE_CHECKING:
 def train(
     *,
     training: Annotated[str, typer.Option("--train", metavar="FILE", help="The training corpus, in any format.")],
-    dev: Annotated[str, typer.Option(metavar="FILE", help="The corpus by which the best weights are chosen.")],
-    output: Annotated[str, typer.Option("-o", "--output", metavar="DIR", help="Where the model goes.")],
+    dev: Annotated[
+        str, typer.Option(metavar="FILE", help="The development corpus; the best weights are chosen by its F1.")
+    ],
+    output: Annotated[str, typer.Option("-o", "--output", metavar="DIR", help="The folder to save the model in.")],
     test: Annotated[str | None, typer.Option(metavar="FILE", help="A corpus to report scores on at the end.")] = None,
     encoder: Annotated[
-        str | None, typer.Option(metavar="E", help="minilm, a folder, or a name on the hub; else the recipe's.")
+        str | None, typer.Option(metavar="E", help="minilm, a folder, or a name on the hub (default: the recipe's).")
     ] = None,
-    encoding: Annotated[str | None, typer.Option(metavar="E", help="abs, rel, dyn or 4tg; else the recipe's.")] = None,
+    encoding: Annotated[
+        str | None, typer.Option(metavar="E", help="abs, rel, dyn or 4tg (default: the recipe's).")
+    ] = None,
     recipe: Annotated[str, typer.Option(metavar="R", help="default, paper, or a .toml file.")] = "default",
     settings: Annotated[
         list[str] | None,
@@ -52,7 +56,7 @@ def train(
             metavar="NAME", help="Send losses and scores to tensorboard, wandb or mlflow; may be given again."
         ),
     ] = None,
-    cpu: Annotated[bool, typer.Option("--cpu", help="Use the processor even if there is a GPU.")] = False,
+    cpu: Annotated[bool, typer.Option("--cpu", help="Train on the CPU even if there is a GPU.")] = False,
     format: From = None,
     reading: Reading,
 ) -> None:
@@ -74,7 +78,7 @@ def train(
 
 
 @dataclass(frozen=True)
-class Row:
+class SeedScores:
     """How a run ended."""
 
     seed: int
@@ -88,7 +92,7 @@ def one(
     seed: int,
     report_to: Sequence[str],
     cpu: bool,
-) -> Row:
+) -> SeedScores:
     """One run, with a progress bar, and its model card."""
     from nestag.files import writing
     from nestag.training.advice import advice
@@ -98,7 +102,7 @@ def one(
 
     if not is_first():
         run_training(splits["train"], splits["dev"], output, recipe, seed=seed, use_cpu=cpu)
-        return Row(seed, {})
+        return SeedScores(seed, {})
     bar = ProgressBar(f"seed {seed}")
     try:
         with bar:
@@ -117,18 +121,18 @@ def one(
     with writing(Path(output) / "README.md") as stream:
         stream.write(card(Path(output).name, recipe, seed, dict(splits), dict(predicted)))
     scores = {name: score([s.entities for s in splits[name]], found) for name, found in predicted.items()}
-    return Row(seed, scores)
+    return SeedScores(seed, scores)
 
 
 def read(name: str, path: str, format: str | None, reading: Reading) -> Corpus:
-    """A corpus in any format; what could not be kept as it was is said."""
+    """A corpus in any format; what had to be changed is printed."""
     corpus = Corpus.read(path, format, reading.options)
     for line in corpus.report.summary():
         tell(f"{name}: {line}")
     return corpus
 
 
-def summary(rows: Sequence[Row]) -> list[str]:
+def summary(rows: Sequence[SeedScores]) -> list[str]:
     """A line for each run and split, and the mean and deviation of several."""
     lines = [f"seed {row.seed} {name:5} {shown(found)}" for row in rows for name, found in row.scores.items()]
     if len(rows) > 1:
@@ -170,7 +174,7 @@ def _setting(text: str) -> tuple[str, str]:
 
 
 class ProgressBar:
-    """What was planned, a bar with the loss and F1 on dev, and a line for each scoring, on the error stream."""
+    """The plan, a progress bar with loss and dev F1, and a line for each scoring, on the error stream."""
 
     def __init__(self, title: str) -> None:
         from rich.console import Console
@@ -190,7 +194,7 @@ class ProgressBar:
         return self.show
 
     def show(self, progress: Progress) -> None:
-        """Show where the run stands."""
+        """Show the state of the run."""
         from nestag.training.plan import described
 
         self.last = progress

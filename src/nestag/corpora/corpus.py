@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from nestag.corpora.format import DEFAULT, Boundaries, Options, Tokenizer
+from nestag.corpora.format import DEFAULT, Boundaries, Options, TokenizerName
 from nestag.corpora.formats.parquet import read_dataset
 from nestag.corpora.registry import format_for, format_of
 from nestag.corpora.report import Report
@@ -44,7 +44,7 @@ def read_corpus(
     *,
     field: str | None = None,
     columns: Sequence[int] | None = None,
-    tokenizer: Tokenizer = "spacy",
+    tokenizer: TokenizerName = "spacy",
     language: str = "en",
     boundaries: Boundaries = "widen",
     skip_bad: bool = False,

@@ -68,7 +68,7 @@ def sentences_of(document: Document, options: Options, report: Report) -> Iterat
 def sentences_at(
     document: Document, options: Options, report: Report, source: str, line: int | None = None
 ) -> Iterator[Sentence]:
-    """The same for a document read from a file, whose place is named if it cannot be."""
+    """The same for a document read from a file, whose place is named in errors."""
     try:
         yield from sentences_of(document, options, report)
     except DataError as error:

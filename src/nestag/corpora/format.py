@@ -17,15 +17,15 @@ from nestag.files import is_stream
 Boundaries = Literal["widen", "split", "refuse"]
 """Spans that begin or end inside a token: take the whole token, cut the token there, or stop with an error."""
 
-Tokenizer = Literal["spacy", "whitespace"]
+TokenizerName = Literal["spacy", "whitespace"]
 """How raw text becomes words and sentences: spaCy's rules, or what white space and line ends say."""
 
 
 @dataclass(frozen=True)
 class Options:
-    """How to read what a format alone does not say."""
+    """Options for reading a corpus that its format leaves open."""
 
-    tokenizer: Tokenizer = "spacy"  # of raw text
+    tokenizer: TokenizerName = "spacy"  # of raw text
     language: str = "en"  # a language code of spaCy's; "xx" is any
     boundaries: Boundaries = "widen"  # of spans that do not end on token borders
     field: str | None = None  # the layer, span group or annotation type to read, where there may be several

@@ -29,7 +29,7 @@ class Labelled(NamedTuple):
     labels: Sequence[Label]
 
 
-class Block(NamedTuple):
+class LabelBlock(NamedTuple):
     """The lines of a file that hold one sentence."""
 
     line: int
@@ -69,13 +69,13 @@ def write(sentences: Iterable[Labelled], encoding: Encoding, stream: TextIO) -> 
         stream.write("\n")
 
 
-def blocks(path: str | Path, parse: Callable[[str], tuple[str, Label]]) -> Iterator[Block]:
+def blocks(path: str | Path, parse: Callable[[str], tuple[str, Label]]) -> Iterator[LabelBlock]:
     """The sentences of a file of tokens, one a line; what `parse` says of a line it cannot read gets its place."""
-    block = Block(1, [], [])
+    block = LabelBlock(1, [], [])
     for line in read_lines(path):
         if not line.text:
             yield block
-            block = Block(line.number + 1, [], [])
+            block = LabelBlock(line.number + 1, [], [])
             continue
         try:
             token, label = parse(line.text)

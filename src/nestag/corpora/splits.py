@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal, get_args
 
 from nestag.errors import InputError
 from nestag.files import PIPE
+
+Split = Literal["train", "dev", "test"]
+
+SPLITS: tuple[Split, ...] = get_args(Split)
 
 ROLES = {
     "train": ("train", "training"),

@@ -27,7 +27,7 @@ _LARGEST = 2**31
 _SPLITS = {name for names in ROLES.values() for name in names}
 
 
-class Table(NamedTuple):
+class ArrowTable(NamedTuple):
     """A table in parts, and for each column the names of its numbers, if it has any."""
 
     path: str
@@ -52,7 +52,7 @@ def pyarrow() -> Any:
         raise MissingExtraError("tables need pyarrow", "parquet") from None
 
 
-def tables_in(path: str | Path, rows: int) -> Iterator[Table]:
+def tables_in(path: str | Path, rows: int) -> Iterator[ArrowTable]:
     """The tables of a file or folder, which must be of one split."""
     pa = pyarrow()
     files = [Path(path)]
@@ -75,7 +75,7 @@ def is_dataset(given: object) -> bool:
     return type(given).__module__.partition(".")[0] == "datasets"
 
 
-def table_of(dataset: Any, rows: int) -> Table:
+def table_of(dataset: Any, rows: int) -> ArrowTable:
     """The table of a `datasets.Dataset`, or of one that streams."""
     if isinstance(dataset, dict):
         splits = ", ".join(f'dataset["{name}"]' for name in dataset)
@@ -83,7 +83,7 @@ def table_of(dataset: Any, rows: int) -> Table:
     features: dict[str, Any] = dataset.features.to_dict() if dataset.features else {}
     names = {name: _names_in(feature) for name, feature in features.items()}
     batches = dataset.with_format("arrow").iter(batch_size=rows)
-    return Table(f"dataset {dataset.split}" if dataset.split else "dataset", names, batches)
+    return ArrowTable(f"dataset {dataset.split}" if dataset.split else "dataset", names, batches)
 
 
 def _refuse_splits(path: Path, files: Sequence[Path]) -> None:
@@ -99,7 +99,7 @@ def _split_of(file: Path) -> str:
     return next((word for word in words if word in _SPLITS), "")
 
 
-def _table(file: Path, stream: BinaryIO, rows: int, pa: Any) -> Table:
+def _table(file: Path, stream: BinaryIO, rows: int, pa: Any) -> ArrowTable:
     """The table of a file; one that cannot be read in any order, such as a pipe, is read as a whole."""
     source = stream if stream.seekable() else pa.BufferReader(stream.read(_LARGEST))
     if file.name.removesuffix(".gz").endswith(".arrow"):
@@ -108,7 +108,7 @@ def _table(file: Path, stream: BinaryIO, rows: int, pa: Any) -> Table:
     else:
         opened = pa.parquet.ParquetFile(source)
         schema, batches = opened.schema_arrow, opened.iter_batches(batch_size=rows)
-    return Table(str(file), _class_names(schema, file), _guarded(batches, file, pa))
+    return ArrowTable(str(file), _class_names(schema, file), _guarded(batches, file, pa))
 
 
 def _arrow(source: Any, pa: Any) -> Any:
@@ -162,7 +162,7 @@ def features_of(columns: Sequence[str], names: Sequence[str]) -> dict[str, Any]:
     return {"id": string, "tokens": {"feature": string, "_type": "Sequence"}, **dict.fromkeys(columns, tags)}
 
 
-def chosen_columns(batch: Any, table: Table, field: str | None, report: Report) -> Columns:
+def chosen_columns(batch: Any, table: ArrowTable, field: str | None, report: Report) -> Columns:
     """The columns to read; an InputError if there are none, and a note of those left alone."""
     rows = batch.slice(0, 100).to_pylist()
     there = batch.schema.names

@@ -71,7 +71,7 @@ def entities_of(tags: Sequence[Tag], iob1: bool, place: Callable[[int], str], re
         yield opened
 
 
-class _Open(NamedTuple):
+class _OpenEntity(NamedTuple):
     level: int
     start: int
     type: str
@@ -82,7 +82,7 @@ def joined_entities(tags: Sequence[Sequence[Tag]], place: Callable[[int], str], 
 
     A tag goes on with the entity of its type on its own level, or else with the one begun last.
     """
-    opened: list[_Open] = []
+    opened: list[_OpenEntity] = []
     for position, cell in enumerate(tags):
         waiting, opened = opened, []
         for level, (mark, kind) in enumerate(cell):
@@ -97,11 +97,11 @@ def joined_entities(tags: Sequence[Sequence[Tag]], place: Callable[[int], str], 
             if mark in "ESLU":
                 yield Entity(start, position + 1, kind)
             else:
-                opened.append(_Open(level, start, kind))
+                opened.append(_OpenEntity(level, start, kind))
         yield from (Entity(start, position, kind) for _, start, kind in waiting)
     yield from (Entity(start, len(tags), kind) for _, start, kind in opened)
 
 
-def _continued(waiting: Sequence[_Open], level: int, kind: str) -> _Open | None:
+def _continued(waiting: Sequence[_OpenEntity], level: int, kind: str) -> _OpenEntity | None:
     same = [entity for entity in waiting if entity.type == kind]
     return next((entity for entity in same if entity.level == level), same[-1] if same else None)

@@ -24,7 +24,7 @@ Parse = Callable[[dict[str, Any], str, Report], Iterable[Sentence]]
 """The sentences of an object; its place and a report are given for what is left out."""
 Render = Callable[[list[Sentence]], dict[str, Any]]
 """The object of some sentences: of one, or of all of a document."""
-Group = Callable[[Sentence, Sentence], bool]
+Together = Callable[[Sentence, Sentence], bool]
 """Whether a sentence belongs into the object of the one before it."""
 
 
@@ -42,7 +42,7 @@ def reader(parse: Parse) -> Reader:
     return read
 
 
-def writer(render: Render, lines: bool = False, together: Group = lambda before, sentence: False) -> Writer:
+def writer(render: Render, lines: bool = False, together: Together = lambda before, sentence: False) -> Writer:
     """How such a format is written: as one list, or as an object a line where that is usual or the file is .jsonl."""
 
     def write(
@@ -93,7 +93,7 @@ def _parsed(record: Record, parse: Parse, path: str | Path, report: Report) -> l
     return found
 
 
-def _grouped(held: Iterable[Held], together: Group) -> Iterator[list[Held]]:
+def _grouped(held: Iterable[Held], together: Together) -> Iterator[list[Held]]:
     group: list[Held] = []
     for one in held:
         if group and not together(group[-1].sentence, one.sentence):

@@ -29,7 +29,7 @@ _CONTROLS = {"t": "\t", "n": "\n", "r": "\r", "f": "\f", "b": "\b"}
 _WRITTEN = {control: f"\\{letter}" for letter, control in _CONTROLS.items()}
 
 
-class Layer(NamedTuple):
+class TsvLayer(NamedTuple):
     """A layer of spans, its features, and how many columns stand before its first."""
 
     name: str
@@ -42,7 +42,7 @@ class Layer(NamedTuple):
         return self.name.rpartition(".")[2]
 
 
-class Row(NamedTuple):
+class TsvRow(NamedTuple):
     """A token, or a part of one that is annotated, with its place in units of UTF-16."""
 
     line: int
@@ -54,11 +54,11 @@ class Row(NamedTuple):
 
 
 @dataclass
-class Block:
+class TsvBlock:
     """A sentence: its text as the file has it, line by line, and its rows."""
 
     texts: list[str] = field(default_factory=list)
-    rows: list[Row] = field(default_factory=list)
+    rows: list[TsvRow] = field(default_factory=list)
 
 
 class Annotation(NamedTuple):
@@ -67,23 +67,23 @@ class Annotation(NamedTuple):
     rows: list[int]
     type: str
 
-    def is_torn(self, rows: Sequence[Row]) -> bool:
+    def is_torn(self, rows: Sequence[TsvRow]) -> bool:
         """Whether it leaves tokens out in between."""
         return any(not row.is_part for a, b in pairwise(self.rows) for row in rows[a + 1 : b])
 
 
-def blocks_of(path: Path) -> tuple[list[Layer], list[int], list[Block]]:
+def blocks_of(path: Path) -> tuple[list[TsvLayer], list[int], list[TsvBlock]]:
     """The layers of a file, the columns of its relations, and its sentences."""
-    layers: list[Layer] = []
+    layers: list[TsvLayer] = []
     relations: list[int] = []
-    blocks: list[Block] = []
-    block = Block()
+    blocks: list[TsvBlock] = []
+    block = TsvBlock()
     columns = 0
     for line in read_lines(path):
         if line.text.startswith(("#T_SP=", "#T_CH=", "#T_RL=")):
             name, *features = line.text.partition("=")[2].split("|")
             if line.text.startswith("#T_SP="):
-                layers.append(Layer(name, tuple(features), columns))
+                layers.append(TsvLayer(name, tuple(features), columns))
             columns += max(1, len(features))
             if line.text.startswith("#T_RL="):
                 relations.append(columns - 1)
@@ -97,14 +97,14 @@ def blocks_of(path: Path) -> tuple[list[Layer], list[int], list[Block]]:
     return layers, relations, blocks
 
 
-def _ended(block: Block, blocks: list[Block]) -> Block:
+def _ended(block: TsvBlock, blocks: list[TsvBlock]) -> TsvBlock:
     if block.rows:
         blocks.append(block)
-        return Block()
+        return TsvBlock()
     return block
 
 
-def _row(line: Line, source: str) -> Row:
+def _row(line: Line, source: str) -> TsvRow:
     match = _ROW.fullmatch(line.text)
     if not match or not match["rest"]:
         raise InputError(
@@ -112,10 +112,10 @@ def _row(line: Line, source: str) -> Row:
             source, line.number,
         )  # fmt: skip
     word, *cells = match["rest"].split("\t")
-    return Row(line.number, bool(match["part"]), int(match["start"]), int(match["end"]), unescape(word), cells)
+    return TsvRow(line.number, bool(match["part"]), int(match["start"]), int(match["end"]), unescape(word), cells)
 
 
-def text_of(block: Block) -> str:
+def text_of(block: TsvBlock) -> str:
     """The text of a sentence; if what the file has does not fit the offsets, its words with spaces between."""
     first = block.rows[0].start
     length = max(row.end for row in block.rows) - first
@@ -129,7 +129,7 @@ def text_of(block: Block) -> str:
     return pieces
 
 
-def chosen(layers: Sequence[Layer], wanted: str | None, source: str) -> tuple[Layer, str | None]:
+def chosen(layers: Sequence[TsvLayer], wanted: str | None, source: str) -> tuple[TsvLayer, str | None]:
     """The layer to read and the feature that is the type of an entity; an InputError if they are in doubt."""
     name, _, feature = (wanted or "").partition(":")
     candidates = [layer for layer in layers if not NO_ENTITIES.fullmatch(layer.short)]
@@ -149,7 +149,7 @@ def chosen(layers: Sequence[Layer], wanted: str | None, source: str) -> tuple[La
     return found[0], feature or next(iter(known or features), None)
 
 
-def annotations_of(rows: Sequence[Row], layer: Layer, feature: str | None, source: str) -> Iterator[Annotation]:
+def annotations_of(rows: Sequence[TsvRow], layer: TsvLayer, feature: str | None, source: str) -> Iterator[Annotation]:
     """The annotations of a layer in a sentence, in the order in which they begin."""
     column = layer.column + (layer.features.index(feature) if feature else 0)
     numbered: dict[str, Annotation] = {}

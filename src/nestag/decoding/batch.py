@@ -12,7 +12,7 @@ from warnings import warn
 import numpy as np
 from numpy.typing import ArrayLike
 
-from nestag.decoding.arrays import Floats
+from nestag.arrays import Floats
 from nestag.decoding.decoder import decoder_of
 from nestag.decoding.entities import EntityTable, join_entities
 from nestag.decoding.scores import LabelBatch, Scores, Search

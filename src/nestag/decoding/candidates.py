@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from nestag.decoding.arrays import Floats, Ints
+from nestag.arrays import Floats, Ints
 from nestag.decoding.chains import TypeChains
 from nestag.decoding.entities import EntityTable
 from nestag.decoding.lattice import ClosedNodes

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nestag.decoding.arrays import Bools, Floats, Ints
+from nestag.arrays import Bools, Floats, Ints
 from nestag.tree import in_order
 from nestag.vocabulary import Vocabulary
 

@@ -20,7 +20,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from nestag.decoding.arrays import Floats
+from nestag.arrays import Floats
 from nestag.decoding.chains import chains_of
 from nestag.decoding.entities import EntityTable, as_table, filter_entities
 from nestag.decoding.scores import LabelBatch, Scores, Search, comparable, softmax

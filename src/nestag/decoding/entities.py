@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from nestag.arrays import Bools, Floats, Ints
 from nestag.data import Entity
-from nestag.decoding.arrays import Bools, Floats, Ints
 from nestag.decoding.chains import TypeChains
 from nestag.errors import LabelError, UnknownNameError
 

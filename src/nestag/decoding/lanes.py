@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nestag.decoding.arrays import Ints
+from nestag.arrays import Ints
 
 WIDTH = 256
 """The most lanes side by side; more would not stay in the processor's cache."""

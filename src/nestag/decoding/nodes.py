@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nestag.decoding.arrays import Floats, Ints
+from nestag.arrays import Floats, Ints
 
 
 def previous_not_deeper(depth: Ints, inner: Ints) -> Ints:

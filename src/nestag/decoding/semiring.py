@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nestag.decoding.arrays import Bools, Floats, Ints
+from nestag.arrays import Bools, Floats, Ints
 from nestag.decoding.scores import FORBIDDEN, MISSING, comparable
 
 UNDERFLOW = 1e-260

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nestag.decoding.arrays import Bools, Floats, Ints
+from nestag.arrays import Bools, Floats, Ints
 from nestag.decoding.candidates import word_probabilities
 from nestag.decoding.chains import TypeChains
 from nestag.decoding.entities import EntityTable

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from nestag.decoding.arrays import Bools, Floats, Ints
+from nestag.arrays import Bools, Floats, Ints
 from nestag.decoding.entities import NamedNodes, Replacement
 from nestag.decoding.lattice import (
     BOTTOM,

@@ -99,7 +99,7 @@ def nesting(sentence: Sentence) -> tuple[Sentence, int]:
 
 
 def _see(sentence: Sentence, split: str, books: Mapping[Order, Iterable[_Ledger]]) -> None:
-    """Let every ledger count a sentence; their orders differ only where entities share their tokens."""
+    """Count a sentence in every ledger; their orders differ only where entities share a span."""
     one_order = count_same_span(sentence.entities) == 0
     labels: dict[str, Counter[Label]] = {}
     for order, ledgers in books.items():

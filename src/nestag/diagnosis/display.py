@@ -1,4 +1,4 @@
-"""What was counted in a corpus as tables: its statistics split by split, and how far its labels reach."""
+"""Corpus statistics and label coverage as tables."""
 
 from __future__ import annotations
 

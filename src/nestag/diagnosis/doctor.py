@@ -17,12 +17,12 @@ from nestag.diagnosis.statistics import TRAIN
 from nestag.diagnosis.symptoms import (
     MOST_SHOWN,
     Example,
-    Form,
+    LengthLimits,
     Measure,
     Noted,
-    Size,
     Symptoms,
     Usage,
+    Wording,
     left_out,
     symptoms_of,
 )
@@ -37,7 +37,7 @@ class Severity(StrEnum):
 
 
 class Diagnosis(NamedTuple):
-    """One thing that is wrong, or may be."""
+    """One finding."""
 
     severity: Severity
     split: str
@@ -47,7 +47,7 @@ class Diagnosis(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Limits:
+class Thresholds:
     """What counts as too few, too many or too long."""
 
     rare: int = 10  # examples of a type in the training split
@@ -68,9 +68,9 @@ class Patient(NamedTuple):
     report: Report
 
 
-def examine(patients: Mapping[str, Patient], limits: Limits, measure: Measure | None = None) -> list[Diagnosis]:
-    """Everything found, the worst first; the training split is read twice, the others once."""
-    size = Size(limits.sentence, limits.entity, measure or len)
+def examine(patients: Mapping[str, Patient], limits: Thresholds, measure: Measure | None = None) -> list[Diagnosis]:
+    """All findings, the worst first; the training split is read twice, the others once."""
+    size = LengthLimits(limits.sentence, limits.entity, measure or len)
     noted: dict[str, Symptoms] = {}
     for name in sorted(patients, key=lambda name: name != TRAIN):
         patient = patients[name]
@@ -87,7 +87,7 @@ def examine(patients: Mapping[str, Patient], limits: Limits, measure: Measure | 
     return sorted(found, key=lambda finding: list(Severity).index(finding.severity))
 
 
-def _judged(name: str, split: Symptoms, report: Report, limits: Limits, measured: bool) -> Iterator[Diagnosis]:
+def _judged(name: str, split: Symptoms, report: Report, limits: Thresholds, measured: bool) -> Iterator[Diagnosis]:
     yield from nothing_to_learn(name, split)
     yield from crossing(name, split, limits)
     yield from too_long(name, split, limits, measured)
@@ -112,7 +112,7 @@ def nothing_to_learn(name: str, split: Symptoms) -> Iterator[Diagnosis]:
         yield Diagnosis(worst, name, "the split has no entities at all", remedy)
 
 
-def crossing(name: str, split: Symptoms, limits: Limits) -> Iterator[Diagnosis]:
+def crossing(name: str, split: Symptoms, limits: Thresholds) -> Iterator[Diagnosis]:
     """Crossing entities, which no tree can represent."""
     if split.tangled.count:
         yield Diagnosis(
@@ -133,7 +133,7 @@ def crossing(name: str, split: Symptoms, limits: Limits) -> Iterator[Diagnosis]:
         )
 
 
-def too_long(name: str, split: Symptoms, limits: Limits, measured: bool) -> Iterator[Diagnosis]:
+def too_long(name: str, split: Symptoms, limits: Thresholds, measured: bool) -> Iterator[Diagnosis]:
     """Sentences longer than the encoder reads, and entities that are suspiciously long."""
     if split.long.count:
         unit = "subwords, more than the encoder takes" if measured else "words, more than most encoders take"
@@ -169,7 +169,7 @@ def empty_or_repeated(name: str, split: Symptoms) -> Iterator[Diagnosis]:
         )
 
 
-def odd_borders(name: str, split: Symptoms, limits: Limits) -> Iterator[Diagnosis]:
+def odd_borders(name: str, split: Symptoms, limits: Thresholds) -> Iterator[Diagnosis]:
     """Entities whose borders differ from those of most others of their type."""
     by_oddity: dict[str, list[tuple[str, Noted]]] = {}
     for (kind, oddity), noted in sorted(split.edges.items()):
@@ -187,7 +187,7 @@ def odd_borders(name: str, split: Symptoms, limits: Limits) -> Iterator[Diagnosi
 
 
 def changed_in_reading(name: str, report: Report) -> Iterator[Diagnosis]:
-    """What the reader could not keep as it was."""
+    """What the reader had to change."""
     for kind, count in sorted(report.counts.items()):
         examples = [Example(found.place, found.what) for found in report.findings if found.kind == kind]
         harmless = kind.startswith("duplicate")
@@ -200,7 +200,7 @@ def changed_in_reading(name: str, report: Report) -> Iterator[Diagnosis]:
         )
 
 
-def against_train(noted: Mapping[str, Symptoms], limits: Limits) -> Iterator[Diagnosis]:
+def against_train(noted: Mapping[str, Symptoms], limits: Thresholds) -> Iterator[Diagnosis]:
     """Problems that show only when splits are compared."""
     train = noted[TRAIN]
     yield from _rare_types(train, limits)
@@ -210,7 +210,7 @@ def against_train(noted: Mapping[str, Symptoms], limits: Limits) -> Iterator[Dia
             yield from _leaks(name, split, limits)
 
 
-def _rare_types(train: Symptoms, limits: Limits) -> Iterator[Diagnosis]:
+def _rare_types(train: Symptoms, limits: Thresholds) -> Iterator[Diagnosis]:
     rare = sorted((count, kind) for kind, count in train.types.items() if count < limits.rare)
     if rare:
         counts = _listed(f"{kind} {count}" for count, kind in rare)
@@ -236,7 +236,7 @@ def _unknown_types(name: str, split: Symptoms, train: Symptoms) -> Iterator[Diag
         )
 
 
-def _leaks(name: str, split: Symptoms, limits: Limits) -> Iterator[Diagnosis]:
+def _leaks(name: str, split: Symptoms, limits: Thresholds) -> Iterator[Diagnosis]:
     if split.leaked.count and not split.wordless:
         share = split.leaked.count / split.sentences
         yield Diagnosis(
@@ -249,7 +249,7 @@ def _leaks(name: str, split: Symptoms, limits: Limits) -> Iterator[Diagnosis]:
         )
 
 
-def _inconsistent(patient: Patient, train: Symptoms, limits: Limits) -> Iterator[Diagnosis]:
+def _inconsistent(patient: Patient, train: Symptoms, limits: Thresholds) -> Iterator[Diagnosis]:
     """Mentions that are annotated inconsistently."""
     totals = {form: sum(usage.count for usage in usages.values()) for form, usages in train.forms.items()}
     frequent = {form: total for form, total in totals.items() if total >= limits.frequent}
@@ -259,7 +259,7 @@ def _inconsistent(patient: Patient, train: Symptoms, limits: Limits) -> Iterator
     yield from _left_out(frequent, left_out(patient.read(), frequent, patient.source), limits)
 
 
-def _of_two_minds(forms: Mapping[Form, Mapping[tuple[str, ...], Usage]], limits: Limits) -> Iterator[Diagnosis]:
+def _of_two_minds(forms: Mapping[Wording, Mapping[tuple[str, ...], Usage]], limits: Thresholds) -> Iterator[Diagnosis]:
     found: list[tuple[int, Example]] = []
     for form, usages in forms.items():
         ways = sorted(usages.items(), key=lambda way: (-way[1].count, way[0]))
@@ -277,7 +277,9 @@ def _of_two_minds(forms: Mapping[Form, Mapping[tuple[str, ...], Usage]], limits:
         )
 
 
-def _left_out(frequent: Mapping[Form, int], bare: Mapping[Form, Noted], limits: Limits) -> Iterator[Diagnosis]:
+def _left_out(
+    frequent: Mapping[Wording, int], bare: Mapping[Wording, Noted], limits: Thresholds
+) -> Iterator[Diagnosis]:
     found = [
         (noted.count, Example(noted.examples[0].place, f"{' '.join(form)!r}: {frequent[form]:,} times annotated,"
          f" {noted.count:,} times not, as in {noted.examples[0].text!r}"))

@@ -20,12 +20,11 @@ from nestag.data import Sentence
 from nestag.errors import DataError
 
 _PIECE = re.compile(r"(?<=.)([@~]\d+)+\Z")
-SPLITS = ("train", "dev", "test")
 MOST_ROUNDS = 20
 """How often all documents are tried in another split."""
 NOISE = 1e-9
 """Gains below this are those of rounding."""
-Key = Hashable
+UnitName = Hashable
 """What stays together: the name of a document, or the number of a sentence."""
 
 
@@ -53,7 +52,7 @@ class Load:
             self.types[kind] += sign * count
 
 
-def by_document(sentence: Sentence, number: int) -> Key:
+def by_document(sentence: Sentence, number: int) -> UnitName:
     """The document of a sentence; one without a document is taken by itself.
 
     Where nestag had to tell pieces or copies of one document apart (`x@2`, `x~2`), they stay together.
@@ -64,20 +63,20 @@ def by_document(sentence: Sentence, number: int) -> Key:
     return _PIECE.sub("", document_of(sentence)) or number
 
 
-def by_sentence(sentence: Sentence, number: int) -> Key:
+def by_sentence(sentence: Sentence, number: int) -> UnitName:
     """Every sentence by itself."""
     return number
 
 
-def loads_of(sentences: Iterable[Sentence], key: Callable[[Sentence, int], Key]) -> dict[Key, Load]:
+def loads_of(sentences: Iterable[Sentence], key: Callable[[Sentence, int], UnitName]) -> dict[UnitName, Load]:
     """What each document holds, in the order they first appear."""
-    loads: dict[Key, Load] = {}
+    loads: dict[UnitName, Load] = {}
     for number, sentence in enumerate(sentences):
         loads.setdefault(key(sentence, number), Load(documents=1)).see(sentence)
     return loads
 
 
-def stratified(loads: Mapping[Key, Load], shares: Sequence[float], seed: int = 0) -> dict[Key, int]:
+def stratified(loads: Mapping[UnitName, Load], shares: Sequence[float], seed: int = 0) -> dict[UnitName, int]:
     """The number of the split that each document goes into; a DataError if a split would stay empty.
 
     >>> loads = {name: Load(1, 10, 100, Counter(PER=4)) for name in "abcd"}
@@ -87,7 +86,7 @@ def stratified(loads: Mapping[Key, Load], shares: Sequence[float], seed: int = 0
     total = sum_of(loads.values())
     wholes = [share / sum(shares) for share in shares]
     splits = [Load() for _ in shares]
-    found: dict[Key, int] = {}
+    found: dict[UnitName, int] = {}
     keys = _rarest_first(loads, total, seed)
     for key in keys:
         costs = [_cost(loads[key], held, total, share) for held, share in zip(splits, wholes, strict=True)]
@@ -105,7 +104,7 @@ def stratified(loads: Mapping[Key, Load], shares: Sequence[float], seed: int = 0
 
 
 def _moved(
-    key: Key, load: Load, found: dict[Key, int], splits: list[Load], total: Load, wholes: Sequence[float]
+    key: UnitName, load: Load, found: dict[UnitName, int], splits: list[Load], total: Load, wholes: Sequence[float]
 ) -> bool:
     """Whether a document moved because that brings the counts nearer to the shares; a split keeps its last one."""
     old = found[key]
@@ -131,12 +130,12 @@ def sum_of(loads: Iterable[Load]) -> Load:
     return total
 
 
-def _rarest_first(loads: Mapping[Key, Load], total: Load, seed: int) -> list[Key]:
+def _rarest_first(loads: Mapping[UnitName, Load], total: Load, seed: int) -> list[UnitName]:
     """Documents by their rarest type, then by how much of it they hold; those without entities last."""
     keys = list(loads)
     Random(seed).shuffle(keys)  # noqa: S311 - for splits, not for secrets
 
-    def rank(key: Key) -> tuple[float, str, int]:
+    def rank(key: UnitName) -> tuple[float, str, int]:
         load = loads[key]
         if not load.types.total():
             return inf, "", -load.sentences

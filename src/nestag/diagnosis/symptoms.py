@@ -18,7 +18,7 @@ from nestag.errors import CrossingError
 
 Measure = Callable[[Sequence[str]], int]
 """How long an encoder finds a sentence."""
-Form = tuple[str, ...]
+Wording = tuple[str, ...]
 """The words of a mention."""
 
 MOST_SHOWN = 3
@@ -65,8 +65,8 @@ class Usage:
     place: str
 
 
-class Size(NamedTuple):
-    """What is too long."""
+class LengthLimits(NamedTuple):
+    """How long a sentence and an entity may be."""
 
     sentence: int
     entity: int
@@ -91,7 +91,7 @@ class Symptoms:
     repeated: Noted = field(default_factory=Noted)
     leaked: Noted = field(default_factory=Noted)
     edges: dict[tuple[str, str], Noted] = field(default_factory=dict)  # by type and oddity
-    forms: dict[Form, dict[tuple[str, ...], Usage]] = field(default_factory=dict)
+    forms: dict[Wording, dict[tuple[str, ...], Usage]] = field(default_factory=dict)
 
     @property
     def entities(self) -> int:
@@ -104,7 +104,7 @@ class Symptoms:
         return len(self.words) == 1 and self.tokens > 1
 
 
-def symptoms_of(sentences: Iterable[Sentence], source: str, size: Size, train: Container[int] = ()) -> Symptoms:
+def symptoms_of(sentences: Iterable[Sentence], source: str, size: LengthLimits, train: Container[int] = ()) -> Symptoms:
     """Read a split once; `train` are the fingerprints of the training split's sentences."""
     noted = Symptoms()
     for number, sentence in enumerate(sentences, 1):
@@ -123,7 +123,7 @@ def symptoms_of(sentences: Iterable[Sentence], source: str, size: Size, train: C
     return noted
 
 
-def _note_sentence(noted: Symptoms, sentence: Sentence, place: str, size: Size, train: Container[int]) -> None:
+def _note_sentence(noted: Symptoms, sentence: Sentence, place: str, size: LengthLimits, train: Container[int]) -> None:
     tokens = sentence.tokens
     noted.sentences += 1
     noted.tokens += len(tokens)
@@ -154,7 +154,7 @@ def _note_crossing(noted: Symptoms, sentence: Sentence, place: str) -> None:
 
 
 def _note_entity(
-    noted: Symptoms, entity: Entity, tokens: Form, brackets: Sequence[int], place: str, size: Size
+    noted: Symptoms, entity: Entity, tokens: Wording, brackets: Sequence[int], place: str, size: LengthLimits
 ) -> None:
     """Note one entity; `brackets` are the places of the sentence's brackets, so that long entities cost no more."""
     start, end, kind = entity
@@ -200,13 +200,13 @@ def is_balanced(words: Iterable[str]) -> bool:
     return not opened
 
 
-def left_out(sentences: Iterable[Sentence], forms: Iterable[Form], source: str) -> dict[Form, Noted]:
+def left_out(sentences: Iterable[Sentence], forms: Iterable[Wording], source: str) -> dict[Wording, Noted]:
     """Where these mentions stand without any entity over or in them."""
     lengths: dict[str, set[int]] = {}
     wanted = set(forms)
     for form in wanted:
         lengths.setdefault(form[0], set()).add(len(form))
-    found: dict[Form, Noted] = {}
+    found: dict[Wording, Noted] = {}
     for number, sentence in enumerate(sentences, 1):
         for start, form in _bare(sentence, lengths, wanted):
             around = sentence.tokens[max(0, start - 3) : start + len(form) + 3]
@@ -214,7 +214,7 @@ def left_out(sentences: Iterable[Sentence], forms: Iterable[Form], source: str) 
     return found
 
 
-def _bare(sentence: Sentence, lengths: Mapping[str, set[int]], wanted: set[Form]) -> Iterable[tuple[int, Form]]:
+def _bare(sentence: Sentence, lengths: Mapping[str, set[int]], wanted: set[Wording]) -> Iterable[tuple[int, Wording]]:
     """The mentions among the words that no entity covers, and where they start."""
     covered = bytearray(len(sentence))
     reach = 0

@@ -101,23 +101,23 @@ def helper(name: Name) -> Name:
     return name._replace(prime=True)
 
 
-class Nodes(NamedTuple):
+class NodeSpans(NamedTuple):
     """For the gap after each word the node that its label names: first token and end, which is 0 if there is none."""
 
     start: list[int]
     end: list[int]
 
 
-def run(marks: Sequence[str]) -> Nodes:
+def run(marks: Sequence[str]) -> NodeSpans:
     """Run the machine over the marks; every node it makes has two words or more.
 
     The right end of a subtree on the stack is open: what hangs from its right spine lengthens all nodes of that spine,
     so the gaps of these nodes are kept until the subtree becomes somebody's left child.
 
     >>> run(["rR", "rL", "l"])
-    Nodes(start=[0, 1, 0], end=[3, 3, 0])
+    NodeSpans(start=[0, 1, 0], end=[3, 3, 0])
     """
-    nodes = Nodes([0] * len(marks), [0] * len(marks))
+    nodes = NodeSpans([0] * len(marks), [0] * len(marks))
     opened: list[int] = []  # the gaps of the right spines of all subtrees on the stack, the lowest node last
     stack: list[_Subtree] = []
     last = len(marks) - 1
@@ -145,7 +145,7 @@ def run(marks: Sequence[str]) -> Nodes:
     return nodes
 
 
-def _close(opened: list[int], spine: int, nodes: Nodes, end: int) -> None:
+def _close(opened: list[int], spine: int, nodes: NodeSpans, end: int) -> None:
     """The nodes of a spine end here."""
     for gap in opened[spine:]:
         nodes.end[gap] = end

@@ -1,4 +1,4 @@
-"""Scores of predictions: strict, in all and in parts, with intervals, mistakes and significance.
+"""Scores of predictions: strict, overall and broken down, with intervals, mistakes and significance.
 
 found = evaluate("test.jsonl", "predicted.jsonl")
 found.overall.f1, found.intervals["all"].f1, found.figures()["depth ≥ 1"].recall
@@ -18,16 +18,19 @@ from nestag.evaluation.result import Evaluation
 from nestag.evaluation.score import Score, by_type, macro, score, spread, total
 from nestag.evaluation.significance import compare
 
-Given = str | Path | Iterable[Sentence]
+SentenceSource = str | Path | Iterable[Sentence]
 """A file, or its sentences."""
 
 
 def evaluate(
-    gold: Given, predicted: Given | Iterable[Collection[Entity]], train: Given | None = None, by: By = "auto"
+    gold: SentenceSource,
+    predicted: SentenceSource | Iterable[Collection[Entity]],
+    train: SentenceSource | None = None,
+    by: By = "auto",
 ) -> Evaluation:
     """Score predicted entities against gold; both are files, or sentences, the predicted ones also entities alone.
 
-    With the training corpus, entities it has and has not are scored apart. `by` says how sentences are matched: in
+    With the training corpus, seen and unseen entities are scored separately. `by` says how sentences are matched: in
     `order`, by `id`, or `auto`: in order, and by id where ids differ.
 
     >>> gold = [Sentence(["the", "USA"], [Entity(0, 2, "GPE")])]
@@ -40,11 +43,11 @@ def evaluate(
     return judged(pairs, None if train is None else _sentences(train))
 
 
-def _sentences(given: Given) -> list[Sentence]:
+def _sentences(given: SentenceSource) -> list[Sentence]:
     return read_corpus(given) if isinstance(given, str | Path) else list(given)
 
 
-def _predicted(given: Given | Iterable[Collection[Entity]], gold: Iterable[Sentence]) -> Iterator[Sentence]:
+def _predicted(given: SentenceSource | Iterable[Collection[Entity]], gold: Iterable[Sentence]) -> Iterator[Sentence]:
     """The predicted sentences; entities alone are those of the gold sentence in the same place."""
     rows: Iterator[Sentence | Collection[Entity]] = iter(read_corpus(given) if isinstance(given, str | Path) else given)
     place = iter(gold)

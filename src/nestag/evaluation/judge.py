@@ -1,4 +1,4 @@
-"""The judge: pairs of gold and predicted sentences, as they stream by -> an Evaluation.
+"""The judge: a stream of gold and predicted sentences -> an Evaluation.
 
 A chunk of sentences is judged at once, as arrays; memory stays the same however many there are. Neither the order of
 entities nor that of sentences changes anything.
@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from nestag.arrays import Bools, Ints
 from nestag.data import Entity, Sentence
 from nestag.evaluation.matching import Pair
 from nestag.evaluation.mistakes import Ledger
@@ -32,8 +33,8 @@ from nestag.evaluation.result import (
 )
 from nestag.evaluation.score import Score
 from nestag.evaluation.significance import intervals
-from nestag.evaluation.spans import Bools, Listed, SpanArrays, TypeNames, spans_of
-from nestag.evaluation.tally import COLUMNS, Class, Counts, GroupCounts, Ints, group_of
+from nestag.evaluation.spans import Listed, SpanArrays, TypeNames, spans_of
+from nestag.evaluation.tally import COLUMNS, Class, Counts, GroupCounts, group_of
 
 CHUNK = 1_024
 """Sentences judged at once; more would cost time: what lives longer, the garbage collector looks at more often."""
@@ -64,7 +65,7 @@ class _Side(NamedTuple):
 
 
 def judged(pairs: Iterable[Pair], train: Iterable[Sentence] | None = None) -> Evaluation:
-    """Judge a prediction; with the training corpus, seen and unseen entities apart.
+    """Judge a prediction; with the training corpus, seen and unseen entities separately.
 
     >>> gold = Sentence(["the", "USA"], [Entity(0, 2, "GPE")])
     >>> judged([Pair(gold, gold)]).overall.f1
@@ -202,7 +203,7 @@ def _intervals(classes: Mapping[Class, Counts]) -> dict[str, Intervals]:
 
 
 def wording(sentence: Sentence, entity: Entity) -> int:
-    """A number for an entity's type and words, the same in every process."""
+    """A hash of an entity's type and words, the same in every process."""
     words = repr((entity.type, sentence.tokens[entity.start : entity.end]))
     return int.from_bytes(blake2b(words.encode(), digest_size=8).digest())
 

@@ -19,7 +19,7 @@ from nestag.data import Sentence
 from nestag.errors import InputError
 
 By = Literal["auto", "id", "order"]
-"""How sentences find their partners."""
+"""How sentences are matched."""
 
 LONGEST_SHOWN = 40
 """Characters of a token or name that a message shows."""
@@ -139,7 +139,7 @@ def _longer(row: _Row, names: FileNames) -> InputError:
 
 
 def _different(right: _Placed, guess: _Placed, names: FileNames) -> InputError:
-    """Partners with other words."""
+    """The error for matched sentences with different words."""
     ours, theirs = guess.sentence.tokens, right.sentence.tokens
     at = next((i for i, (one, two) in enumerate(zip(ours, theirs, strict=False)) if one != two), None)
     if at is None:

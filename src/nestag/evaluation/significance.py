@@ -1,4 +1,4 @@
-"""How far figures can be trusted, and whether two systems differ: sentences drawn again, or swapped, many times.
+"""Confidence intervals and significance: the bootstrap, and approximate randomization.
 
 `intervals` draws as many groups of sentences as there are, with replacement (the bootstrap), and says where a figure
 lies in 95 of 100 draws. `compare` does the same for the difference of two systems on the same sentences, and swaps
@@ -14,13 +14,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from nestag.arrays import Floats, Ints
 from nestag.errors import DataError
 from nestag.evaluation.result import MACRO, Interval, Intervals
 from nestag.evaluation.score import Score
 from nestag.evaluation.tally import COLUMNS, Counts
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 Draws = NDArray[np.uint8]
 
 DRAWS = 1_000

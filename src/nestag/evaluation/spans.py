@@ -12,13 +12,10 @@ from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nestag.arrays import Bools, Ints
 from nestag.data import Entity
 from nestag.diagnosis.statistics import depths_of
-
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 NEVER = np.iinfo(np.int64).max
 """An end after all others."""

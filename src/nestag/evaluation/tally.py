@@ -15,7 +15,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-Ints = NDArray[np.int64]
+from nestag.arrays import Ints
 
 GROUPS = 2**14
 CELLS = 2**21

@@ -15,13 +15,14 @@ from functools import cache
 from pathlib import Path
 from typing import ClassVar, Literal, TextIO
 
-from nestag.corpora.labels import Block, Labelled, Parts, blocks
+from nestag.corpora.labels import LabelBlock, Labelled, Parts, blocks
+from nestag.corpora.splits import Split
 from nestag.encodings import Encoding, encoding
 from nestag.encodings.base import Label
 from nestag.encodings.notation import read_field, write_chain, write_name
 from nestag.errors import LabelError
 from nestag.export.joint import fit, joint_writer, read_joint, write_word
-from nestag.export.target import Description, Split, Target
+from nestag.export.target import Description, Target
 from nestag.vocabulary import Vocabulary
 
 Labels = Literal["joint", "separate"]
@@ -46,7 +47,7 @@ class Conll(Target):
             )
             stream.write("\n")
 
-    def read(self, path: str | Path, parts: Parts, vocabulary: Vocabulary) -> Iterator[Block]:
+    def read(self, path: str | Path, parts: Parts, vocabulary: Vocabulary) -> Iterator[LabelBlock]:
         """Tokens from the first column, labels from the last one or three."""
         return blocks(path, last_columns(parts, 1 if self.labels == "joint" else len(Label._fields)))
 

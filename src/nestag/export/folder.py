@@ -20,12 +20,13 @@ from nestag.corpora.labelling import Tally, labelled, nesting, place_of, read_vo
 from nestag.corpora.labels import Labelled
 from nestag.corpora.registry import format_of
 from nestag.corpora.report import Report
+from nestag.corpora.splits import Split
 from nestag.data import Sentence
 from nestag.encodings import Encoding, encoding
 from nestag.encodings.notation import write_chain, write_name
 from nestag.errors import CrossingError, InputError
 from nestag.export import available
-from nestag.export.target import Description, Split, Target
+from nestag.export.target import Description, Target
 from nestag.files import is_stream, read_lines, writing, writing_folder
 from nestag.vocabulary import UNSEEN, Vocabulary
 
@@ -35,7 +36,7 @@ FORMAT = 1
 
 @dataclass(frozen=True)
 class Source:
-    """A corpus, which can be read as often as asked."""
+    """A corpus that can be read repeatedly."""
 
     path: str
     format: str | None = None  # by suffix and content if not said
@@ -59,7 +60,7 @@ class ExportOutcome(NamedTuple):
 
 
 class Export(NamedTuple):
-    """An export as it is found again."""
+    """An export that was written before."""
 
     target: Target
     vocabulary: Vocabulary

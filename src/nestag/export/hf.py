@@ -17,14 +17,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self, TextIO, TypeVar
 
-from nestag.corpora.labels import Block, Labelled, Parts
+from nestag.corpora.labels import LabelBlock, Labelled, Parts
+from nestag.corpora.splits import Split
 from nestag.data import Sentence
 from nestag.encodings import encoding
 from nestag.encodings.base import Label
 from nestag.encodings.notation import write_chain, write_name
 from nestag.errors import InputError, LabelError
 from nestag.export.joint import joint_writer, read_joint
-from nestag.export.target import Description, Split, Target
+from nestag.export.target import Description, Target
 from nestag.files import read_lines
 from nestag.vocabulary import UNSEEN, Vocabulary
 
@@ -61,7 +62,7 @@ class HuggingFace(Target):
             record[TAGS] = [numbers.get(text(label), UNSEEN) for label in labels]
             stream.write(json.dumps(record, ensure_ascii=False) + "\n")
 
-    def read(self, path: str | Path, parts: Parts, vocabulary: Vocabulary) -> Iterator[Block]:
+    def read(self, path: str | Path, parts: Parts, vocabulary: Vocabulary) -> Iterator[LabelBlock]:
         """An object a line, with numbers or texts."""
         heads: list[Callable[[object], Any]] = [
             _reader("n", parts.n, vocabulary.n),
@@ -87,7 +88,7 @@ class HuggingFace(Target):
 
 def _block(
     record: object, line: int, heads: Sequence[Callable[[object], Any]], tag: Callable[[object], Label]
-) -> Block:
+) -> LabelBlock:
     """A parsed line of predictions; a LabelError says what it lacks."""
     if not isinstance(record, dict):
         raise LabelError(f"it holds {type(record).__name__}, not an object")
@@ -95,11 +96,11 @@ def _block(
         raise LabelError(f"it takes either n, c and u or {TAGS}, whichever were predicted, and not both")
     tokens = _list(record, "tokens") if "tokens" in record else []
     if TAGS in record:
-        return Block(line, tokens, [tag(value) for value in _list(record, TAGS)])
+        return LabelBlock(line, tokens, [tag(value) for value in _list(record, TAGS)])
     lists = [[read(value) for value in _list(record, head)] for head, read in zip(HEADS, heads, strict=True)]
     if len({len(values) for values in lists}) > 1:
         raise LabelError(f"n, c and u have {', '.join(str(len(values)) for values in lists)} values; give one a token")
-    return Block(line, tokens, list(map(Label, *lists)))
+    return LabelBlock(line, tokens, list(map(Label, *lists)))
 
 
 def _list(record: dict[str, Any], name: str) -> list[Any]:

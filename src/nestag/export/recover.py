@@ -1,4 +1,4 @@
-"""The way back: another library's predictions -> sentences with entities.
+"""Recovery: another library's predictions -> sentences with entities.
 
 Sentences come in the order of the corpus, and give their tokens, identifiers and places in the text; predictions give
 the labels. Sentences without tokens were left out of the export and have no predictions.
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal, TypeVar
 
 from nestag.corpora.labelling import Tally, entities_of
-from nestag.corpora.labels import Block, Parts, parts
+from nestag.corpora.labels import LabelBlock, Parts, parts
 from nestag.data import Sentence
 from nestag.encodings import encoding
 from nestag.encodings.base import Naming
@@ -51,7 +51,7 @@ def recovered(
         )
 
 
-def aligned(block: Block | None, sentence: Sentence, number: int, source: str | Path) -> Block:
+def aligned(block: LabelBlock | None, sentence: Sentence, number: int, source: str | Path) -> LabelBlock:
     """The block, if it is the sentence's."""
     if block is None:
         raise InputError(f"ends before sentence {number} of the corpus; predict all of it, in its order", str(source))

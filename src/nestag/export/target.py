@@ -1,4 +1,4 @@
-"""What a target is: how one library wants its files, and how its predictions are read."""
+"""Targets: the files that a library expects, and how its predictions are read."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Literal, NamedTuple, Self, TextIO
+from typing import ClassVar, NamedTuple, Self, TextIO
 
-from nestag.corpora.labels import Block, Labelled, Parts
+from nestag.corpora.labels import LabelBlock, Labelled, Parts
+from nestag.corpora.splits import Split
 from nestag.data import Sentence
 from nestag.vocabulary import Vocabulary
-
-Split = Literal["train", "dev", "test"]
 
 
 class Description(NamedTuple):
@@ -57,5 +56,5 @@ class Target(ABC):
         """The other files of the folder by name: settings, and a README.md with the commands."""
 
     @abstractmethod
-    def read(self, path: str | Path, parts: Parts, vocabulary: Vocabulary) -> Iterator[Block]:
+    def read(self, path: str | Path, parts: Parts, vocabulary: Vocabulary) -> Iterator[LabelBlock]:
         """The labels in the library's predictions; an InputError names the line that holds none."""

@@ -20,7 +20,7 @@ class Html(str):
 
 
 def harmless(text: str) -> str:
-    r"""Text that a page shows as it is; signs that join letters stay, those of `_UNSEEN` do not.
+    r"""Text that a page shows as it is; joiners stay, the invisible characters of `_UNSEEN` are removed.
 
     >>> harmless('<b onclick="x">\x07')
     '&lt;b onclick=&quot;x&quot;&gt;␇'

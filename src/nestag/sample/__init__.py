@@ -12,14 +12,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from importlib.resources import as_file, files
 from itertools import groupby
-from typing import Literal, get_args
 
 from nestag.corpora.document import document_of
 from nestag.corpora.formats import brackets
+from nestag.corpora.splits import SPLITS, Split
 from nestag.data import Sentence
 from nestag.errors import UnknownNameError
-
-Split = Literal["train", "dev", "test"]
 
 DOMAINS = ("news", "biomedical", "legal")
 _CYCLE = 20
@@ -38,8 +36,8 @@ def sentences(split: Split | None = None) -> list[Sentence]:
 
 def documents(split: Split | None = None) -> list[list[Sentence]]:
     """The same, each document a list of its sentences."""
-    if split is not None and split not in get_args(Split):
-        raise UnknownNameError(f"the sample has no split {split!r}; there are {', '.join(get_args(Split))}")
+    if split is not None and split not in SPLITS:
+        raise UnknownNameError(f"the sample has no split {split!r}; there are {', '.join(SPLITS)}")
     found = [list(document) for _, document in groupby(_read(), document_of)]
     return [document for place, document in enumerate(found) if split in (None, _split(place))]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from nestag.corpora.format import Options, Tokenizer
+from nestag.corpora.format import Options, TokenizerName
 from nestag.errors import InputError
 from nestag.validation import setting
 
@@ -34,7 +34,7 @@ class Job:
     keep: tuple[str, ...] = setting((), help="columns that are copied to the output")
     kind: Kind | None = setting(None, help="what the files are, where their names do not say it")
     form: Form = setting("parquet", help="what is written")
-    tokenizer: Tokenizer | None = setting(None, help="how text becomes words, if not as the model was trained")
+    tokenizer: TokenizerName | None = setting(None, help="how text becomes words, if not as the model was trained")
     language: str | None = setting(None, help="of the text, as spaCy calls it, if not the model's")
     part_bytes: int = setting(0, minimum=0, help="bytes of text in a part; 0 for what suits the device")
     device: Device = setting("", help="what the model runs on; a GPU if the cluster has any")

@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from nestag.arrays import Ints
 from nestag.subwords.windows import Cut, Windows, windows_of, with_context
-from nestag.subwords.words import Ints, Subwords, WordTable
+from nestag.subwords.words import Subwords, WordTable
 
 NOTHING = -1
 """The word of a subword that belongs to none, and the shape of a word that is not there."""

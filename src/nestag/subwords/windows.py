@@ -16,7 +16,8 @@ from typing import Literal
 
 import numpy as np
 
-from nestag.subwords.words import Ints, Subwords
+from nestag.arrays import Ints
+from nestag.subwords.words import Subwords
 
 Cut = Literal["overlapping", "disjoint"]
 """How the windows of a long sentence follow each other."""

@@ -11,9 +11,8 @@ from itertools import chain, repeat
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-Ints = NDArray[np.int64]
+from nestag.arrays import Ints
 
 SHAPES = 10
 """How many word shapes there are."""

@@ -1,4 +1,4 @@
-"""Advice: why a model has not learned what it could, and a setting that helps."""
+"""Advice: why a model has not learned, and a setting that helps."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ RISING = 0.01
 
 
 def advice(run: Run) -> Iterator[str]:
-    """What is worth saying about a run: nothing if it learned what there was to learn."""
+    """Advice about a run; empty if there is nothing to improve."""
     dev, plan, vocabulary = run.dev, run.plan, run.recognizer.vocabulary
     longer = f"--set steps={max(600, 3 * plan.steps)}"
     if not dev.gold:

@@ -21,7 +21,7 @@ class Average:
 
     @torch.no_grad()
     def update(self) -> None:
-        """Move towards the weights of now, faster in the beginning."""
+        """Move towards the current weights, faster at the beginning."""
         self.steps += 1
         keep = min(self.decay, (1 + self.steps) / (10 + self.steps))
         averages, values = self._pairs

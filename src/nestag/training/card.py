@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from importlib.metadata import version
+from typing import TYPE_CHECKING
 
 from nestag.data import Entity, Sentence
 from nestag.evaluation.display import by_depth, by_type, overall
 from nestag.evaluation.judge import judged
 from nestag.evaluation.matching import Pair
+from nestag.evaluation.result import Evaluation
 from nestag.tables import Form, write
 from nestag.training.recipe import Recipe
+
+if TYPE_CHECKING:
+    from huggingface_hub import EvalResult
+
+TASK = "token-classification"
+"""The task of the hub that nested entities are nearest to."""
+
+PACKAGES = ("nestag", "torch", "transformers", "numpy")
+"""Packages whose versions are named."""
 
 Predictions = Sequence[Sequence[Entity]]
 
@@ -21,51 +32,68 @@ def card(
     name: str,
     recipe: Recipe,
     seed: int,
-    splits: dict[str, Sequence[Sentence]],
-    predicted: dict[str, Predictions],
+    splits: Mapping[str, Sequence[Sentence]],
+    predicted: Mapping[str, Predictions],
 ) -> str:
-    """A model card in Markdown; `predicted` holds what the model says of some of the splits."""
-    lines = [
-        "---",
-        "library_name: nestag",
-        "tags: [nested-ner, token-classification]",
-        "---",
-        f"# {name}",
-        "",
-        "A recognizer of nested named entities, trained with [nestag](https://pypi.org/project/nestag/).",
-        "",
-        "    from nestag import NestedNER",
-        f'    NestedNER.from_pretrained("{name}").predict_text("...")',
-        "",
-        "## Data",
-        "",
-        "| split | sentences | tokens | entities |",
-        "|---|---|---|---|",
-        *(
-            f"| {split} | {len(found):,} | {sum(map(len, found)):,} | {sum(len(s.entities) for s in found):,} |"
-            for split, found in splits.items()
-        ),
-    ]
-    for split, guesses in predicted.items():
-        lines += ["", f"## Scores on {split}", "", *_scores(splits[split], guesses)]
-    lines += ["", "## Settings", "", f"Seed {seed}.", "", "| setting | value |", "|---|---|"]
-    lines += [f"| {key} | {value} |" for key, value in asdict(recipe).items()]
-    packages = ("nestag", "torch", "transformers", "numpy")
-    lines += [
-        "",
-        "Versions: Python " + platform.python_version(),
-        *(f"· {package} {_version(package)}" for package in packages),
-    ]
-    return "\n".join(lines) + "\n"
+    """A model card in Markdown, with the scores also as metadata; `predicted` holds predictions for some splits."""
+    from huggingface_hub import ModelCard, ModelCardData
+
+    found = {split: _evaluated(splits[split], guesses) for split, guesses in predicted.items()}
+    results = [result for split, evaluation in found.items() for result in _results(split, evaluation)]
+    data = ModelCardData(
+        library_name="nestag",
+        pipeline_tag=TASK,
+        tags=["nested-ner", TASK],
+        model_name=name,
+        eval_results=results or None,
+    )
+    body = "\n".join(_body(name, recipe, seed, splits, found))
+    return str(ModelCard(f"---\n{data.to_yaml()}\n---\n{body}\n"))
 
 
-def _scores(sentences: Sequence[Sentence], guesses: Predictions) -> list[str]:
-    """Strict scores in all, by type and by depth, as tables."""
-    found = judged(Pair(one, one.with_entities(guess)) for one, guess in zip(sentences, guesses, strict=True))
-    return [write(table(found), Form.markdown) for table in (overall, by_type, by_depth)]
+def _evaluated(sentences: Sequence[Sentence], guesses: Predictions) -> Evaluation:
+    return judged(Pair(one, one.with_entities(guess)) for one, guess in zip(sentences, guesses, strict=True))
+
+
+def _results(split: str, evaluation: Evaluation) -> Iterator[EvalResult]:
+    """The strict scores of a split as the hub's leaderboards read them."""
+    from huggingface_hub import EvalResult
+
+    for metric in ("precision", "recall", "f1"):
+        yield EvalResult(
+            task_type=TASK,
+            dataset_type=split,
+            dataset_name=split,
+            metric_type=metric,
+            metric_value=round(getattr(evaluation.overall, metric), 4),
+        )
+
+
+def _body(
+    name: str,
+    recipe: Recipe,
+    seed: int,
+    splits: Mapping[str, Sequence[Sentence]],
+    found: Mapping[str, Evaluation],
+) -> Iterator[str]:
+    """The lines below the metadata."""
+    yield f"# {name}\n"
+    yield "A recognizer of nested named entities, trained with [nestag](https://pypi.org/project/nestag/).\n"
+    yield "    from nestag import NestedNER"
+    yield f'    NestedNER.from_pretrained("{name}")("...")\n'
+    yield "## Data\n\n| split | sentences | tokens | entities |\n|---|---|---|---|"
+    for split, sentences in splits.items():
+        tokens, entities = sum(map(len, sentences)), sum(len(sentence.entities) for sentence in sentences)
+        yield f"| {split} | {len(sentences):,} | {tokens:,} | {entities:,} |"
+    for split, evaluation in found.items():
+        yield f"\n## Scores on {split}\n"
+        yield from (write(table(evaluation), Form.markdown) for table in (overall, by_type, by_depth))
+    yield f"\n## Settings\n\nSeed {seed}.\n\n| setting | value |\n|---|---|"
+    yield from (f"| {key} | {value} |" for key, value in asdict(recipe).items())
+    yield "\n" + " · ".join([f"Python {platform.python_version()}", *map(_version, PACKAGES)])
 
 
 def _version(package: str) -> str:
     from nestag import __version__
 
-    return __version__ if package == "nestag" else version(package)
+    return f"{package} {__version__ if package == 'nestag' else version(package)}"

@@ -28,7 +28,7 @@ Weights = dict[str, torch.Tensor]
 
 @dataclass
 class State:
-    """What is ours of a checkpoint."""
+    """nestag's part of a checkpoint."""
 
     dev: list[Scoring]
     loss_sum: float  # of the steps since dev was scored last
@@ -40,7 +40,7 @@ class State:
 
 
 def save_state(checkpoint: Path, state: State) -> None:
-    """Add ours to Trainer's checkpoint, mark it as complete, and remove those before it."""
+    """Add nestag's state to Trainer's checkpoint, mark it as complete, and remove older ones."""
     record = {
         "dev": state.dev,
         "loss": [state.loss_sum, state.loss_steps],

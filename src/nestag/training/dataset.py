@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.utils.data import Dataset, Sampler
 
+from nestag.arrays import Ints
 from nestag.subwords import Layout, Windows, batches, sentence_batches
-from nestag.subwords.words import Ints
 from nestag.tagger import IGNORED
 from nestag.training.spans import GoldSpans
 from nestag.vocabulary import LabelIds

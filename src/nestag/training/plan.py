@@ -13,8 +13,8 @@ from typing import TypeVar
 
 import numpy as np
 
+from nestag.arrays import Ints
 from nestag.subwords import batches, sentence_batches
-from nestag.subwords.words import Ints
 from nestag.training.recipe import Auto, Recipe
 
 SMALLEST_BATCH, LARGEST_BATCH = 256, 2048

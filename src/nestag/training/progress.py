@@ -1,4 +1,4 @@
-"""Where a training run stands, for whoever watches it."""
+"""The state of a training run, for whoever watches it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Scoring(NamedTuple):
 
 @dataclass
 class Progress:
-    """Where a run stands; handed to whoever watches it."""
+    """The state of a run, passed to the watcher."""
 
     plan: TrainingPlan
     step: int = 0

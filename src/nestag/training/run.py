@@ -143,7 +143,7 @@ def _train(
 
 
 def _finished(folder: Path, recipe: Recipe, device: str | None) -> Run:
-    """A finished run, as it lies in its folder."""
+    """Load a finished run from its folder."""
     recognizer = NestedNER.from_pretrained(folder, device)
     history = read_json(folder / HISTORY)
     try:
@@ -155,7 +155,7 @@ def _finished(folder: Path, recipe: Recipe, device: str | None) -> Run:
 
 @contextmanager
 def _explained(folder: Path) -> Iterator[None]:
-    """A full disk in one line, whichever library meets it."""
+    """Turn a full disk into a one-line error, whichever library hits it."""
     try:
         yield
     except (OSError, SafetensorError, RuntimeError) as error:

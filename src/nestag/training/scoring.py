@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from nestag.arrays import Ints
 from nestag.corpora.document import document_of
 from nestag.crossing import set_aside_crossing
 from nestag.data import Sentence
 from nestag.engine import ChunkScores
 from nestag.evaluation import Score, score
 from nestag.recognizer import NestedNER
-from nestag.subwords.words import Ints
 from nestag.vocabulary import Vocabulary
 
 

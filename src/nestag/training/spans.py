@@ -12,9 +12,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from nestag.arrays import Ints
 from nestag.data import Sentence
 from nestag.subwords.windows import Windows
-from nestag.subwords.words import Ints, offsets
+from nestag.subwords.words import offsets
 
 SHIFTS = np.array(
     [(0, 0), (-1, 0), (1, 0), (0, -1), (0, 1), (-1, -1), (1, 1), (-1, 1), (1, -1), (-2, 0), (0, 2), (2, 0), (0, -2)]

@@ -161,7 +161,7 @@ class NestedTrainer(Trainer):
         return metrics
 
     def _save_checkpoint(self, *arguments: Any, **named: Any) -> None:
-        """Trainer's checkpoint, and ours in the same folder."""
+        """Save Trainer's checkpoint, and nestag's state in the same folder."""
         super()._save_checkpoint(*arguments, **named)
         if not processes.is_first():
             return

@@ -91,7 +91,10 @@ def test_a_second_call_skips_what_is_finished(told: tuple[int, str, str], folder
     assert read_results(folder / "out") == before
 
 
-def test_a_dry_run_estimates_and_does_nothing(told: tuple[int, str, str], folder: Path) -> None:
+def test_a_dry_run_estimates_and_does_nothing(
+    told: tuple[int, str, str], folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nestag.lab.experiment.estimate.starting", lambda: 5.0)  # it starts a process to time it
     wider = (folder / "grid.toml").read_text().replace('recipes = ["default"]', 'recipes = ["default"]\nseeds = 3')
     (folder / "wider.toml").write_text(wider)
     code, out, error = run(folder / "wider.toml", "-o", folder / "out", "--only", "good", "--dry-run", "--at-once", 4)

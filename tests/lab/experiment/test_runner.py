@@ -15,7 +15,7 @@ from nestag.errors import InputError
 from nestag.lab.experiment.outcome import Ended, Outcome, Task
 from nestag.lab.experiment.plan import Plan
 from nestag.lab.experiment.result import Key
-from nestag.lab.experiment.runner import Watch, environment, gpus, run_plan, run_tasks
+from nestag.lab.experiment.runner import Observer, environment, gpus, run_plan, run_tasks
 from nestag.lab.experiment.spec import CorpusFiles, Spec, folder_of, write_spec
 from nestag.training.recipe import Recipe
 from two_sentences import CORPUS
@@ -55,7 +55,7 @@ def task(folder: Path, name: str, how: str = "ends", spec: Spec | None = None) -
     return Task(name, ("napping", name, how, str(folder)), folder / f"{name}.log", spec, prepare)
 
 
-class Seen(Watch):
+class Seen(Observer):
     """All that a watcher was told, and what it does then."""
 
     def __init__(self, then: Callable[[], None] = lambda: None) -> None:

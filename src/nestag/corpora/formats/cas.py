@@ -43,7 +43,7 @@ _STRING = "uima.cas.String"
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-class Layer(NamedTuple):
+class CasLayer(NamedTuple):
     """A type of annotations, and the feature that holds an entity's type, if one does."""
 
     type: str
@@ -136,7 +136,7 @@ def _document(xmi: Xmi, options: Options, report: Report) -> Document:
     return Document(xmi.name, text, spans, tuple(_words(cas, text, xmi.place, options, report)))
 
 
-def _spans(cas: Any, layer: Layer, place: str, report: Report) -> Iterator[TextSpan]:
+def _spans(cas: Any, layer: CasLayer, place: str, report: Report) -> Iterator[TextSpan]:
     for annotation in cas.select(layer.type):
         start, end = int(annotation.begin), int(annotation.end)
         kind = layer.type.rpartition(".")[2] if layer.feature is None else annotation[layer.feature]
@@ -166,7 +166,7 @@ def _places(cas: Any, kind: str) -> list[tuple[int, int]]:
     return [(int(annotation.begin), int(annotation.end)) for annotation in cas.select(kind)]
 
 
-def _count_others(cas: Any, layer: Layer, place: str, report: Report) -> None:
+def _count_others(cas: Any, layer: CasLayer, place: str, report: Report) -> None:
     is_a = cas.typesystem.is_instance_of
     known = (TOKEN, SENTENCE, layer.type, "uima.tcas.DocumentAnnotation")
     there = [kind for kind in known if cas.typesystem.contains_type(kind, match_exactly=True)]
@@ -176,13 +176,13 @@ def _count_others(cas: Any, layer: Layer, place: str, report: Report) -> None:
             report.add("annotation of another layer left out", place, what)
 
 
-def _split(field: str | None) -> Layer:
+def _split(field: str | None) -> CasLayer:
     """The layer and feature that a field names."""
     name, _, feature = (field or f"{NAMED_ENTITY}:value").partition(":")
-    return Layer(name, feature or "value")
+    return CasLayer(name, feature or "value")
 
 
-def _layer(types: Any, field: str | None, place: str) -> Layer:
+def _layer(types: Any, field: str | None, place: str) -> CasLayer:
     """The layer to read; an InputError if it is not there or its feature is in doubt."""
     name = _split(field).type
     own = [kind for kind in types.get_types() if types.is_instance_of(kind.name, _ANNOTATION)]
@@ -194,14 +194,14 @@ def _layer(types: Any, field: str | None, place: str) -> Layer:
     strings = [feature.name for feature in types.get_type(name).all_features if feature.rangeType.name == _STRING]
     wanted = (field or "").partition(":")[2]
     if wanted in strings:
-        return Layer(name, wanted)
+        return CasLayer(name, wanted)
     if not wanted and ("value" in strings or len(strings) < 2):
-        return Layer(name, "value" if "value" in strings else next(iter(strings), None))
+        return CasLayer(name, "value" if "value" in strings else next(iter(strings), None))
     there = [f"{name}:{feature}" for feature in strings]
     raise InputError(f"which feature of {name} is the type? say the field, one of {', '.join(there)}", place)
 
 
-def _type_system_for(layer: Layer) -> Any:
+def _type_system_for(layer: CasLayer) -> Any:
     types = _cassis().TypeSystem()
     for kind in (SENTENCE, TOKEN, layer.type):
         types.create_type(kind, supertypeName=_ANNOTATION)
@@ -209,7 +209,7 @@ def _type_system_for(layer: Layer) -> Any:
     return types
 
 
-def _to_xmi(document: Document, layer: Layer, types: Any, path: str | Path) -> bytes:
+def _to_xmi(document: Document, layer: CasLayer, types: Any, path: str | Path) -> bytes:
     """The inverse of `_document`."""
     for text in (document.text, *(span.type for span in document.spans)):
         if wrong := _NOT_XML.search(text):
@@ -227,7 +227,7 @@ def _to_xmi(document: Document, layer: Layer, types: Any, path: str | Path) -> b
     return str(cas.to_xmi()).encode()
 
 
-def _write_one(documents: Iterator[Document], path: Path, layer: Layer, types: Any) -> None:
+def _write_one(documents: Iterator[Document], path: Path, layer: CasLayer, types: Any) -> None:
     document = next(documents, Document("", ""))
     if next(documents, None):
         raise InputError("one .xmi file holds one document, and there are several; name a .zip or a folder", str(path))

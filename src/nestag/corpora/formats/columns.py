@@ -42,14 +42,14 @@ _ENOUGH = 10  # lines of which tags inside are no accident, as in "A B-2 bomber"
 _MOST = 0.9  # of the cells of a column that must be tags
 
 
-class Row(NamedTuple):
+class TokenLine(NamedTuple):
     """A line cut into columns."""
 
     number: int
     columns: list[str]
 
 
-class Layout(NamedTuple):
+class ColumnRoles(NamedTuple):
     """Where the token and the tags of a line stand, whether its first column counts, and whether I- may begin."""
 
     token: int
@@ -123,23 +123,23 @@ def blocks(path: str | Path) -> Iterator[list[Line]]:
         yield block
 
 
-def _rows(block: list[Line], tabs: bool) -> list[Row]:
+def _rows(block: list[Line], tabs: bool) -> list[TokenLine]:
     cut = ((line, line.text.split("\t") if tabs else line.text.split()) for line in block)
-    return [Row(line.number, columns) for line, columns in cut if not _is_comment(columns)]
+    return [TokenLine(line.number, columns) for line, columns in cut if not _is_comment(columns)]
 
 
 def _is_comment(columns: list[str]) -> bool:
     return columns[0].startswith("#") and not (len(columns) > 1 and all(map(parsed, columns[1:])))
 
 
-def _chosen(head: Sequence[list[Row]], options: Options) -> Layout:
+def _chosen(head: Sequence[list[TokenLine]], options: Options) -> ColumnRoles:
     """The columns that the options name."""
     token, *tags = (column - (column > 0) for column in options.columns or ())
-    layout = Layout(token, tuple(tags))
+    layout = ColumnRoles(token, tuple(tags))
     return layout._replace(iob1=_is_iob1(head, layout))
 
 
-def _seen(head: Sequence[list[Row]], source: str, report: Report) -> Layout:
+def _seen(head: Sequence[list[TokenLine]], source: str, report: Report) -> ColumnRoles:
     """What the first sentences say about the file; what they say of its columns is noted."""
     rows = [row for sentence in head for row in sentence]
     tags = _tag_columns(rows)
@@ -150,14 +150,14 @@ def _seen(head: Sequence[list[Row]], source: str, report: Report) -> Layout:
         tags = _without_phrases(tags, rows, token, source, report)
         told = ", ".join(str(column + 1) for column in others)
         report.note(f"{source}: no tags in column {told}, left alone; --columns says which to read")
-    layout = Layout(token, tuple(tags) or (token + 1,), indexed)
+    layout = ColumnRoles(token, tuple(tags) or (token + 1,), indexed)
     if _is_iob1(head, layout):
         report.add("file read as IOB1, where I- may begin an entity", f"{source}:{rows[0].number}", "IOB1")
         return layout._replace(iob1=True)
     return layout
 
 
-def _without_phrases(tags: list[int], rows: Sequence[Row], token: int, source: str, report: Report) -> list[int]:
+def _without_phrases(tags: list[int], rows: Sequence[TokenLine], token: int, source: str, report: Report) -> list[int]:
     """The columns of tags, less those that hold phrases, if others are left; these are noted."""
     phrases = [column for column in tags if _types(rows, column) and _types(rows, column) <= PHRASES]
     if len(phrases) == len(tags):
@@ -171,7 +171,7 @@ def _without_phrases(tags: list[int], rows: Sequence[Row], token: int, source: s
     return [column for column in tags if column not in phrases]
 
 
-def _tag_columns(rows: Sequence[Row]) -> list[int]:
+def _tag_columns(rows: Sequence[TokenLine]) -> list[int]:
     """The columns after the first in which nearly all is tags."""
     found = []
     for column in range(1, max((len(row.columns) for row in rows), default=0)):
@@ -181,20 +181,20 @@ def _tag_columns(rows: Sequence[Row]) -> list[int]:
     return found
 
 
-def _types(rows: Sequence[Row], column: int) -> set[str]:
+def _types(rows: Sequence[TokenLine], column: int) -> set[str]:
     cells = {row.columns[column] for row in rows if len(row.columns) > column}
     return {tag.type for cell in cells for tag in parsed(cell) or () if tag.type}
 
 
-def _is_counted(rows: list[Row]) -> bool:
+def _is_counted(rows: list[TokenLine]) -> bool:
     return all(row.columns[0] == str(number) for number, row in enumerate(rows, 1))
 
 
-def _is_iob1(head: Sequence[list[Row]], layout: Layout) -> bool:
+def _is_iob1(head: Sequence[list[TokenLine]], layout: ColumnRoles) -> bool:
     return {mark for rows in head for mark in _first_marks(rows, layout)} == {"I"}
 
 
-def _first_marks(rows: list[Row], layout: Layout) -> Iterator[str]:
+def _first_marks(rows: list[TokenLine], layout: ColumnRoles) -> Iterator[str]:
     """The letters of the tags that do not follow a tag of the same type."""
     for column in layout.tags:
         before: Sequence[Tag] = ()
@@ -205,7 +205,7 @@ def _first_marks(rows: list[Row], layout: Layout) -> Iterator[str]:
             before = tags
 
 
-def _sentence(rows: list[Row], layout: Layout, name: str | None, source: str, report: Report) -> Sentence:
+def _sentence(rows: list[TokenLine], layout: ColumnRoles, name: str | None, source: str, report: Report) -> Sentence:
     _check(rows, layout, source)
     found: list[Entity] = []
     for column in layout.tags:
@@ -223,7 +223,7 @@ def _sentence(rows: list[Row], layout: Layout, name: str | None, source: str, re
     return sentence
 
 
-def _check(rows: list[Row], layout: Layout, source: str) -> None:
+def _check(rows: list[TokenLine], layout: ColumnRoles, source: str) -> None:
     """Stop at the first line that has no token or no tag."""
     due = max(layout.token, min(layout.tags)) + 1
     for number, (line, columns) in enumerate(rows, 1):
@@ -238,7 +238,7 @@ def _check(rows: list[Row], layout: Layout, source: str) -> None:
             raise InputError("the token is empty; every token must have a character", source, line)
 
 
-def _tags(row: Row, column: int, source: str, report: Report) -> tuple[Tag, ...]:
+def _tags(row: TokenLine, column: int, source: str, report: Report) -> tuple[Tag, ...]:
     if column >= len(row.columns):
         report.add("tag missing at the end of a line read as O", f"{source}:{row.number}", f"column {column + 1}")
         return parsed("O") or ()

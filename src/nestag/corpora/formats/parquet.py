@@ -24,8 +24,8 @@ from nestag.corpora.report import Report
 from nestag.corpora.table import (
     DATA,
     INFO,
+    ArrowTable,
     Columns,
-    Table,
     chosen_columns,
     features_of,
     pyarrow,
@@ -58,7 +58,7 @@ def read_dataset(dataset: Any, options: Options, report: Report) -> Iterator[Sen
     yield from sentences_in(table_of(dataset, ROWS), options, report)
 
 
-def sentences_in(table: Table, options: Options, report: Report) -> Iterator[Sentence]:
+def sentences_in(table: ArrowTable, options: Options, report: Report) -> Iterator[Sentence]:
     """The sentences of a table, a row each."""
     columns: Columns | None = None
     number = 0
@@ -70,7 +70,7 @@ def sentences_in(table: Table, options: Options, report: Report) -> Iterator[Sen
                 yield _sentence(row, columns, table, number, report)
 
 
-def _sentence(row: dict[str, Any], columns: Columns, table: Table, number: int, report: Report) -> Sentence:
+def _sentence(row: dict[str, Any], columns: Columns, table: ArrowTable, number: int, report: Report) -> Sentence:
     place = f"{table.path}: row {number}"
     try:
         return sentence_of(row, columns, place, report)

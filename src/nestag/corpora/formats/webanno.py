@@ -25,7 +25,7 @@ from nestag.corpora.folders import Names, document_name
 from nestag.corpora.format import DEFAULT, Format, Options, skipping
 from nestag.corpora.report import Report
 from nestag.corpora.segment import Offsets, Segment
-from nestag.corpora.tsv import Layer, Row, annotations_of, blocks_of, chosen, escape, escape_text, text_of
+from nestag.corpora.tsv import TsvLayer, TsvRow, annotations_of, blocks_of, chosen, escape, escape_text, text_of
 from nestag.corpora.utf16 import Utf16
 from nestag.data import Sentence
 from nestag.errors import DataError, InputError
@@ -58,12 +58,12 @@ def write(
         document = next(documents, Document("", ""))
         if next(documents, None):
             raise InputError("one .tsv file holds one document, and there are several; name a folder", str(path))
-        _write_one(document, path, Layer(layer, features, 0), report)
+        _write_one(document, path, TsvLayer(layer, features, 0), report)
         return
     names = Names(report)
     with writing_folder(path) as folder:
         for document in documents:
-            _write_one(document, folder / f"{names.of(document.id)}{_SUFFIX}", Layer(layer, features, 0), report)
+            _write_one(document, folder / f"{names.of(document.id)}{_SUFFIX}", TsvLayer(layer, features, 0), report)
 
 
 def looks_like(head: str) -> bool:
@@ -138,7 +138,7 @@ def _count_gaps(document: Document, segments: Sequence[Segment], report: Report)
             report.add("white space between sentences not kept", document.id, f"{gap[:60]!r} at character {start}")
 
 
-def _places(rows: Sequence[Row], piece: str, at: int, first: int) -> list[Offsets]:
+def _places(rows: Sequence[TsvRow], piece: str, at: int, first: int) -> list[Offsets]:
     """Where each row stands in the text, in characters."""
     units = Utf16(piece)
     places = [(at + units.from_units(row.start - first), at + units.from_units(row.end - first)) for row in rows]
@@ -147,7 +147,7 @@ def _places(rows: Sequence[Row], piece: str, at: int, first: int) -> list[Offset
     return places
 
 
-def _write_one(document: Document, path: str | Path, layer: Layer, report: Report) -> None:
+def _write_one(document: Document, path: str | Path, layer: TsvLayer, report: Report) -> None:
     units = Utf16(document.text)
     segments = [segment for segment in document.words or () if segment]
     _count_gaps(document, segments, report)

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nestag.decoding.arrays import Bools, Floats, Ints
+from nestag.arrays import Bools, Floats, Ints
 from nestag.decoding.depth.search import DepthMachine
 from nestag.decoding.lattice import BOTTOM, Going, NewNodes, OpenNodes, States
 from nestag.decoding.semiring import Semiring

@@ -27,7 +27,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nestag.decoding.arrays import Bools, Floats, Ints
+from nestag.arrays import Bools, Floats, Ints
 from nestag.decoding.depth.search import DepthMachine, Moves, final, forward, moves_of
 from nestag.decoding.lanes import Lanes, blocks
 from nestag.decoding.nodes import summed

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nestag.decoding.arrays import Bools, Ints
+from nestag.arrays import Bools, Ints
 from nestag.decoding.chains import Chains
 from nestag.decoding.entities import NamedNodes
 from nestag.decoding.nodes import next_shallower, openers, previous_not_deeper

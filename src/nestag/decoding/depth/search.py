@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nestag.decoding.arrays import Bools, Floats, Ints
+from nestag.arrays import Bools, Floats, Ints
 from nestag.decoding.chains import chains_of
 from nestag.decoding.depth.repair import depth_steps
 from nestag.decoding.entities import NamedNodes

@@ -1,6 +1,6 @@
 """The decoder of 4tg."""
 
-from nestag.decoding.arrays import Floats
+from nestag.arrays import Floats
 from nestag.decoding.candidates import best_words, rated_entities, rated_table
 from nestag.decoding.decoder import Decoder, decodes
 from nestag.decoding.entities import EntityTable, entities_of, replaced

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from nestag.decoding.arrays import Bools, Floats, Ints
+from nestag.arrays import Bools, Floats, Ints
 from nestag.decoding.entities import Replacement
 from nestag.decoding.lattice import ClosedNodes
 from nestag.decoding.scores import FORBIDDEN, MISSING, Scores

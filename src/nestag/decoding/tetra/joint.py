@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nestag.decoding.arrays import Bools, Floats, Ints
+from nestag.arrays import Bools, Floats, Ints
 from nestag.decoding.lattice import BOTTOM, Going, NewNodes, OpenNodes, States
 from nestag.decoding.scores import Scores
 from nestag.decoding.semiring import Semiring

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nestag.decoding.arrays import Bools, Floats, Ints
+from nestag.arrays import Bools, Floats, Ints
 from nestag.decoding.chains import chains_of
 from nestag.decoding.entities import NamedNodes
 from nestag.decoding.lanes import Lanes, blocks

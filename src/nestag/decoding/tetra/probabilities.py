@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nestag.decoding.arrays import Floats, Ints
+from nestag.arrays import Floats, Ints
 from nestag.decoding.lanes import Lanes, blocks
 from nestag.decoding.nodes import Nodes, summed
 from nestag.decoding.scores import FORBIDDEN, MISSING, Scores, Search, comparable, softmax

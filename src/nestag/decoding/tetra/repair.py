@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nestag.decoding.arrays import Ints
+from nestag.arrays import Ints
 from nestag.decoding.entities import NamedNodes
 from nestag.decoding.lanes import Lanes, blocks
 from nestag.decoding.nodes import next_not_deeper

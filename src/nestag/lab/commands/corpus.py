@@ -13,8 +13,9 @@ from nestag.corpora.report import Report
 from nestag.errors import InputError
 
 if TYPE_CHECKING:
+    from nestag.corpora.splits import Split
     from nestag.lab.corpora.build import SplitCounts
-    from nestag.lab.corpora.split import Split, SplitSentence
+    from nestag.lab.corpora.split import SplitSentence
 
 
 class PaperCorpus(StrEnum):
@@ -32,7 +33,7 @@ def corpus(
         str, typer.Argument(metavar="SOURCE", help="What its owner hands out: a folder, or GENIA's file.")
     ],
     output: Annotated[str, typer.Option("-o", "--output", metavar="DIR", help="The folder to write into.")],
-    gzip: Annotated[bool, typer.Option("--gzip", help="Pack the files.")] = False,
+    gzip: Annotated[bool, typer.Option("--gzip", help="Compress the files with gzip.")] = False,
     treebank: Annotated[
         str | None, typer.Option(metavar="DIR", help="nne: the Penn Treebank's parsed wsj files, which have the words.")
     ] = None,
@@ -41,7 +42,7 @@ def corpus(
         str | None, typer.Option(metavar="FILE", help="ACE: a list of your own, a split and a document id a line.")
     ] = None,
 ) -> None:
-    """Write train, dev and test files of one of the paper's corpora, and hold its counts against the paper's."""
+    """Write train, dev and test files of one of the paper's corpora, and compare its counts with the paper's."""
     from nestag.lab.corpora.build import build
 
     _refuse_idle_options(name, {"--treebank": treebank, "--heads": heads, "--split": split})
@@ -88,7 +89,7 @@ def _sentences(
 
 
 def _refuse_idle_options(name: PaperCorpus, given: dict[str, object]) -> None:
-    """An option of another corpus is a mistake, not something to pass over."""
+    """Refuse options that belong to another corpus."""
     taken = {PaperCorpus.genia: (), PaperCorpus.nne: ("--treebank",)}.get(name, ("--heads", "--split"))
     for option, value in given.items():
         if value and option not in taken:
@@ -96,7 +97,7 @@ def _refuse_idle_options(name: PaperCorpus, given: dict[str, object]) -> None:
 
 
 def _remarks(name: PaperCorpus, treebank: str | None, heads: bool, split: str | None) -> Iterator[str]:
-    """What a reader of the counts should know."""
+    """Remarks on the counts."""
     if name is PaperCorpus.nne and not treebank:
         yield "the standoff files of NNE hold no words: tokens are _ unless --treebank names the Penn Treebank"
     if name in (PaperCorpus.ace2004, PaperCorpus.ace2005):

@@ -15,7 +15,7 @@ from nestag.tables import Form, Section, Table
 
 def experiment(
     grid: Annotated[str, typer.Argument(metavar="GRID.toml", help="Corpora, encodings, recipes and seeds to try.")],
-    output: Annotated[str, typer.Option("-o", "--output", metavar="DIR", help="Where runs and results go.")],
+    output: Annotated[str, typer.Option("-o", "--output", metavar="DIR", help="The folder for runs and results.")],
     at_once: Annotated[int, typer.Option(min=1, metavar="N", help="How many runs to do in parallel.")] = 1,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count the runs and estimate their time.")] = False,
     cpu: Annotated[bool, typer.Option("--cpu", help="Train on the CPU even if there is a GPU.")] = False,

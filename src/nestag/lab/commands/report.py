@@ -23,7 +23,7 @@ def report(
         str | None, typer.Option(metavar="FILE", help="Sentences with their entities, to test a model on.")
     ] = None,
     output: Annotated[
-        str | None, typer.Option("-o", "--output", metavar="FILE", help="The page; DIR/report.html if not said.")
+        str | None, typer.Option("-o", "--output", metavar="FILE", help="The page (default: DIR/report.html).")
     ] = None,
     split: Annotated[
         ScoredSplit, typer.Option(help="The split of an experiment whose scores are shown.")

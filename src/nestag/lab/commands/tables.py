@@ -26,7 +26,8 @@ class ScoredSplit(StrEnum):
 def tables(
     folder: Annotated[str, typer.Argument(metavar="DIR", help="The folder that nestag experiment wrote.")],
     output: Annotated[
-        str | None, typer.Option("-o", "--output", metavar="FOLDER", help="Where tables go; DIR/tables if not said.")
+        str | None,
+        typer.Option("-o", "--output", metavar="FOLDER", help="The folder for the tables (default: DIR/tables)."),
     ] = None,
     split: Annotated[ScoredSplit, typer.Option(help="The split whose scores are shown.")] = ScoredSplit.TEST,
 ) -> None:

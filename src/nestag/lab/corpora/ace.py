@@ -20,13 +20,14 @@ from nestag.corpora.document import Document, TextSpan, sentences_of
 from nestag.corpora.format import Options
 from nestag.corpora.report import Report
 from nestag.corpora.segment import Offsets
+from nestag.corpora.splits import Split
 from nestag.data import Sentence
 from nestag.errors import InputError
 from nestag.lab.corpora import apf
-from nestag.lab.corpora.apf import AceMention, Part
+from nestag.lab.corpora.apf import AceMention, MentionPart
 from nestag.lab.corpora.markup import ENTITIES
 from nestag.lab.corpora.sentences import sentences
-from nestag.lab.corpora.split import Split, SplitSentence
+from nestag.lab.corpora.split import SplitSentence
 from nestag.lab.corpora.words import words
 
 SUFFIX = ".apf.xml"
@@ -51,7 +52,7 @@ class SpacedText(NamedTuple):
 
 
 def read(
-    source: str | Path, splits: Mapping[str, Split], part: Part = "extent", report: Report | None = None
+    source: str | Path, splits: Mapping[str, Split], part: MentionPart = "extent", report: Report | None = None
 ) -> Iterator[SplitSentence]:
     """The sentences of the listed documents of a release, in the order of the list."""
     report = Report() if report is None else report
@@ -89,7 +90,7 @@ def find(source: Path) -> dict[str, Path]:
     return found
 
 
-def read_document(path: Path, part: Part, report: Report) -> Iterator[Sentence]:
+def read_document(path: Path, part: MentionPart, report: Report) -> Iterator[Sentence]:
     """The sentences of one document, from its annotation file and the source beside it."""
     name = path.name.removesuffix(SUFFIX)
     text, begin, end = _source(path.with_name(f"{name}.sgm"))

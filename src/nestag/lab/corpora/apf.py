@@ -20,7 +20,7 @@ from nestag.files import reading
 from nestag.lab.corpora.markup import EndTag, Event, StartTag, Text, events
 
 TYPES = ("PER", "ORG", "GPE", "LOC", "FAC", "VEH", "WEA")
-Part = Literal["extent", "head"]
+MentionPart = Literal["extent", "head"]
 """The whole mention, or the word it is about."""
 
 _LEFT_OUT = {"timex2_mention": "time left out", "value_mention": "value left out"}
@@ -36,7 +36,7 @@ class AceMention(NamedTuple):
     line: int
 
 
-def read(path: Path, part: Part, report: Report) -> Iterator[AceMention]:
+def read(path: Path, part: MentionPart, report: Report) -> Iterator[AceMention]:
     """The mentions of a file, each as its extent or its head."""
     inside: list[StartTag] = []
     span: StartTag | None = None

@@ -9,10 +9,11 @@ from pathlib import Path
 
 from nestag.corpora.formats.jsonl import to_line
 from nestag.corpora.report import Report, describe
+from nestag.corpora.splits import SPLITS, Split
 from nestag.crossing import crossing_pairs
 from nestag.data import Entity, Sentence, outermost_first
 from nestag.files import writing, writing_together
-from nestag.lab.corpora.split import SPLITS, Split, SplitSentence
+from nestag.lab.corpora.split import SplitSentence
 
 
 @dataclass

@@ -23,12 +23,13 @@ from typing import BinaryIO, NamedTuple, cast
 
 from nestag.corpora.report import Report
 from nestag.corpora.segment import Offsets
+from nestag.corpora.splits import SPLITS
 from nestag.data import Entity, Sentence
 from nestag.errors import InputError
 from nestag.files import reading
 from nestag.files.packed import BROKEN
 from nestag.lab.corpora.markup import EndTag, Event, StartTag, Text, events
-from nestag.lab.corpora.split import SPLITS, SplitSentence
+from nestag.lab.corpora.split import SplitSentence
 from nestag.lab.corpora.words import words
 
 CLASSES = ("DNA", "RNA", "protein", "cell_line", "cell_type")

@@ -17,11 +17,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from nestag.corpora.report import Report
+from nestag.corpora.splits import Split
 from nestag.data import Entity, Sentence
 from nestag.errors import DataError, InputError
 from nestag.files import Line, read_lines
 from nestag.lab.corpora import treebank
-from nestag.lab.corpora.split import Split, SplitSentence
+from nestag.lab.corpora.split import SplitSentence
 from nestag.lab.corpora.treebank import Leaf
 
 NO_WORD = "_"

@@ -10,14 +10,12 @@ from __future__ import annotations
 
 from importlib.resources import as_file, files
 from pathlib import Path
-from typing import Literal, NamedTuple, get_args
+from typing import NamedTuple
 
+from nestag.corpora.splits import SPLITS, Split
 from nestag.data import Sentence
 from nestag.errors import InputError
 from nestag.files import Line, read_lines
-
-Split = Literal["train", "dev", "test"]
-SPLITS: tuple[Split, ...] = get_args(Split)
 
 
 class SplitSentence(NamedTuple):

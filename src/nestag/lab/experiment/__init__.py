@@ -1,1 +1,1 @@
-"""Experiments: a grid of runs, done side by side and resumed, and what came out of them."""
+"""Experiments: a grid of runs, run in parallel and resumable, and their results."""

@@ -17,7 +17,7 @@ from nestag.lab.experiment.grid import Grid, load_grid
 from nestag.lab.experiment.outcome import Ended, Outcome
 from nestag.lab.experiment.plan import Plan, plan_of
 from nestag.lab.experiment.result import Result
-from nestag.lab.experiment.runner import Watch, run_plan
+from nestag.lab.experiment.runner import Observer, run_plan
 from nestag.lab.experiment.spec import make_folder
 from nestag.lab.experiment.wanted import write_wanted
 
@@ -94,7 +94,7 @@ def standing(plan: Plan) -> str:
     )
 
 
-class _Counting(Watch):
+class _Counting(Observer):
     """A line for each task that ends, with its number."""
 
     def __init__(self, done: int, total: int, tell: Tell) -> None:

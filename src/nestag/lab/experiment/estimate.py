@@ -50,7 +50,7 @@ class Size(NamedTuple):
 
 
 class Kind(NamedTuple):
-    """Runs that are taken to be equally fast."""
+    """Runs that are assumed to be equally fast."""
 
     encoder: str
     recipe: str

@@ -26,7 +26,7 @@ VERSION = 2
 
 
 class Key(NamedTuple):
-    """What tells a run from the others of its grid."""
+    """What identifies a run in its grid."""
 
     corpus: str
     encoder: str

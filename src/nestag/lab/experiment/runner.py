@@ -1,6 +1,6 @@
-"""The runner: does what is left of a plan, several runs at once, each in a process of its own.
+"""The runner: runs what is left of a plan, several runs in parallel, each in its own process.
 
-A failure, to begin or to end, is kept for the end and stops nothing else. Ctrl-C (or being terminated) lets every run
+A failed task does not stop the others; failures are listed at the end. Ctrl-C (or being terminated) lets every run
 save itself; the same call goes on from there. Two runners may work on one folder: each run is locked by the process
 that does it.
 """
@@ -30,29 +30,29 @@ PAUSE = 0.1
 """Seconds between looks at the processes."""
 
 
-class Watch:
-    """Whoever wants to know what happens; this one does not."""
+class Observer:
+    """Is told what happens; this one ignores it."""
 
     def ended(self, outcome: Outcome) -> None:
         """A task has ended."""
 
     def stopping(self) -> None:
-        """Somebody asked to stop, and what runs is saved."""
+        """Called when the user asks to stop, while runs are saved."""
 
 
-def run_plan(plan: Plan, at_once: int = 1, cpu: bool = False, watch: Watch | None = None) -> Ended:
-    """Do what is left of a plan."""
+def run_plan(plan: Plan, at_once: int = 1, cpu: bool = False, watch: Observer | None = None) -> Ended:
+    """Run what is left of a plan."""
     unknown = [corpus for corpus in plan.corpora if not facts_file(plan.root, corpus.name).exists()]
     tasks = [_facts_task(corpus, plan.root) for corpus in unknown]
     tasks += [_run_task(spec, plan.root, cpu) for spec in plan.left]
     return run_tasks(tasks, at_once, [] if cpu or not tasks else gpus(), watch)
 
 
-def run_tasks(tasks: Sequence[Task], at_once: int, devices: Sequence[str], watch: Watch | None = None) -> Ended:
-    """Do tasks side by side until all have ended, or somebody stops them."""
+def run_tasks(tasks: Sequence[Task], at_once: int, devices: Sequence[str], watch: Observer | None = None) -> Ended:
+    """Run tasks in parallel until all have ended or the user stops them."""
     pool = _Pool(tasks, min(at_once, max(1, len(tasks))), devices)
     with interruptible(signal.SIGINT, signal.SIGTERM) as interrupted:  # a second time, runs stop unsaved
-        outcomes = tuple(pool.outcomes(interrupted, watch or Watch()))
+        outcomes = tuple(pool.outcomes(interrupted, watch or Observer()))
     return Ended(outcomes, bool(interrupted.times))
 
 
@@ -69,7 +69,7 @@ def _run_task(spec: Spec, root: Path, cpu: bool) -> Task:
 
 
 def _prepare(spec: Spec, root: Path) -> None:
-    """Put down what is to be done, unless the corpus has changed since the first run was begun."""
+    """Write the spec, unless the corpus has changed since the first run started."""
     refuse_changed_corpus(spec.corpus, root)
     write_spec(spec)
 
@@ -85,7 +85,7 @@ def gpus() -> list[str]:
 
 
 def environment(slot: int, at_once: int, devices: Sequence[str]) -> dict[str, str]:
-    """That of a process: one GPU, in turn, and a fair share of the processor's cores unless that is set already."""
+    """The environment of a process: one GPU, in turn, and a fair share of the CPU cores unless set already."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     threads = str(max(1, cores // at_once))
     shared = {"OMP_NUM_THREADS": threads, "RAYON_NUM_THREADS": threads, **os.environ}
@@ -94,7 +94,7 @@ def environment(slot: int, at_once: int, devices: Sequence[str]) -> dict[str, st
 
 @dataclass(eq=False)
 class _Child:
-    """A task that is being done."""
+    """A running task."""
 
     task: Task
     process: subprocess.Popen[bytes]
@@ -102,15 +102,15 @@ class _Child:
 
 
 class _Pool:
-    """Processes side by side, in slots."""
+    """Processes in parallel, in slots."""
 
     def __init__(self, tasks: Sequence[Task], at_once: int, devices: Sequence[str]) -> None:
         self.waiting = list(tasks)
         self.devices = devices
         self.slots: list[_Child | None] = [None] * at_once
 
-    def outcomes(self, interrupted: Interrupted, watch: Watch) -> Iterator[Outcome]:
-        """Start what waits and tell how each ends; once interrupted, nothing new is started."""
+    def outcomes(self, interrupted: Interrupted, watch: Observer) -> Iterator[Outcome]:
+        """Start waiting tasks and yield how each ends; once interrupted, nothing new is started."""
         told = 0
         try:
             while any(self.slots) or (self.waiting and not interrupted.times):
@@ -129,7 +129,7 @@ class _Pool:
                 child.process.wait()
 
     def _turn(self, interrupted: Interrupted) -> Iterator[Outcome]:
-        """Tell what has ended, and start what waits in its place."""
+        """Yield what has ended, and start a waiting task in its place."""
         for slot, child in enumerate(self.slots):
             if child and child.process.poll() is not None:
                 self.slots[slot] = None

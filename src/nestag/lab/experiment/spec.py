@@ -1,6 +1,6 @@
-"""A run of a grid before it is done: what is trained on what, and the folder that it gets.
+"""A run of a grid: what is trained on which corpus, and its folder.
 
-The folder holds it as spec.json, so that a process of its own can do it (job.py).
+The folder holds it as spec.json, from which a separate process runs it (job.py).
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ class CorpusFiles:
         return {"train": self.train, "dev": self.dev, "test": self.test}
 
     def read(self, split: str) -> Corpus:
-        """The sentences of a split, with a report of what could not be kept as it was."""
+        """The sentences of a split, with a report of what had to be changed."""
         return Corpus.read(self.files[split], self.format, self.options)
 
 
 @dataclass(frozen=True)
 class Spec:
-    """A run that is to be done."""
+    """The specification of a run."""
 
     key: Key
     corpus: CorpusFiles
@@ -94,12 +94,12 @@ def title_of(key: Key) -> str:
 
 
 def folder_of(root: Path, key: Key) -> Path:
-    """Where a run lies in the folder of an experiment."""
+    """The folder of a run within an experiment."""
     return root / RUNS / key.corpus / key.encoder / key.encoding / key.recipe / str(key.seed)
 
 
 def make_folder(folder: Path) -> None:
-    """See that there is a folder."""
+    """Create a folder if it does not exist."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -107,7 +107,7 @@ def make_folder(folder: Path) -> None:
 
 
 def write_spec(spec: Spec) -> None:
-    """Save it in its folder, which is made."""
+    """Save it in its folder, which is created."""
     make_folder(spec.folder)
     record = to_mapping(spec) | {"key": spec.key._asdict()}
     del record["folder"]  # the one it lies in
@@ -115,5 +115,5 @@ def write_spec(spec: Spec) -> None:
 
 
 def read_spec(folder: Path) -> Spec:
-    """Load the one of a folder."""
+    """Load the spec of a folder."""
     return read_record(Spec, folder / SPEC, "a run to be done", "start it with nestag experiment", folder=folder)

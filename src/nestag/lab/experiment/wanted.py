@@ -1,6 +1,6 @@
 """What a grid asks for: its runs by name, kept in the folder of its experiment.
 
-So what is missing is known wherever the folder is, also where the files that the grid names are not.
+Missing runs are thus known even where the corpora of the grid are not available.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ class _Wanted:
 
 
 def write_wanted(keys: Iterable[Key], root: Path) -> None:
-    """Save the runs of a grid; those of the grid before are forgotten."""
+    """Save the runs of a grid, replacing those of the previous one."""
     write_json([key._asdict() for key in keys], root / WANTED, indent=1)
 
 
 def read_wanted(root: Path) -> list[Key]:
-    """The runs of the last grid, or none if nobody wrote them down."""
+    """The runs of the last grid, or none if there is no such file."""
     file = root / WANTED
     if not file.exists():
         return []

@@ -31,10 +31,10 @@ NOTE = (
     "All splits of a corpus together. Depth is the number of entities that contain an entity or have its span, as the"
     " paper counts it; mean, median and largest are counted from 1."
 )
-Reported = Mapping[tuple[str, str], Cell]
+ReportedCells = Mapping[tuple[str, str], Cell]
 
 
-def _beside(row: Row, section: str, reported: Sequence[Reported | None]) -> Row:
+def _beside(row: Row, section: str, reported: Sequence[ReportedCells | None]) -> Row:
     """A row with the paper's cell after each of ours that it has one for."""
     name = str(row[0])
     cells: list[Cell] = [name]
@@ -43,7 +43,7 @@ def _beside(row: Row, section: str, reported: Sequence[Reported | None]) -> Row:
     return tuple(cells)
 
 
-def reported_cells(dataset: Dataset) -> Reported:
+def reported_cells(dataset: Dataset) -> ReportedCells:
     """What the paper says of a corpus, by section and characteristic."""
     depth, length = dataset.depth, dataset.length
     plain: dict[str, Cell] = {

@@ -1,1 +1,1 @@
-"""Reports: an experiment as one page that needs nothing but itself, and its pictures as files."""
+"""Reports: an experiment as one self-contained page, and its figures as files."""

@@ -1,4 +1,4 @@
-"""Mistakes to look through: for every setup, split, encoding and decoding, the worst sentences of a typical run.
+"""Mistakes to browse: for every setup, split, encoding and decoding, the worst sentences of a typical run.
 
 A page must stay small, so it holds as many sentences as fit: first the worst of all, then the second worst, and so on.
 """

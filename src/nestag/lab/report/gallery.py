@@ -1,4 +1,4 @@
-"""All pictures of an experiment: drawn, named, and saved in the forms asked for."""
+"""All figures of an experiment: drawn, named, and saved in the formats asked for."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ReportPage:
-    """A page, the files of its pictures by name, and what there was nothing to show of."""
+    """A page, the files of its figures by name, and what could not be shown."""
 
     page: str
     pictures: dict[str, bytes]
@@ -103,7 +103,7 @@ def made(
 
 
 def _boxes(plates: Sequence[Plate]) -> list[str]:
-    """A line on files that lack letters, if there are any."""
+    """A note on figures with missing glyphs, if there are any."""
     names = [name for plate in plates for name in plate.boxes]
     told = f"no font for some letters, which are boxes in {', '.join(names)}; the SVG of the same name has them"
     return [told] if names else []

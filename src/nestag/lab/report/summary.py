@@ -38,7 +38,7 @@ class Times(NamedTuple):
 
 
 def times(folder: str | Path) -> Times | None:
-    """As the files of the results tell; None if there is none."""
+    """Taken from the files of the results; None if there are none."""
     found = sorted(file.stat().st_mtime for file in Path(folder).glob(f"runs/*/*/*/*/*/{RESULT}"))
     return Times(*(datetime.fromtimestamp(found[place], UTC) for place in (0, -1))) if found else None
 

@@ -10,7 +10,7 @@ from nestag.lab.report.topics import TOPICS
 
 
 def write_report(report: ReportPage, file: str | Path, pictures: Path | None = None) -> None:
-    """Write the page, and the pictures to a folder if one is given; those of an older report there go away."""
+    """Write the page, and the figures to a folder if one is given, replacing those of an older report."""
     if pictures is None:
         _write_page(report, file)
         return

@@ -1,4 +1,4 @@
-"""Corpora that a command writes, in the format that is named or that the file's name says."""
+"""Which writer a command uses: that of the format named, or that of the suffix of the file."""
 
 from __future__ import annotations
 

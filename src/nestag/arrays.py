@@ -1,4 +1,4 @@
-"""The types of arrays that decoding works with."""
+"""The types of arrays that everything without torch works with."""
 
 from __future__ import annotations
 
@@ -7,4 +7,5 @@ from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
+Floats32 = NDArray[np.float32]
 Bools = NDArray[np.bool_]

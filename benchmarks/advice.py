@@ -1,0 +1,107 @@
+"""Does the advice that `nestag train` gives help? Runs that get each piece of it, and runs that follow it.
+
+    NESTAG_CORPORA=... python benchmarks/advice.py docs/results/advice.jsonl [--only NAME]
+
+All runs train MiniLM on sentences of GUM with seed 1, are scored on 100 sentences of dev, and differ from `default`
+only in what `Trial` says. Each is a line of the file; runs that have one are not done again. Rare types are those with
+fewer than five training entities; `dev_joined` is the F1 with these joined, also for a model trained without joining.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from nestag.data import Entity, Sentence
+from nestag.evaluation import score
+from nestag.lab.corpora.subset import subset
+
+DEV = 100
+"""Sentences that are scored."""
+
+RARE = 5
+"""Types with fewer training entities are joined."""
+
+
+class Trial(NamedTuple):
+    """One run."""
+
+    sentences: int
+    steps: int
+    evaluations: int
+    join: bool = False
+
+
+TRIALS = {
+    "ten steps": Trial(100, 10, 2),
+    "sixty steps": Trial(100, 60, 4),
+    "six hundred steps": Trial(100, 600, 8),
+    "few sentences": Trial(20, 90, 2),
+    "few sentences, rare types joined": Trial(20, 90, 2, join=True),
+    "more sentences": Trial(60, 90, 2),
+}
+
+
+def joined(entities: Iterable[Entity], frequent: Collection[str]) -> list[Entity]:
+    """The entities, with one type for all that are rare."""
+    return [Entity(start, end, kind if kind in frequent else "other") for start, end, kind in entities]
+
+
+def tried(trial: Trial) -> dict[str, Any]:
+    """Train, and say what the advice was and how good the model is."""
+    from nestag.corpora.formats import jsonl
+    from nestag.training.advice import advice
+    from nestag.training.run import train
+
+    folder = Path(os.environ["NESTAG_CORPORA"]) / "gum"
+    whole, dev = (list(jsonl.read(folder / f"{split}.jsonl.gz")) for split in ("train", "dev"))
+    dev = subset(dev, DEV)
+    few = subset(whole, min(one.sentences for one in TRIALS.values()))
+    counts = Counter(entity.type for sentence in few for entity in sentence.entities)
+    frequent = {kind for kind, count in counts.items() if count >= RARE}
+
+    def prepared(sentences: Sequence[Sentence]) -> list[Sentence]:
+        return [s.with_entities(joined(s.entities, frequent)) if trial.join else s for s in sentences]
+
+    begin = time.process_time()
+    with tempfile.TemporaryDirectory() as place:
+        run = train(
+            prepared(subset(whole, trial.sentences)), prepared(dev), f"{place}/model", "default",
+            encoder="minilm", steps=trial.steps, evaluations=trial.evaluations,
+        )  # fmt: skip
+    predicted = run.recognizer.predict(dev)
+    lumped = score([joined(s.entities, frequent) for s in dev], [joined(found, frequent) for found in predicted])
+    return {
+        **trial._asdict(),
+        "advice": list(advice(run)),
+        "dev": round(100 * run.dev.f1, 2),
+        "dev_joined": round(100 * lumped.f1, 2),
+        "cpu_seconds": round(time.process_time() - begin),
+    }
+
+
+def main() -> None:
+    """Do what is not done yet."""
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("results", type=Path)
+    arguments.add_argument("--only", choices=list(TRIALS))
+    options = arguments.parse_args()
+    lines = options.results.read_text("utf-8").splitlines() if options.results.exists() else []
+    done = {json.loads(line)["name"] for line in lines}
+    for name, trial in TRIALS.items():
+        if name not in done and options.only in (None, name):
+            line = json.dumps({"name": name, **tried(trial)})
+            print(line, flush=True)
+            with open(options.results, "a", encoding="utf-8") as stream:
+                stream.write(line + "\n")
+
+
+if __name__ == "__main__":
+    main()

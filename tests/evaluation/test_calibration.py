@@ -1,0 +1,27 @@
+"""Calibration: which tenth a confidence falls into, and the two figures over all of them."""
+
+import pytest
+
+from nestag.evaluation.calibration import Bin, Rated, calibration
+
+
+def test_every_confidence_has_its_tenth() -> None:
+    found = calibration(Rated(confidence, True) for confidence in (0.0, 0.05, 0.1, 0.19, 0.5, 0.95, 1.0))
+    assert [one.entities for one in found.bins] == [2, 2, 0, 0, 0, 1, 0, 0, 0, 2]
+    assert found.entities == 7
+
+
+def test_the_two_figures_follow_their_definitions() -> None:
+    found = calibration([Rated(0.9, True), Rated(0.95, False), Rated(0.2, True), Rated(0.25, False)])
+    assert found.bins[9] == pytest.approx((2, 1, 1.85))
+    assert (found.bins[9].mean, found.bins[9].share) == pytest.approx((0.925, 0.5))
+    assert found.error == pytest.approx((2 * (0.925 - 0.5) + 2 * (0.5 - 0.225)) / 4)
+    assert found.brier == pytest.approx((0.1**2 + 0.95**2 + 0.8**2 + 0.25**2) / 4)
+
+
+def test_nothing_rated_is_zero() -> None:
+    found = calibration([])
+    assert (found.entities, found.error, found.brier) == (0, 0, 0)
+    assert set(found.bins) == {Bin(0, 0, 0.0)}
+    assert (Bin().mean, Bin().share) == (0, 0)
+    assert calibration([Rated(0.5, True)]).error == 0.5

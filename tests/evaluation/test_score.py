@@ -1,0 +1,45 @@
+"""Scores of counts by hand: one entity, none, and groups in which correct and found differ."""
+
+import pytest
+
+from nestag.data import Entity
+from nestag.evaluation.score import Score, Spread, by_type, macro, score, spread, total
+from nestag.evaluation.seeds import OverSeeds, over_seeds
+
+
+def test_a_share_of_nothing_is_zero() -> None:
+    assert (Score().precision, Score().recall, Score().f1) == (0, 0, 0)
+    assert (Score.of(0, 5, 0).precision, Score.of(0, 0, 5).recall) == (0, 0)
+    assert (Score.of(1, 1, 1).precision, Score.of(1, 1, 1).recall, Score.of(1, 1, 1).f1) == (1, 1, 1)
+    assert total([]) == Score()
+    assert macro({}) == (0, 0, 0)
+    assert spread({"A": Score.of(0, 3, 0)}) is None
+
+
+def test_precision_and_recall_have_numerators_of_their_own() -> None:
+    found = Score(correct=3, predicted=4, gold=10, found=5)
+    assert (found.precision, found.recall) == (0.75, 0.5)
+    assert found.f1 == pytest.approx(2 * 0.75 * 0.5 / (0.75 + 0.5))
+
+
+def test_of_equal_types_the_first_by_name_is_best_and_worst() -> None:
+    types = {"C": Score.of(0, 1, 1), "B": Score.of(1, 1, 1), "A": Score.of(1, 1, 1), "D": Score.of(0, 1, 1)}
+    assert spread(types) == Spread("A", "C", 0.5, 0.5)
+    assert macro(types) == (0.5, 0.5, 0.5)
+
+
+def test_every_type_is_scored_and_a_missing_sentence_is_noticed() -> None:
+    gold = [[Entity(0, 1, "A"), Entity(0, 2, "B")], [Entity(0, 1, "A")]]
+    predicted = [[Entity(0, 1, "A"), Entity(0, 1, "A"), Entity(1, 2, "C")], []]
+    assert by_type(gold, predicted) == {"A": Score.of(1, 1, 2), "B": Score.of(0, 0, 1), "C": Score.of(0, 1, 0)}
+    assert score(gold, predicted) == Score.of(1, 2, 3)
+    with pytest.raises(ValueError, match="shorter"):
+        score(gold, predicted[:1])
+
+
+def test_a_deviation_needs_two_seeds() -> None:
+    assert over_seeds([]) is None
+    assert (OverSeeds((75.0,)).deviation, str(OverSeeds((75.0,)))) == (None, "75.00")
+    two = OverSeeds((70.0, 74.0))
+    assert (two.mean, two.seeds, str(two)) == (72, 2, "72.00 ± 2.83")
+    assert two.deviation == pytest.approx(8**0.5)
