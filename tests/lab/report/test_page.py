@@ -14,7 +14,8 @@ from nestag.evaluation.result import Shown
 from nestag.lab.experiment.result import Result
 from nestag.lab.paper.pages import Pages, pages_of
 from nestag.lab.report.browse import cases
-from nestag.lab.report.page import ReportPage, made
+from nestag.lab.report.groups import setups
+from nestag.lab.report.page import ReportPage, choices, made
 from nestag.lab.report.summary import Times, facts
 from whole_runs import WORDS, grid, whole
 
@@ -203,3 +204,12 @@ def test_a_page_of_a_large_grid_stays_small() -> None:
     assert len(found) == 192
     assert sum(len(text.encode()) for case in found for text in case.sentences) < 3 * 2**20
     assert {len(case.sentences) for case in found} < {50} | set(range(5, 50))
+
+
+def test_the_page_opens_on_the_best_of_the_first_corpus() -> None:
+    better = whole(encoding="dyn", seed=5)  # fewer mistakes than the others: see whole()
+    worse = whole(encoding="abs", seed=4)
+    runs = [worse, better]
+    best = max(runs, key=lambda run: run.evaluations["test"]["legal"].overall.f1)
+    found = {choice.key: choice.chosen for choice in choices(runs, cases(runs), list(setups(runs)), "test")}
+    assert found == {"setup": "genia", "encoding": best.key.encoding, "decoding": "legal", "split": "test"}

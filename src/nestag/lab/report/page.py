@@ -14,7 +14,7 @@ from nestag.lab.experiment.result import Result, read_results
 from nestag.lab.paper.pages import F1, Page, Pages, read_pages
 from nestag.lab.report.browse import Case, cases
 from nestag.lab.report.gallery import Plate, gallery
-from nestag.lab.report.groups import RunGroup, decodings, encodings, setups, splits, title_of
+from nestag.lab.report.groups import RunGroup, best_way, decodings, encodings, setups, splits, title_of
 from nestag.lab.report.slug import slug
 from nestag.lab.report.summary import Times, bests, facts, times
 from nestag.lab.report.topics import TOPICS, Topic
@@ -58,6 +58,7 @@ class Choice(NamedTuple):
     key: str
     name: str
     options: list[str]
+    chosen: str | None  # the one that the page opens on
 
 
 def report(folder: str | Path, split: str = "test", png: bool = True) -> ReportPage:
@@ -94,7 +95,7 @@ def made(
         sheets=[sheet(page) for page in pages.pages],
         cases=shown,
         titles={setup: title_of(setup, groups) for setup in groups},
-        choices=choices(results, shown, groups),
+        choices=choices(results, shown, groups, split),
         kinds=KINDS,
         style=Html(resource("style.css") + drawing_style()),
         script=resource("page.js"),
@@ -109,14 +110,17 @@ def _boxes(plates: Sequence[Plate]) -> list[str]:
     return [told] if names else []
 
 
-def choices(results: Sequence[Result], shown: Sequence[Case], groups: Sequence[RunGroup]) -> list[Choice]:
-    """What the cases that are shown differ in."""
+def choices(results: Sequence[Result], shown: Sequence[Case], groups: Sequence[RunGroup], split: str) -> list[Choice]:
+    """What the cases that are shown differ in; the page opens on the best of the first setup."""
     named = {title_of(case.setup, groups) for case in shown}
+    titles = {title_of(setup, groups): setup for setup in groups if title_of(setup, groups) in named}
+    first = next(iter(titles.values()), None)
+    best = best_way(setups(results)[first], split) if first else None
     return [
-        Choice("setup", "corpus", [title for title in (title_of(setup, groups) for setup in groups) if title in named]),
-        Choice("encoding", "encoding", encodings(results)),
-        Choice("decoding", "decoding", decodings(results)[::-1]),
-        Choice("split", "split", splits(results)),
+        Choice("setup", "corpus", list(titles), next(iter(titles), None)),
+        Choice("encoding", "encoding", encodings(results), best and best.encoding),
+        Choice("decoding", "decoding", decodings(results)[::-1], best and best.decoding),
+        Choice("split", "split", splits(results), split),
     ]
 
 
