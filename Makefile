@@ -12,7 +12,7 @@ BROWSER := command -v chromedriver >/dev/null || [ "$$(id -u)" != 0 ] || ! comma
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench mutants faults clean
+.PHONY: help demo test check bench results mutants faults clean
 
 help:  ## Show this help
 	@sed -n 's/^\([a-z]*\):.*##\(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
@@ -33,6 +33,9 @@ bench: $(VENV)/dev.stamp  ## Measure speed and, with NESTAG_CORPORA set, conform
 	$(BIN)/python benchmarks/core.py --write docs/benchmarks/core.md
 	$(BIN)/python benchmarks/decoding.py --write docs/benchmarks/decoding.md
 	$(BIN)/python benchmarks/evaluation.py --write docs/benchmarks/evaluation.md
+
+results: $(VENV)/dev.stamp  ## Make every number and table of the docs again, from docs/results
+	$(BIN)/python benchmarks/results.py
 
 mutants: $(VENV)/mutants.stamp  ## See whether the tests notice small faults (takes an hour)
 	$(BIN)/python benchmarks/mutants.py --write docs/benchmarks/mutation.md

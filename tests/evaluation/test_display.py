@@ -198,7 +198,7 @@ def test_programs_get_every_confusion_whatever_the_types_are_called() -> None:
     ]
 
 
-SURE = Comparison(0.75, 0.72, 0.03, Interval(0.012, 0.048), 0.0, 0.0001)
+SURE = Comparison(0.75, 0.72, 0.03, Interval(0.012, 0.048), 0.001, 0.0001)
 UNSURE = Comparison(0.72, 0.725, -0.005, Interval(-0.02, 0.01), 0.4, 0.41)
 
 
@@ -209,12 +209,12 @@ def test_a_comparison_has_a_sentence_and_a_table() -> None:
         " that is unlikely to be chance."
     )
     assert [shown(cells[1]) for cells in table.sections[0].rows] == [
-        "75.00", "72.00", "+3.00 (+1.2 to +4.8)", "<0.002", "0.0001",
+        "75.00", "72.00", "+3.00 (+1.2 to +4.8)", "0.0010", "0.0001",
     ]  # fmt: skip
     assert record(comparison(SURE, ("a", "b"), Detail.NUMBERS), "difference") == {
         "figure": "difference", "value": pytest.approx(3), "low": 1.2, "high": 4.8,
     }  # fmt: skip
-    assert record(comparison(SURE, ("a", "b"), Detail.NUMBERS), "p by the bootstrap")["value"] == 0
+    assert record(comparison(SURE, ("a", "b"), Detail.NUMBERS), "p by the bootstrap")["value"] == 0.001
 
 
 def test_a_difference_that_may_be_chance_is_called_so() -> None:

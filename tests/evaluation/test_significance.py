@@ -8,10 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from nestag.data import Entity, Sentence
 from nestag.errors import DataError
+from nestag.evaluation.judge import judged
+from nestag.evaluation.matching import Pair
+from nestag.evaluation.result import Evaluation
 from nestag.evaluation.score import Score, macro, total
 from nestag.evaluation.significance import AT_ONCE, DRAWS, SWAPS, WITHIN, compare, intervals
-from nestag.evaluation.tally import CELLS, COLUMNS, GROUPS, Counts, GroupCounts, group_of
+from nestag.evaluation.tally import CELLS, COLUMNS, GROUPS, Counts, GroupCounts, document_number, group_of
 
 
 def counts(rows: list[list[int]]) -> Counts:
@@ -131,7 +135,7 @@ def test_the_bootstrap_is_that_of_scoring_every_draw_by_itself() -> None:
         drawn = drawing.integers(size, size=size)
         scores = [total(Score(*rows[group]) for group in drawn) for rows in (one, two)]
         differences.append(scores[0].f1 - scores[1].f1)
-    expected = 2 * sum(difference <= 0 for difference in differences) / DRAWS
+    expected = 2 * (1 + sum(difference <= 0 for difference in differences)) / (DRAWS + 1)
     assert 0.05 < expected < 0.9
     for first, second, sign in ((one, two, 1), (two, one, -1)):
         found = compare(counts(first), counts(second))
@@ -198,3 +202,39 @@ def test_many_classes_have_fewer_groups_and_the_same_counts() -> None:
 def test_words_decide_the_group_whatever_they_are() -> None:
     assert group_of(["a", "b"]) != group_of(["ab"])
     assert 0 <= group_of(["\ud800"]) < GROUPS
+
+
+def test_documents_are_drawn_where_there_are_enough_of_them() -> None:
+    def tally(names: list[str]) -> GroupCounts:
+        found = GroupCounts()
+        groups = np.arange(len(names))
+        found.see(groups, np.array([document_number(name) for name in names]))
+        found.add("overall", [0], np.zeros(len(names), dtype=np.int64), groups, 2)
+        return found
+
+    five = tally([f"book {number % 5}" for number in range(20)])
+    assert five.documents == 5
+    assert five.classes()["overall", 0].rows[:, 2].tolist() == [4] * 5
+    some = tally([f"book {number % 5}" if number < 10 else "" for number in range(13)])
+    assert sorted(some.classes()["overall", 0].rows[:, 2].tolist()) == [1] * 3 + [2] * 5  # those of no document alone
+    four = tally([f"book {number % 4}" for number in range(20)])
+    assert four.documents == 0
+    assert len(four.classes()["overall", 0].groups) == 20
+    four.join(five)
+    assert four.documents == 5  # the same names and one more
+
+
+def test_a_judge_draws_documents() -> None:
+    """Ten books, each all right or all wrong, are less sure than a hundred sentences."""
+
+    def judged_as(name: str) -> Evaluation:
+        pairs = []
+        for number in range(100):
+            gold = Sentence([f"w{number}"], [Entity(0, 1, "A")], name.format(number // 10, number))
+            pairs.append(Pair(gold, gold if number < 50 else gold.with_entities(())))
+        return judged(pairs)
+
+    books, sentences = judged_as("book {}-{}"), judged_as("{1}")
+    assert (books.documents, sentences.documents) == (10, 0)
+    width = [found.intervals["all"].recall.high - found.intervals["all"].recall.low for found in (books, sentences)]
+    assert width[0] > 2 * width[1]

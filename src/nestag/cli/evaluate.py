@@ -73,7 +73,7 @@ def evaluate(
         Match, typer.Option(help="How sentences are matched; auto matches in order, or by id if ids differ.")
     ] = Match.AUTO,
     paper: Annotated[
-        bool, typer.Option("--paper", help="Score depths as the code of the paper's authors does.")
+        bool, typer.Option("--paper", help="Score depths and lengths as the code of the paper's authors does.")
     ] = False,
     worst: Annotated[int, typer.Option(metavar="N", min=0, max=MOST_KEPT, help="Show the N worst sentences.")] = 0,
     table: Annotated[TableName | None, typer.Option(help="Print this table only.")] = None,

@@ -18,6 +18,8 @@ from nestag.evaluation.result import (
     DEPTHS,
     LENGTHS,
     MACRO,
+    PAPER_LENGTH,
+    PAPER_LENGTHS,
     SAME_DEPTH,
     Confused,
     Evaluation,
@@ -26,7 +28,7 @@ from nestag.evaluation.result import (
     Intervals,
 )
 from nestag.evaluation.score import Score, macro, spread
-from nestag.evaluation.significance import DRAWS, Comparison
+from nestag.evaluation.significance import Comparison
 from nestag.tables import NOTHING, Cell, Figure, Percent, Row, Section, Table, lines, shown
 
 MOST_TYPES = 12
@@ -54,7 +56,7 @@ class Detail(Enum):
 
 
 _LEGENDS = {
-    Detail.FULL: "In parentheses: 95 % intervals, by drawing sentences again and again.",
+    Detail.FULL: "In parentheses: 95 % intervals, by drawing {drawn} again and again.",
     Detail.NARROW: "In parentheses: the 95 % interval of F1; those of the rest need more columns, or --csv.",
     Detail.NUMBERS: "",
 }
@@ -66,7 +68,7 @@ def tables(evaluation: Evaluation, paper: bool = False, detail: Detail = Detail.
         "overall": overall(evaluation, detail),
         "types": by_type(evaluation, detail),
         "depths": by_depth(evaluation, paper, detail),
-        "lengths": by_length(evaluation, detail),
+        "lengths": by_length(evaluation, paper, detail),
         "nesting": by_nesting(evaluation, detail),
         "mistakes": mistakes(evaluation),
         "confusion": every_confusion(evaluation) if detail is Detail.NUMBERS else confusion(evaluation),
@@ -95,7 +97,9 @@ def overall(evaluation: Evaluation, detail: Detail = Detail.FULL) -> Table:
         ("macro", *_figures(means, known.get(MACRO), detail), None, None, None),
     )
     title = f"Scores of {_counted(evaluation.sentences, 'sentence')}"
-    note = f"macro: the mean over {_counted(len(evaluation.types), 'type')}. {_LEGENDS[detail]}".rstrip()
+    drawn = _counted(evaluation.documents, "document") if evaluation.documents else "sentences"
+    legend = _LEGENDS[detail].format(drawn=drawn)
+    note = f"macro: the mean over {_counted(len(evaluation.types), 'type')}. {legend}".rstrip()
     return Table(title, _columns("average", detail), _only(rows), note)
 
 
@@ -131,10 +135,15 @@ def by_depth(evaluation: Evaluation, paper: bool = False, detail: Detail = Detai
     return Table("By depth", columns, _only(rows), note)
 
 
-def by_length(evaluation: Evaluation, detail: Detail = Detail.FULL) -> Table:
-    """Groups of lengths in tokens."""
+def by_length(evaluation: Evaluation, paper: bool = False, detail: Detail = Detail.FULL) -> Table:
+    """Groups of lengths; `paper` counts them as the authors' code does, a token longer than each heading says."""
+    columns = _columns("tokens", detail)
+    if paper:
+        rows = _rows(evaluation, _groups(PAPER_LENGTH, PAPER_LENGTHS), detail)
+        note = "Each class holds entities that are one token longer than its heading; those of one token are in none."
+        return Table("By length, as the code of the paper's authors counts it", columns, _only(rows), note)
     rows = _rows(evaluation, _groups("length", LENGTHS), detail)
-    return Table("By length in tokens", _columns("tokens", detail), _only(rows))
+    return Table("By length in tokens", columns, _only(rows))
 
 
 def by_nesting(evaluation: Evaluation, detail: Detail = Detail.FULL) -> Table:
@@ -188,8 +197,8 @@ def comparison(found: Comparison, names: tuple[str, str], detail: Detail = Detai
         (f"F1 of {names[0]}", Percent(100 * found.first)),
         (f"F1 of {names[1]}", Percent(100 * found.second)),
         ("difference", Figure(difference, form="+.2f", note=f"({low:+.1f} to {high:+.1f})")),
-        ("p by the bootstrap", _chance(found.bootstrap)),
-        ("p by randomization", _chance(found.randomization)),
+        ("p by the bootstrap", Figure(found.bootstrap, form=".4f")),
+        ("p by randomization", Figure(found.randomization, form=".4f")),
     ]
     if detail is not Detail.NUMBERS:
         return Table("Comparison", ("figure", "value"), _only(for_people), verdict(found, names))
@@ -291,8 +300,3 @@ def _figure(share: float | None, interval: Interval | None, detail: Detail) -> t
         return value, low, high
     is_near_the_end = not shown(value)[0].isdigit()  # `>99.99`: two decimals would say all
     return (Figure(value, form=".4f" if is_near_the_end else ".2f", note=f"({low:.1f}–{high:.1f})"),)
-
-
-def _chance(p: float) -> Cell:
-    """A p value for people; a share of draws cannot be told from 0 below two of them."""
-    return Figure(p, form=".4f") if p else f"<{2 / DRAWS}"

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nestag.arrays import Bools, Ints
+from nestag.corpora.document import document_of
 from nestag.data import Entity, Sentence
 from nestag.evaluation.matching import Pair
 from nestag.evaluation.mistakes import Ledger
@@ -34,7 +35,7 @@ from nestag.evaluation.result import (
 from nestag.evaluation.score import Score
 from nestag.evaluation.significance import intervals
 from nestag.evaluation.spans import Listed, SpanArrays, TypeNames, spans_of
-from nestag.evaluation.tally import COLUMNS, Class, Counts, GroupCounts, group_of
+from nestag.evaluation.tally import COLUMNS, Class, Counts, GroupCounts, document_number, group_of
 
 CHUNK = 1_024
 """Sentences judged at once; more would cost time: what lives longer, the garbage collector looks at more often."""
@@ -97,6 +98,7 @@ class Judge:
     def _see(self, chunk: Sequence[Pair]) -> None:
         starts = np.array([0, *accumulate([len(pair.gold.tokens) for pair in chunk])])
         groups = np.array([group_of(pair.gold.tokens) for pair in chunk], dtype=np.int64)
+        documents = np.array([document_number(document_of(pair.gold)) for pair in chunk], dtype=np.int64)
         sets = [pair.gold.entities for pair in chunk], [pair.predicted.entities for pair in chunk]
         listed = [Listed.of(side, self._names) for side in sets]  # both before any keys, so that all types are known
         gold, predicted = (spans_of(one, starts, self._names) for one in listed)
@@ -111,8 +113,8 @@ class Judge:
         for side, right in zip(sides, (found, same), strict=True):
             self._count(side, chunk)
             self._add(side._replace(right=right), "same_depth", side.depths, side.spans.depth)
-        self._tally.see(groups)
-        self._whole.see(groups)
+        self._tally.see(groups, documents)
+        self._whole.see(groups, documents)
         self._sentences += len(chunk)
         for place in np.union1d(gold.sentence[~found], predicted.sentence[~correct]):
             self._ledger.see(chunk[place])
@@ -154,7 +156,7 @@ class Judge:
         self._other_depth += other._other_depth
 
     def counts(self) -> Counts:
-        """The counts over all entities by group of sentences, for significance.compare."""
+        """The counts over all entities by document or group of sentences, for significance.compare."""
         return self._whole.classes()["overall", 0]
 
     def result(self) -> Evaluation:
@@ -174,6 +176,7 @@ class Judge:
             same_depth=parts["same_depth"],
             mistakes=self._mistakes(parts["types"]),
             intervals=_intervals(classes),
+            documents=self._tally.documents,
         )
 
     def _mistakes(self, types: dict[str, Score]) -> Mistakes:

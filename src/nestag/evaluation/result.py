@@ -64,8 +64,15 @@ DEPTHS = (Group("0", 0, 0), Group("1", 1, 1), Group("≥ 1", 1), Group("≥ 2", 
 LENGTHS = (Group("1", 1, 1), Group("2–4", 2, 4), Group("≥ 2", 2), Group("5–9", 5, 9), Group("≥ 10", 10))
 """The lengths that the paper's table shows."""
 
+PAPER_LENGTH = "paper length"
+PAPER_LENGTHS = tuple(Group(one.name, one.least + 1, None if one.most is None else one.most + 1) for one in LENGTHS)
+"""The same as the authors' code counts them: each class is one token longer than its heading."""
 
-_GROUPED = {"depths": ("depth", DEPTHS), "lengths": ("length", LENGTHS), "same_depth": (SAME_DEPTH, DEPTHS)}
+_GROUPED = {
+    "depths": (("depth", DEPTHS),),
+    "lengths": (("length", LENGTHS), (PAPER_LENGTH, PAPER_LENGTHS)),
+    "same_depth": ((SAME_DEPTH, DEPTHS),),
+}
 
 
 class Interval(NamedTuple):
@@ -133,6 +140,7 @@ class Evaluation:
     same_depth: dict[int, Score]
     mistakes: Mistakes
     intervals: dict[str, Intervals]  # of each of `figures`, and of MACRO
+    documents: int = 0  # how many were drawn for the intervals; 0 if sentences were
 
     def figures(self) -> dict[str, Score]:
         """Every score that is shown, by name: `all`, `type PER`, `depth ≥ 1`, `length 2–4`, `flat`, `seen`."""
@@ -141,6 +149,7 @@ class Evaluation:
             **{f"type {kind}": found for kind, found in self.types.items()},
             **{f"depth {group.name}": group.score(self.depths) for group in DEPTHS},
             **{f"length {group.name}": group.score(self.lengths) for group in LENGTHS},
+            **{f"{PAPER_LENGTH} {group.name}": group.score(self.lengths) for group in PAPER_LENGTHS},
             **{f"{SAME_DEPTH} {group.name}": group.score_as_paper(self.same_depth) for group in DEPTHS},
             **self.nesting,
             **self.familiar,
@@ -156,6 +165,6 @@ def figures_of(breakdown: str, member: str | int) -> tuple[str, ...]:
     if breakdown == "types":
         return (f"type {member}",)
     if breakdown in _GROUPED:
-        word, groups = _GROUPED[breakdown]
-        return tuple(f"{word} {group.name}" for group in groups if group.holds(int(member)))
+        named = ((word, group) for word, groups in _GROUPED[breakdown] for group in groups)
+        return tuple(f"{word} {group.name}" for word, group in named if group.holds(int(member)))
     return (ALL,) if breakdown == "overall" else (str(member),)

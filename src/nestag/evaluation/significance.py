@@ -2,8 +2,9 @@
 
 `intervals` draws as many groups of sentences as there are, with replacement (the bootstrap), and says where a figure
 lies in 95 of 100 draws. `compare` does the same for the difference of two systems on the same sentences, and swaps
-the two systems' answers at random (approximate randomization). The draws are the same in every run. Sentences count
-as independent, which those of one document are not quite; and nothing here says how another training run would do.
+the two systems' answers at random (approximate randomization). The draws are the same in every run. What is drawn are
+documents where they are known, else sentences, which then count as independent. Nothing here says how another training
+run would do; seeds.py and paired.py do.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ WITHIN = (2.5, 97.5)
 
 def intervals(figures: Mapping[str, Ints], types: Collection[str], groups: int) -> dict[str, Intervals]:
     """The interval of each figure, given its counts in each group, and of the mean over those of types."""
-    draws = _draws(groups)
+    draws = unit_draws(groups)
     found: dict[str, Intervals] = {}
     sums, there = np.zeros((DRAWS, 3)), np.zeros((DRAWS, 1))
     for name, counts in figures.items():
@@ -45,7 +46,7 @@ def intervals(figures: Mapping[str, Ints], types: Collection[str], groups: int) 
     return {**found, MACRO: _intervals(_shares(sums, there))}
 
 
-def _draws(groups: int) -> Draws:
+def unit_draws(groups: int) -> Draws:
     """How often each group is drawn in each draw: draws x groups."""
     rng = np.random.default_rng(0)
     times = np.zeros((DRAWS, groups), dtype=np.uint8)  # a group comes 256 times less than once in 10**500 draws
@@ -95,7 +96,7 @@ class Comparison(NamedTuple):
     second: float
     difference: float  # first minus second
     interval: Interval  # of the difference
-    bootstrap: float  # twice the share of draws on the other side of 0
+    bootstrap: float  # twice the share of draws on the other side of 0, never 0
     randomization: float  # the share of random swaps with a difference as large
 
 
@@ -111,14 +112,23 @@ def compare(first: Counts, second: Counts) -> Comparison:
         raise DataError("the two predictions are not over the same sentences; give both for the same gold file")
     both = np.concatenate((first.rows, second.rows), axis=1)
     one, two = (Score(*counts.sums()).f1 for counts in (first, second))
-    drawn = _differences(_drawn(_draws(len(both)), both))
+    drawn = _differences(_drawn(unit_draws(len(both)), both))
     low, high = np.percentile(drawn, WITHIN).tolist()
-    beyond = min((drawn <= 0).mean(), (drawn >= 0).mean())
+    beyond = min(int((drawn <= 0).sum()), int((drawn >= 0).sum()))
     swapped = np.abs(_swapped(first, second))
     as_large = int((swapped >= abs(one - two) - 1e-12).sum())
     return Comparison(
-        one, two, one - two, Interval(low, high), min(1.0, 2 * float(beyond)), (as_large + 1) / (SWAPS + 1)
+        one, two, one - two, Interval(low, high), min(1.0, 2 * chance(beyond, DRAWS)), chance(as_large, SWAPS)
     )
+
+
+def chance(times: int, draws: int) -> float:
+    """The p value of what came so often in so many draws: never 0, for what was seen is a draw as well.
+
+    >>> chance(0, 999)
+    0.001
+    """
+    return (times + 1) / (draws + 1)
 
 
 def _differences(sums: Floats) -> Floats:

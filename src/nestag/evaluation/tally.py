@@ -4,6 +4,10 @@ To know how far a figure can be trusted one draws sentences again and again. A m
 that: each goes to one of `GROUPS` groups by its words, and groups are drawn. A corpus of a few thousand sentences has
 nearly a group for each; in larger ones it makes no difference that can be seen. Where there are very many classes,
 groups are put together two by two, so that memory stays within bounds.
+
+Sentences of one document are alike, so documents are drawn where they are known and there are enough of them: each
+group remembers its document, and the groups of a document are put together. A group that two documents share, by
+chance or because a sentence is in both, counts for one of them.
 """
 
 from __future__ import annotations
@@ -20,6 +24,12 @@ from nestag.arrays import Ints
 GROUPS = 2**14
 CELLS = 2**21
 """Classes times groups, at most."""
+
+UNKNOWN = 2**32
+"""The number of a document that has no name."""
+
+FEWEST_DOCUMENTS = 5
+"""Of fewer documents, drawing them says nothing; then sentences are drawn."""
 
 COLUMNS = 4
 """What is counted: correct, predicted, gold, found, as in Score."""
@@ -40,8 +50,13 @@ def group_of(tokens: Sequence[str]) -> int:
     return crc32("\x1f".join(tokens).encode("utf-8", "surrogatepass")) % GROUPS
 
 
+def document_number(name: str) -> int:
+    """A number for a document; `UNKNOWN` if it has no name."""
+    return crc32(name.encode("utf-8", "surrogatepass")) if name else UNKNOWN
+
+
 class Counts(NamedTuple):
-    """The counts of a class in the groups of sentences that there are: groups x columns."""
+    """The counts of a class in the documents or groups of sentences that there are: groups x columns."""
 
     groups: Ints
     rows: Ints
@@ -59,10 +74,14 @@ class GroupCounts:
         self._places: dict[Class, int] = {}
         self._counts = np.zeros((8, GROUPS, COLUMNS), dtype=np.int32)
         self._there = np.zeros(GROUPS, dtype=bool)
+        self._document: Ints = np.full(GROUPS, UNKNOWN)
 
-    def see(self, groups: Ints) -> None:
-        """Note that there are sentences of these groups."""
-        self._there[groups % len(self._there)] = True
+    def see(self, groups: Ints, documents: Ints | None = None) -> None:
+        """Note that there are sentences of these groups, and the numbers of their documents."""
+        places = groups % len(self._there)
+        self._there[places] = True
+        if documents is not None:
+            np.minimum.at(self._document, places, documents)
 
     def add(self, breakdown: str, members: Sequence[str | int], numbers: Ints, groups: Ints, column: int) -> None:
         """Count entities, each by the number of its class among `members` and by its group."""
@@ -79,6 +98,7 @@ class GroupCounts:
         size = self._counts.shape[1]
         self._counts[known] += _folded(other._counts[: len(known)], size)
         self._there |= other._there.reshape(-1, size).any(axis=0)
+        np.minimum(self._document, other._document.reshape(-1, size).min(axis=0), out=self._document)
 
     def _known(self, classes: Sequence[Class]) -> Ints:
         """The place of each class; there is room for new ones."""
@@ -95,14 +115,31 @@ class GroupCounts:
         size = self._counts.shape[1] // 2
         self._counts = _folded(self._counts, size)
         self._there = self._there[:size] | self._there[size:]
+        self._document = np.minimum(self._document[:size], self._document[size:])
+
+    @property
+    def documents(self) -> int:
+        """How many documents are drawn; 0 if sentences are."""
+        found = len(np.unique(self._document[self._there & (self._document != UNKNOWN)]))
+        return found if found >= FEWEST_DOCUMENTS else 0
 
     def classes(self) -> Mapping[Class, Counts]:
         """The counts of each class that was named."""
         groups = np.flatnonzero(self._there)
-        return {
-            member: Counts(groups, self._counts[place, groups].astype(np.int64))
-            for member, place in self._places.items()
-        }
+        rows = {member: self._counts[place, groups].astype(np.int64) for member, place in self._places.items()}
+        if not self.documents:
+            return {member: Counts(groups, counts) for member, counts in rows.items()}
+        document = self._document[groups]
+        units = np.where(document == UNKNOWN, UNKNOWN + 1 + groups, document)
+        names, unit = np.unique(units, return_inverse=True)
+        return {member: Counts(names, _summed(counts, unit, len(names))) for member, counts in rows.items()}
+
+
+def _summed(rows: Ints, unit: Ints, units: int) -> Ints:
+    """The sums of the rows of each unit."""
+    sums = np.zeros((units, COLUMNS), dtype=np.int64)
+    np.add.at(sums, unit, rows)
+    return sums
 
 
 def _folded(counts: NDArray[np.int32], size: int) -> NDArray[np.int32]:

@@ -11,6 +11,7 @@ import typer
 from nestag.cli.output import show
 from nestag.cli.terminal import tell
 from nestag.errors import InputError
+from nestag.lab.experiment.pack import pack_of, write_pack
 from nestag.lab.paper.pages import F1, read_pages
 from nestag.lab.paper.write import write_tables
 from nestag.tables import Form
@@ -24,20 +25,27 @@ class ScoredSplit(StrEnum):
 
 
 def tables(
-    folder: Annotated[str, typer.Argument(metavar="DIR", help="The folder that nestag experiment wrote.")],
+    folder: Annotated[
+        str, typer.Argument(metavar="DIR", help="The folder that nestag experiment wrote, or one with a pack.")
+    ],
     output: Annotated[
         str | None,
         typer.Option("-o", "--output", metavar="FOLDER", help="The folder for the tables (default: DIR/tables)."),
     ] = None,
+    pack: Annotated[
+        bool, typer.Option("--pack", help="Put a pack of the runs beside the tables, which can be made of it again.")
+    ] = False,
     split: Annotated[ScoredSplit, typer.Option(help="The split whose scores are shown.")] = ScoredSplit.TEST,
 ) -> None:
     """Write every table of the paper from finished runs, with the paper's own figures beside ours."""
-    pages = read_pages(folder, split.value)
+    target = output or str(Path(folder) / "tables")
+    if pack:
+        write_pack(pack_of(folder), target)
+    pages = read_pages(target if pack else folder, split.value)
     for line in pages.missing:
         tell(line)
     if not pages.pages:
         raise InputError("there is nothing to make tables of; run nestag experiment first", folder)
-    target = output or str(Path(folder) / "tables")
     write_tables(pages, target)
     scores = pages.table(F1)
     if scores:

@@ -16,13 +16,18 @@ ALL = "tables.md"
 
 def write_tables(pages: Pages, folder: str | Path) -> None:
     """Write all files, or none; tables that were there before and cannot be made any more go away."""
-    texts = {f"{name}.{end}": write(table, form) for name, table in pages.pages for end, form in FORMS.items()}
-    texts[ALL] = everything(pages)
+    texts = table_files(pages)
     ours = (f"{name}.{end}" for name in NAMES for end in FORMS)
     with writing_together(folder, stale=ours) as part:
         for name, text in texts.items():
             with writing(part / name) as stream:
                 stream.write(text)
+
+
+def table_files(pages: Pages) -> dict[str, str]:
+    """The text of each file."""
+    texts = {f"{name}.{end}": write(table, form) for name, table in pages.pages for end, form in FORMS.items()}
+    return {**texts, ALL: everything(pages)}
 
 
 def everything(pages: Pages) -> str:

@@ -1,0 +1,128 @@
+"""Packs: an experiment in one small file, and the same tables from it."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from finished_runs import result
+from nestag.corpora.formats import jsonl
+from nestag.data import Entity, Sentence
+from nestag.errors import InputError
+from nestag.evaluation.judge import judged
+from nestag.evaluation.matching import Pair
+from nestag.files import read_text
+from nestag.lab.experiment.pack import PACK, Pack, pack_of, read_pack, write_pack
+from nestag.lab.experiment.result import Result, write_result
+from nestag.lab.experiment.spec import CorpusFiles, Spec, folder_of, write_spec
+from nestag.lab.paper.differences import comparisons
+from nestag.lab.paper.pages import DIFFERENCES, packed_pages, pages_of
+from nestag.tables import shown
+from nestag.training.recipe import Recipe
+
+TEST = [
+    Sentence([f"secret{number}", "x"], [Entity(0, 1, "A"), Entity(0, 2, "B")], f"book {number // 2}-{number % 2}")
+    for number in range(12)
+]
+WAYS = ("greedy-first", "greedy-majority", "legal")
+
+
+def predicted(encoding: str, seed: int, way: str) -> list[Sentence]:
+    """Some entities are missed, fewer by legal decoding and by dyn."""
+    missed = 6 - 2 * WAYS.index(way) - (encoding == "dyn") + seed
+    return [one.with_entities(one.entities[: 1 + (number >= missed)]) for number, one in enumerate(TEST)]
+
+
+def finished_run(root: Path, encoding: str, seed: int) -> Result:
+    found = {way: judged(map(Pair, TEST, predicted(encoding, seed, way))) for way in WAYS}
+    made = result("books", encoding, seed, test=found)
+    folder = folder_of(root, made.key)
+    files = CorpusFiles("books", *[str(root / "test.jsonl")] * 3)
+    write_spec(Spec(made.key, files, Recipe(), WAYS, False, folder))  # type: ignore[arg-type]
+    for way in WAYS:
+        jsonl.write(predicted(encoding, seed, way), folder / f"test.{way}.jsonl.gz")
+    write_result(made, folder)
+    return made
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("runs")
+    jsonl.write(TEST, folder / "test.jsonl")
+    for encoding in ("rel", "dyn"):
+        for seed in (1, 2):
+            finished_run(folder, encoding, seed)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def pack(root: Path) -> Pack:
+    return pack_of(root)
+
+
+def test_a_pack_counts_every_sentence(pack: Pack) -> None:
+    assert pack.gold["books"].gold.tolist() == [2] * 12
+    assert pack.gold["books"].documents.tolist() == [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5]
+    for one in pack.results:
+        for way, found in pack.counts[one.key].items():
+            overall = one.evaluations["test"][way].overall
+            assert (found.correct.sum(), found.predicted.sum()) == (overall.correct, overall.predicted)
+            right = [len(sentence.entities) for sentence in predicted(one.key.encoding, one.key.seed, way)]
+            assert found.correct.tolist() == right
+
+
+def test_a_pack_comes_back_and_holds_no_text(pack: Pack, tmp_path: Path) -> None:
+    write_pack(pack, tmp_path / "new")
+    back = read_pack(tmp_path / "new")
+    assert (back.results, back.facts, back.wanted) == (pack.results, pack.facts, pack.wanted)
+    for key, ways in pack.counts.items():
+        for way, found in ways.items():
+            assert all(np.array_equal(a, b) for a, b in zip(found, back.counts[key][way], strict=True))
+    assert "secret" not in read_text(tmp_path / "new" / PACK)
+
+
+def test_tables_of_a_pack_are_those_of_its_runs(pack: Pack) -> None:
+    plain = pages_of(pack.results, {})
+    packed = packed_pages(pack)
+    assert {page.name for page in packed.pages} == {page.name for page in plain.pages} | {DIFFERENCES}
+    assert [page for page in packed.pages if page.name != DIFFERENCES] == list(plain.pages)
+
+
+def test_differences_are_over_seeds_and_documents(pack: Pack) -> None:
+    made = list(comparisons(pack))
+    assert [(one.first.way, one.second.way, one.first.encoding) for one in made] == [
+        ("legal", "greedy-first", "rel"), ("legal", "greedy-majority", "rel"),
+        ("legal", "greedy-first", "dyn"), ("legal", "greedy-majority", "dyn"),
+        *((way, way, "dyn") for way in WAYS),
+    ]  # fmt: skip
+    assert all(one.found.seeds == 2 and one.found.units == 6 and one.documents for one in made)
+    table = packed_pages(pack).table(DIFFERENCES)
+    assert table is not None
+    first = table.sections[0].rows[0]
+    mean = 100 * np.mean([
+        ways["legal"].overall.f1 - ways["greedy-first"].overall.f1
+        for ways in (one.evaluations["test"] for one in pack.results if one.key.encoding == "rel")
+    ])  # fmt: skip
+    assert shown(first[5]).startswith(f"{mean:+.2f}")
+    assert 0 < made[0].found.p <= 1
+    assert float(shown(first[9])) >= float(shown(first[8]))
+
+
+def test_predictions_of_another_run_are_refused(root: Path, tmp_path: Path) -> None:
+    one = finished_run(tmp_path, "abs", 1)
+    jsonl.write(TEST, tmp_path / "test.jsonl")
+    jsonl.write(TEST, folder_of(tmp_path, one.key) / "test.legal.jsonl.gz")
+    with pytest.raises(InputError, match="the predictions are not those of the result"):
+        pack_of(tmp_path)
+    (tmp_path / "test.jsonl").unlink()
+    with pytest.raises(InputError, match="there is no such file"):
+        pack_of(tmp_path)
+
+
+def test_a_broken_pack_is_refused(pack: Pack, tmp_path: Path) -> None:
+    write_pack(replace(pack, results=()), tmp_path)
+    assert read_pack(tmp_path).results == ()
+    jsonl.write(TEST, tmp_path / PACK)
+    with pytest.raises(InputError, match="not of version 1"):
+        read_pack(tmp_path)
