@@ -57,6 +57,9 @@ def predict(
         list[str] | None, typer.Option(metavar="TYPE=VALUE", help="The same for one type; may be given again.")
     ] = None,
     decoding: Annotated[str | None, typer.Option(metavar="D", help="legal or greedy, if not as trained.")] = None,
+    naming: Annotated[
+        str | None, typer.Option(metavar="N", help="first or majority, for greedy decoding, if not as trained.")
+    ] = None,
     device: Annotated[str | None, typer.Option(metavar="D", help="cpu, cuda or cuda:1; else a GPU if any.")] = None,
     reading: Reading,
 ) -> None:
@@ -65,7 +68,9 @@ def predict(
     given = inputs(sources, read_as)
     write = None if confidence or show else writer_of(given, output, beside, write_as)
     changes: dict[str, Any] = {
-        name: value for name, value in (("threshold", threshold), ("decoding", decoding)) if value is not None
+        name: value
+        for name, value in (("threshold", threshold), ("decoding", decoding), ("naming", naming))
+        if value is not None
     }
     if type_threshold:
         changes["thresholds"] = dict(map(_threshold, type_threshold))
