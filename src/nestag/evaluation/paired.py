@@ -9,7 +9,7 @@ are swapped between the models, for all seeds at once. Several comparisons are c
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -109,14 +109,14 @@ def _swapped(first: UnitCounts, second: UnitCounts) -> Floats:
     return np.concatenate(found)
 
 
-def _f1(correct: NDArray[np.generic], predicted: NDArray[np.generic], gold: object) -> Floats:
+def _f1(correct: NDArray[Any], predicted: NDArray[Any], gold: Any) -> Floats:
     """F1, 0 where there is nothing to find and nothing found."""
-    whole = np.asarray(predicted + gold, dtype=float)  # type: ignore[operator]
-    return np.divide(2.0 * np.asarray(correct, dtype=float), whole, out=np.zeros_like(whole), where=whole > 0)
+    whole: Floats = (predicted + gold).astype(np.float64)
+    return np.divide(2.0 * correct, whole, out=np.zeros_like(whole), where=whole > 0)
 
 
 def _grouped(values: Ints, documents: Ints, count: int) -> Ints:
     """The sums over the sentences of each document, along the last axis."""
-    sums = np.zeros((*values.shape[:-1], count), dtype=np.int64)
-    np.add.at(sums, (..., documents), values)
-    return sums
+    sums = np.zeros((count, *values.shape[:-1]), dtype=np.int64)
+    np.add.at(sums, documents, np.moveaxis(values, -1, 0))
+    return np.moveaxis(sums, 0, -1)

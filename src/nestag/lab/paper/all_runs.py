@@ -30,9 +30,9 @@ def runs_table(results: Sequence[Result], split: str) -> Table:
     """A row for each run and decoding that has scores on the split."""
     rows = tuple(row for result in results for row in _rows(result, split))
     note = (
-        f"Precision, recall and F1 are on {split}, in percent. The best step is the one whose weights were kept, by F1 on"
-        " dev or as the recipe says; steps are those trained; minutes are those of training; the calibration error is"
-        " that of legal decoding, from 0 to 1."
+        f"Precision, recall and F1 are on {split}, in percent. The best step is that of the weights that were kept, by"
+        " F1 on dev or as the recipe says; steps are those trained; minutes are those of training; the calibration"
+        " error is that of legal decoding, from 0 to 1."
     )
     return Table("Every run", COLUMNS, (Section("", rows),), note)
 
