@@ -14,11 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from nestag.arrays import Floats, Ints
 from nestag.evaluation.result import Interval
 from nestag.evaluation.significance import AT_ONCE, DRAWS, SWAPS, WITHIN, chance, unit_draws
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 class UnitCounts(NamedTuple):

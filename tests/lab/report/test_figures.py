@@ -18,7 +18,7 @@ from nestag.lab.experiment.result import Result
 from nestag.lab.report.figures import confusion, f1, kinds, parts, reliability
 from nestag.lab.report.figures.inline import inline
 from nestag.lab.report.gallery import Plate, gallery
-from nestag.lab.report.groups import Way, best_way, setups, title_of, typical
+from nestag.lab.report.groups import Method, best_way, setups, title_of, typical
 from nestag.lab.report.topics import TOPICS
 from nestag.plotting import drawing
 from nestag.tables import NOTHING
@@ -162,12 +162,12 @@ def runs_of(*scores: float) -> list[Result]:
 
 def test_the_typical_run_is_the_closest_to_the_mean_and_the_best_way_has_the_highest() -> None:
     runs = [*runs_of(70, 74, 78.5), result(encoding="4tg", f1=74.2)]
-    found = typical(runs, "test", Way("abs", "greedy-first"))
+    found = typical(runs, "test", Method("abs", "greedy-first"))
     assert found is not None
     assert found.key.seed == 2
-    assert best_way(runs, "test") == Way("4tg", "greedy-first")
+    assert best_way(runs, "test") == Method("4tg", "greedy-first")
     assert best_way(runs, "dev") is None
-    assert typical(runs, "test", Way("abs", "legal")) is None
+    assert typical(runs, "test", Method("abs", "legal")) is None
 
 
 def test_words_say_means_and_deviations() -> None:

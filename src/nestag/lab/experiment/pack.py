@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nestag.arrays import Ints
 from nestag.corpora.document import document_of
 from nestag.corpora.formats import jsonl
 from nestag.data import Sentence
@@ -38,7 +38,6 @@ PACK = "runs.jsonl.gz"
 GRID = "grid.toml"
 VERSION = 1
 SPLIT = "test"
-Ints = NDArray[np.int64]
 
 
 class GoldCounts(NamedTuple):

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from nestag.evaluation.result import Evaluation
 from nestag.lab.experiment.result import Result
-from nestag.lab.report.groups import RunGroup, Way, setups, splits, typical, ways
+from nestag.lab.report.groups import Method, RunGroup, setups, splits, typical, ways
 from nestag.lab.report.sentences import drawn
 from nestag.rendering import Html
 
@@ -23,7 +23,7 @@ class Case(NamedTuple):
 
     setup: RunGroup
     split: str
-    way: Way
+    way: Method
     seed: int
     types: tuple[str, ...]
     sentences: tuple[Html, ...]
@@ -36,7 +36,7 @@ class _Chosen(NamedTuple):
 
     setup: RunGroup
     split: str
-    way: Way
+    way: Method
     run: Result
     evaluation: Evaluation
 

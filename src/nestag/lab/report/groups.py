@@ -27,7 +27,7 @@ class RunGroup(NamedTuple):
     recipe: str
 
 
-class Way(NamedTuple):
+class Method(NamedTuple):
     """How a model writes its labels and how they are read."""
 
     encoding: str
@@ -83,15 +83,15 @@ def evaluation(result: Result, split: str, decoding: str) -> Evaluation | None:
     return result.evaluations.get(split, {}).get(decoding)
 
 
-def of_way(results: Iterable[Result], split: str, way: Way) -> list[Evaluation]:
+def of_way(results: Iterable[Result], split: str, way: Method) -> list[Evaluation]:
     """The evaluations of an encoding and decoding, one for each seed."""
     own = (evaluation(one, split, way.decoding) for one in results if one.key.encoding == way.encoding)
     return [found for found in own if found is not None]
 
 
-def ways(results: Sequence[Result], split: str) -> list[Way]:
+def ways(results: Sequence[Result], split: str) -> list[Method]:
     """Every encoding and decoding that was evaluated."""
-    found = [Way(encoding, decoding) for encoding in encodings(results) for decoding in decodings(results)]
+    found = [Method(encoding, decoding) for encoding in encodings(results) for decoding in decodings(results)]
     return [way for way in found if of_way(results, split, way)]
 
 
@@ -106,13 +106,13 @@ def part_f1(evaluations: Iterable[Evaluation], breakdown: str, group: Group) -> 
     return over_seeds(100 * score.f1 for score in scores if score.gold)
 
 
-def best_way(results: Sequence[Result], split: str) -> Way | None:
+def best_way(results: Sequence[Result], split: str) -> Method | None:
     """The encoding and decoding of the highest mean F1, the first of equals; None if nothing was evaluated."""
     means = {way: spread.mean for way in ways(results, split) if (spread := f1(of_way(results, split, way)))}
     return max(means, key=means.__getitem__) if means else None
 
 
-def typical(results: Iterable[Result], split: str, way: Way) -> Result | None:
+def typical(results: Iterable[Result], split: str, way: Method) -> Result | None:
     """The run of a setup whose F1 is closest to the mean over seeds; None if there is none."""
     own = {
         result.key.seed: (result, found)

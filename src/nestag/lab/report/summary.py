@@ -10,7 +10,7 @@ from typing import NamedTuple
 from nestag.duration import duration
 from nestag.lab.experiment.result import RESULT, Result
 from nestag.lab.paper.runs import size_of
-from nestag.lab.report.groups import Way, best_way, decodings, encodings, f1, of_way, setups, title_of
+from nestag.lab.report.groups import Method, best_way, decodings, encodings, f1, of_way, setups, title_of
 
 
 class Fact(NamedTuple):
@@ -24,7 +24,7 @@ class Best(NamedTuple):
     """The best encoding and decoding of a setup, by mean F1."""
 
     title: str
-    way: Way
+    way: Method
     mean: float
     deviation: float
     seeds: int

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from nestag.evaluation.seeds import OverSeeds
 from nestag.lab.experiment.result import Result
 from nestag.lab.report.figures.look import canvas, frame_percent, legend_above, percent, sign
-from nestag.lab.report.groups import Way, decodings, encodings, f1, of_way, ways
+from nestag.lab.report.groups import Method, decodings, encodings, f1, of_way, ways
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,7 +26,7 @@ def draw(results: Sequence[Result], split: str) -> Figure:
     for number, decoding in enumerate(kinds):
         shift = (number - (len(kinds) - 1) / 2) * APART
         for place, encoding in enumerate(names):
-            if spread := f1(of_way(results, split, Way(encoding, decoding))):
+            if spread := f1(of_way(results, split, Method(encoding, decoding))):
                 _draw_seeds(axes, place + shift, spread, number)
         own = sign(number)
         axes.plot([], [], color=own.colour, marker=own.marker, linestyle="none", label=decoding)

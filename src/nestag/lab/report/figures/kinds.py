@@ -9,7 +9,7 @@ from nestag.evaluation.result import KINDS, Evaluation
 from nestag.evaluation.seeds import over_seeds
 from nestag.lab.experiment.result import Result
 from nestag.lab.report.figures.look import PAPER, canvas, ink_on, legend_above, sign
-from nestag.lab.report.groups import Way, of_way, ways
+from nestag.lab.report.groups import Method, of_way, ways
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -18,7 +18,7 @@ ROOM = 0.06
 """The share of the longest bar from which a part has room for its number."""
 
 
-def counts(results: Sequence[Result], split: str) -> dict[Way, dict[str, float]]:
+def counts(results: Sequence[Result], split: str) -> dict[Method, dict[str, float]]:
     """Mistakes by kind, the mean over seeds."""
     return {
         way: {kind: _mean_count(of_way(results, split, way), kind) for kind in KINDS} for way in ways(results, split)

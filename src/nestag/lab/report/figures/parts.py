@@ -12,7 +12,7 @@ from nestag.evaluation.result import DEPTHS, LENGTHS, Group
 from nestag.evaluation.seeds import OverSeeds
 from nestag.lab.experiment.result import Result
 from nestag.lab.report.figures.look import INK, Sign, canvas, frame_percent, legend_above, percent, sign
-from nestag.lab.report.groups import Way, decodings, encodings, of_way, part_f1, ways
+from nestag.lab.report.groups import Method, decodings, encodings, of_way, part_f1, ways
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -67,7 +67,7 @@ def _spreads(
 ) -> dict[str, OverSeeds]:
     """F1 of a group by decoding."""
     found = {
-        decoding: part_f1(of_way(results, split, Way(encoding, decoding)), breakdown.field, group)
+        decoding: part_f1(of_way(results, split, Method(encoding, decoding)), breakdown.field, group)
         for decoding in decodings(results)
     }
     return {decoding: spread for decoding, spread in found.items() if spread}
