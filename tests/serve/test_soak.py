@@ -1,7 +1,9 @@
 """A real server and many clients: nothing is lost, and nobody gets what another asked for."""
 
 import json
+import os
 import random
+import re
 import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -11,7 +13,7 @@ import pytest
 
 from capitals import Capitals, capitals
 
-REQUESTS, CLIENTS = 500, 12
+REQUESTS, CLIENTS = int(os.environ.get("NESTAG_SOAK", "500")), 12
 JSON = {"content-type": "application/json"}
 
 
@@ -43,6 +45,12 @@ def ask(client: httpx.Client, number: int) -> Any:
     return None if found == expected else (number, found)
 
 
+def resident(url: str) -> float:
+    """The bytes that the process holds, as the server says."""
+    (found,) = re.findall(r"^process_resident_memory_bytes (\S+)", httpx.get(f"{url}/metrics").text, re.MULTILINE)
+    return float(found)
+
+
 def test_many_clients_at_once(running: tuple[str, Capitals]) -> None:
     url, recognizer = running
 
@@ -50,11 +58,14 @@ def test_many_clients_at_once(running: tuple[str, Capitals]) -> None:
         with httpx.Client(base_url=url, timeout=60) as client:
             return [ask(client, number) for number in range(first, REQUESTS, CLIENTS)]
 
+    before = resident(url)
     with ThreadPoolExecutor(CLIENTS) as pool:
         wrong = [answer for answers in pool.map(one_client, range(CLIENTS)) for answer in answers]
     assert len(wrong) == REQUESTS
     assert [answer for answer in wrong if answer is not None] == []
     assert max(recognizer.batches) > 40  # requests that waited were tagged together
+    grown = resident(url) - before
+    assert grown < 60e6, f"{grown / 1e6:.1f} MB more than before"  # clients and answers included
     assert "nestag_requests_accepted 0.0" in httpx.get(f"{url}/metrics").text
 
 

@@ -15,10 +15,12 @@ from fastapi.responses import JSONResponse, Response
 from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 
+from nestag.rendering import style
 from nestag.serve.gate import DEADLINE, Gate
 from nestag.serve.labels import labels_of
 from nestag.serve.problems import RefusedError, busy
 from nestag.serve.schema import (
+    LINCOLN,
     EntitiesAnswer,
     EntitiesRequest,
     LabelsAnswer,
@@ -47,6 +49,12 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
     422: {"model": Problem, "description": "The request is not as the schema says."},
     500: {"model": Problem, "description": "The text could not be tagged."},
     503: {"model": Problem, "description": "Too many requests wait, or time was over; try again."},
+}
+EXAMPLES: dict[str, Any] = {
+    "a text": {"value": {"text": LINCOLN}},
+    "texts": {"value": {"texts": [LINCOLN, "The mayor of Utrecht resigned."], "threshold": 0.5}},
+    "the words of a sentence": {"value": {"tokens": LINCOLN[:-1].split()}},
+    "the words of sentences": {"value": {"sentences": [LINCOLN[:-1].split(), ["Ilse", "Brandt", "slept"]]}},
 }
 UNREADY: dict[int | str, dict[str, Any]] = {503: {"model": Problem, "description": "No."}}
 GUARDED: dict[int | str, dict[str, Any]] = {401: PROBLEMS[401]}
@@ -82,7 +90,9 @@ def app_of(service: Service, token: str | None = None, hosts: Sequence[str] = ()
 
 def _add_entities(app: FastAPI, service: Service) -> None:
     @app.post(ENTITIES, responses=PROBLEMS, summary="Find entities in one or many texts or sentences")
-    async def entities(request: Request, asked: Annotated[EntitiesRequest, Body()]) -> EntitiesAnswer:
+    async def entities(
+        request: Request, asked: Annotated[EntitiesRequest, Body(openapi_examples=EXAMPLES)]
+    ) -> EntitiesAnswer:
         """A result for each text or sentence, in their order. Offsets count characters, or tokens if tokens came."""
         return await unless_gone(request, service.entities(asked, request.scope[DEADLINE]))
 
@@ -139,7 +149,7 @@ def _status(well: bool) -> Status:
 
 
 def _add_page(app: FastAPI) -> None:
-    """Each file of the page is a route of its own, read once."""
+    """Each file of the page is a route of its own, read once; the drawings of entities have the style of all others."""
     folder = files("nestag.serve") / "page"
     for file in folder.iterdir():
         kind = KINDS.get("." + file.name.rpartition(".")[2])
@@ -148,6 +158,8 @@ def _add_page(app: FastAPI) -> None:
         path = "/" if file.name == PAGE else f"/page/{file.name}"
         answer = Response(file.read_bytes(), media_type=kind, headers={"Cache-Control": "no-cache"})
         app.add_api_route(path, _always(answer), include_in_schema=False, methods=["GET", "HEAD"])
+    drawings = Response(style(), media_type="text/css", headers={"Cache-Control": "no-cache"})
+    app.add_api_route("/page/entities.css", _always(drawings), include_in_schema=False, methods=["GET", "HEAD"])
 
 
 def _always(answer: Response) -> Any:
