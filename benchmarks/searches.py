@@ -9,11 +9,12 @@ contains, or on `--corpus`. Each model, corpus and way is one line of the file; 
 the same command goes on after an interruption. The last command makes a table of the lines.
 
     relaxed      the best depths with the best name at each gap, then one name for each node
-    joint        the best label sequence that the encoding can write
+    joint        the best label sequence that the encoding can write, rated as those of `relaxed`
+    exact        the same, rated by their marginals
     marginals    every entity whose probability over these sequences passes a threshold
 
-Entities of `relaxed` are rated by the relaxed chain, those of the others by their marginals. What is fitted (the
-threshold, the temperature of some confidences) is fitted on one half of the sentences and used on the other, both ways.
+What is fitted (the threshold, the temperature of some confidences) is fitted on one half of the sentences and used on
+the other, both ways.
 Times are seconds of this process for one thread, the shortest of several runs.
 """
 
@@ -24,6 +25,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -47,7 +49,8 @@ TEMPERATURES = (0.75, 1.0, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0)
 THRESHOLDS = tuple(np.round(np.arange(0.2, 0.81, 0.05), 2).tolist())
 FLOOR = 0.05
 SUREST = 1 - 1e-6
-WAYS = ("greedy", "greedy majority", "relaxed", "joint", "marginals")
+WAYS = ("greedy", "greedy majority", "relaxed", "joint", "exact", "marginals")
+SEARCHES = {"relaxed": Search(joint=False), "joint": Search(), "exact": Search(pooling="exact")}
 
 
 class Block(NamedTuple):
@@ -145,7 +148,7 @@ def measured(vocabulary: Vocabulary, blocks: Sequence[Block], way: str) -> dict[
         return {**f1_of(blocks, map(greedy, blocks)), **speed(sentences, "speed", lambda: list(map(greedy, blocks)))}
     if way == "marginals":
         return by_marginals(vocabulary, blocks, sentences)
-    return by_search(vocabulary, blocks, Search(joint=way == "joint"), sentences)
+    return by_search(vocabulary, blocks, SEARCHES[way], sentences)
 
 
 def by_search(vocabulary: Vocabulary, blocks: Sequence[Block], search: Search, sentences: int) -> dict[str, Any]:
@@ -155,7 +158,7 @@ def by_search(vocabulary: Vocabulary, blocks: Sequence[Block], search: Search, s
         return decode_scores(vocabulary, block.n, block.c, block.u, block.lengths, search=search)
 
     def rated(block: Block, temperature: float) -> EntityTable:
-        own = Search(joint=search.joint, temperature=temperature)
+        own = replace(search, temperature=temperature)
         return decode_scores(vocabulary, block.n, block.c, block.u, block.lengths, confidence=True, search=own)
 
     decoded = {t: [with_truth(block, rated(block, t)) for block in blocks] for t in TEMPERATURES}

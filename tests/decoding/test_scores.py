@@ -62,7 +62,7 @@ def test_a_decoding_of_another_name_is_refused() -> None:
 def test_a_search_out_of_range_is_refused() -> None:
     with pytest.raises(LabelError, match="deepest is 0; search 1 deep at least"):
         Search(deepest=0)
-    with pytest.raises(UnknownNameError, match="no pooling is called 'max'; there are sum and mean"):
+    with pytest.raises(UnknownNameError, match="no pooling is called 'max'; there are sum, mean, exact"):
         Search(pooling="max")  # type: ignore[arg-type]
     with pytest.raises(LabelError, match="temperature is 0; give a number above 0"):
         Search(temperature=0)

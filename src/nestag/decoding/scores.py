@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,6 +30,14 @@ FORBIDDEN = -1e30
 PIECE = 2**22
 """About how many scores are decoded at once."""
 
+Pooling = Literal["sum", "mean", "exact"]
+"""How confidences are computed.
+
+sum, mean   how probable it is that the entity's span is a node, by a relaxed chain in which every gap has a name of its
+            own, times the share of its type by the sum, or the mean, of the names' scores at the gaps of the node
+exact       how probable the entity is over all label sequences that the encoding can write: its marginal
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Search:
@@ -37,16 +45,16 @@ class Search:
 
     consistent: bool = True  # a node that opens k levels has a name of k types, if there are such names
     deepest: int | None = None  # the deepest level searched, or the highest stack of 4tg; None: see the vocabulary
-    pooling: Literal["sum", "mean"] = "mean"  # how a name's scores at the gaps of its node are pooled for confidences
+    pooling: Pooling = "mean"  # how confidences are computed
     temperature: float = 1.0  # what scores are divided by for confidences; above 1 lowers them
-    joint: bool = False  # names are searched together with the depths (4tg: marks), not after; consistent is then true
+    joint: bool = True  # names are searched together with depths (4tg: marks), not after them; then all is consistent
 
     def __post_init__(self) -> None:
         """Refuse settings out of range."""
         if self.deepest is not None and self.deepest < 1:
             raise LabelError(f"deepest is {self.deepest}; search 1 deep at least, or give None")
-        if self.pooling not in ("sum", "mean"):
-            raise UnknownNameError(f"no pooling is called {self.pooling!r}; there are sum and mean")
+        if self.pooling not in get_args(Pooling):
+            raise UnknownNameError(f"no pooling is called {self.pooling!r}; there are {', '.join(get_args(Pooling))}")
         if not 0 < self.temperature < float("inf"):
             raise LabelError(f"temperature is {self.temperature}; give a number above 0")
 

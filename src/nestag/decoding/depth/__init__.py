@@ -34,9 +34,9 @@ class DepthDecoder(Decoder[DepthEncoding]):
         return entities_of(self.chains, nodes, best_words(self.chains, scores), scores.lengths)
 
     def probabilities(self, scores: Scores, table: EntityTable, settings: Search) -> Floats:
-        """How probable each entity is, over all label sequences that the encoding can write (or all legal depths)."""
+        """How probable each entity is: its marginal, or as probabilities.py says."""
         machine = depth_machine(self.encoding, self.vocabulary, settings.deepest)
-        if settings.joint:
+        if settings.pooling == "exact":
             return rated_entities(self.chains, scores, node_shares(machine, self.vocabulary, scores), table)
         members = self.chains.c.members(len(self.chains.types))
         return rate_entities(

@@ -32,8 +32,8 @@ class TetraDecoder(Decoder[TetraTagging]):
         return entities_of(self.chains, nodes, best_words(self.chains, scores), scores.lengths)
 
     def probabilities(self, scores: Scores, table: EntityTable, settings: Search) -> Floats:
-        """How probable each entity is, over all label sequences that the encoding can write (or all legal marks)."""
-        if settings.joint:
+        """How probable each entity is: its marginal, or as probabilities.py says."""
+        if settings.pooling == "exact":
             return rated_entities(self.chains, scores, node_shares(self.vocabulary, scores, settings.deepest), table)
         members = self.chains.c.members(len(self.chains.types))
         return rate_entities(
