@@ -1,7 +1,8 @@
 """Label ids or scores of a batch -> entities.
 
 `greedy` is the paper: the best label of each head at each word, then the repair rules. `legal` is the best among the
-label sequences that the encoding could have written. Both are the work of the encoding's decoder.
+label sequences that the encoding can write with the labels of the vocabulary: those of all trees, up to the depth that
+is searched. Both are the work of the encoding's decoder.
 """
 
 from __future__ import annotations
@@ -53,9 +54,8 @@ def decode_scores(
 ) -> EntityTable:
     """The entities that scores speak for: words x labels for each head, the sentences one after the other.
 
-    `naming` is for greedy decoding alone; a legal node has the name with the highest sum over its gaps. With
-    `search.joint`, the labels are the best that the encoding can write. An encoding without a search is decoded
-    greedily, with a warning.
+    `naming` is for greedy decoding alone. Where the vocabulary can write no labels for a sentence at all, legal
+    decoding takes some of which it lacks the fewest. An encoding without a search is decoded greedily, with a warning.
 
     >>> from nestag.data import Entity, Sentence
     >>> sentence = Sentence(["the", "USA", "slept"], [Entity(0, 2, "GPE")])

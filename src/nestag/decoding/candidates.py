@@ -7,7 +7,7 @@ import numpy as np
 from nestag.arrays import Floats, Ints
 from nestag.decoding.chains import TypeChains
 from nestag.decoding.entities import EntityTable
-from nestag.decoding.lattice import ClosedNodes
+from nestag.decoding.opened import ClosedNodes
 from nestag.decoding.scores import FORBIDDEN, Scores, best_labels, comparable, softmax
 
 

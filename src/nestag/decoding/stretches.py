@@ -6,17 +6,8 @@ import numpy as np
 
 from nestag.arrays import Bools, Floats, Ints
 from nestag.decoding.entities import NamedNodes, Replacement
-from nestag.decoding.lattice import (
-    BOTTOM,
-    ClosedNodes,
-    Grammar,
-    Lattice,
-    Limits,
-    NewNodes,
-    OpenNodes,
-    Stretches,
-    closed,
-)
+from nestag.decoding.lattice import Grammar, Lattice, Limits, Stretches
+from nestag.decoding.opened import BOTTOM, ClosedNodes, NewNodes, OpenNodes, closed
 from nestag.decoding.scores import FORBIDDEN, Scores
 from nestag.decoding.semiring import BEST
 

@@ -22,8 +22,8 @@ from nestag.decoding.depth.joint import DepthGrammar, openings_of
 from nestag.decoding.depth.probabilities import Chain
 from nestag.decoding.depth.search import BestDepths, DepthMachine
 from nestag.decoding.entities import Replacement
-from nestag.decoding.lattice import ClosedNodes
 from nestag.decoding.nodes import nodes_of, summed
+from nestag.decoding.opened import ClosedNodes
 from nestag.decoding.scores import FORBIDDEN, MISSING, Scores, comparable
 from nestag.decoding.semiring import BEST
 from nestag.decoding.stretches import around, best_ways, less, replacement, stretches_of, summed_over

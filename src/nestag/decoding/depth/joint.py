@@ -18,7 +18,8 @@ import numpy as np
 
 from nestag.arrays import Bools, Floats, Ints
 from nestag.decoding.depth.search import DepthMachine
-from nestag.decoding.lattice import BOTTOM, Going, NewNodes, OpenNodes, States
+from nestag.decoding.lattice import Going, States
+from nestag.decoding.opened import BOTTOM, NewNodes, OpenNodes
 from nestag.decoding.semiring import Semiring
 
 

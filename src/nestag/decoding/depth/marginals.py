@@ -19,7 +19,8 @@ from nestag.decoding.chains import chains_of
 from nestag.decoding.depth.joint import DepthGrammar, openings_of
 from nestag.decoding.depth.probabilities import Chain
 from nestag.decoding.depth.search import DepthMachine
-from nestag.decoding.lattice import ClosedNodes, Lattice, Limits, closed
+from nestag.decoding.lattice import Lattice, Limits
+from nestag.decoding.opened import ClosedNodes, closed
 from nestag.decoding.scores import Scores
 from nestag.decoding.semiring import LOGS, PRODUCTS, UNDERFLOW
 from nestag.decoding.stretches import beginnings, stretches_of

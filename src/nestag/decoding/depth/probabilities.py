@@ -1,8 +1,9 @@
-"""How probable entities are, for abs, rel and dyn.
+"""How probable entities are, for abs, rel and dyn, by depths first and names then.
 
-The scores make a Markov chain over the legal sequences: each has a weight, the product of its labels' probabilities
-with all names that fit instead of the best, and its share of the weight of all is its probability. A span is a node if
-the gaps inside are deeper than those on both sides, whatever its level:
+This is an approximation, the better calibrated one (docs/experiments.md); exact marginals are in marginals.py. The
+scores make a Markov chain over the legal sequences of depths: each has a weight, the product of its labels'
+probabilities with all names that fit instead of the best, and its share of the weight of all is its probability. A span
+is a node if the gaps inside are deeper than those on both sides, whatever its level:
 
     depth    2   │ 3   4   3 │   1          k = 3: the gaps of the span are k deep or more, the deeper side k - 1
              side│  inside   │side

@@ -1,4 +1,8 @@
-"""The best legal labels of abs, rel and dyn: an exact search over depths, then one name for each node.
+"""The best legal depths of abs, rel and dyn, found exactly, then one name for each node.
+
+This is the relaxed search: it lets every gap have the best name for it while depths are searched. Where all gaps of
+each node then agree, nothing that the encoding can write is better; for the other sentences best.py goes on from here.
+With `Search.joint` false, these depths stay, and each node takes the name with the highest sum over its gaps.
 
 A sequence of depths is legal if an encoding could have written it: no gap lies above the root, and the last word is at
 the root's depth r, which is 1 and one more for each type over the whole sentence. Its score is, summed over the words,
@@ -8,7 +12,7 @@ r a name with the root's mark and r levels, deeper one without the mark. Every r
     depth   0 ──> 1 ──> 1 ──> 2 ──> 2 ──> 3 ──> 1        dyn writes  1  0  1  0  1  =1
 
 The state of the search is r and the depth, so a step costs roots x depths x depths and the whole is linear in the
-sentence. Then each node takes the name with the highest sum over its gaps, and u is the best at each word.
+sentence.
 """
 
 from __future__ import annotations

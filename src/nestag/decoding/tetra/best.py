@@ -10,7 +10,7 @@ import numpy as np
 
 from nestag.arrays import Bools, Floats, Ints
 from nestag.decoding.entities import Replacement
-from nestag.decoding.lattice import ClosedNodes
+from nestag.decoding.opened import ClosedNodes
 from nestag.decoding.scores import FORBIDDEN, MISSING, Scores
 from nestag.decoding.semiring import BEST
 from nestag.decoding.stretches import around, best_ways, less, replacement, stretches_of, summed_over

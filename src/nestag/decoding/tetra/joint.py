@@ -20,7 +20,8 @@ from typing import NamedTuple
 import numpy as np
 
 from nestag.arrays import Bools, Floats, Ints
-from nestag.decoding.lattice import BOTTOM, Going, NewNodes, OpenNodes, States
+from nestag.decoding.lattice import Going, States
+from nestag.decoding.opened import BOTTOM, NewNodes, OpenNodes
 from nestag.decoding.scores import Scores
 from nestag.decoding.semiring import Semiring
 from nestag.decoding.tetra.search import L_L, L_R, R_L, R_R, L

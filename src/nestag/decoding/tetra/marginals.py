@@ -12,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from nestag.arrays import Bools, Floats, Ints
-from nestag.decoding.lattice import ClosedNodes, Lattice, Limits, closed
+from nestag.decoding.lattice import Lattice, Limits
+from nestag.decoding.opened import ClosedNodes, closed
 from nestag.decoding.scores import Scores
 from nestag.decoding.semiring import LOGS, PRODUCTS, UNDERFLOW, Semiring
 from nestag.decoding.stretches import beginnings, stretches_of

@@ -6,7 +6,8 @@ its nodes end there. A node starts with the word that was put on the stack where
 
 Along a spine the names are those of constituents and their helpers: the first node opens a constituent, and each
 further one is a helper of the constituent above or opens another inside it. The root's spine opens with a name that has
-its mark. The names of the highest score are found exactly, all spines in step.
+its mark. The names of the highest score are found exactly, all spines in step. If they are the best at every gap, no
+label sequence that the encoding can write is better; else best.py goes on from here (`Search.joint`).
 
     S ── S' ── PER ── PER' ── GPE        president of the USA: one spine, three constituents
 """

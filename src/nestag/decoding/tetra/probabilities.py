@@ -1,4 +1,4 @@
-"""How probable entities are, for 4tg.
+"""How probable entities are, for 4tg, by marks first and names then; exact marginals are in marginals.py.
 
 As for depths, the legal sequences of marks are a Markov chain, here over the height of the stack. Let the height be h
 before the span. Its first word is put on the stack, and then there are two ways for the span to be a node:

@@ -3,7 +3,8 @@
 A word r puts a subtree on the stack (+1), a word l fills a slot (needs one); a gap R keeps the height, a gap L takes
 the highest subtree into the slot of the one below (-1, needs two). Before the first word the stack is empty, after the
 last one, which has no gap, it holds one subtree. The score of a sequence is, summed over the words, that of n and, but
-for the last word, that of the best c which fits: after R a name that is no helper's, after L any.
+for the last word, that of the best c which fits: after R a name that is no helper's, after L any. With `Search.joint`
+the last word's c, which repeats the one before, counts as well.
 
     marks     rR   lR   rR   rL   lL   l
     height     1    1    2    2    1   1      after each word and its gap
