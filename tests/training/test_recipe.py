@@ -63,5 +63,9 @@ def test_steps_and_epochs_replace_each_other() -> None:
 
 
 def test_an_unknown_recipe_is_refused() -> None:
-    with pytest.raises(UnknownNameError, match="there are default, paper, or give"):
+    with pytest.raises(UnknownNameError, match="there are accurate, default, paper, or give"):
         load_recipe("secret")
+
+
+def test_accurate_is_default_read_twice() -> None:
+    assert load_recipe("accurate") == load_recipe("default").changed({"rdrop": 1.0})
