@@ -133,7 +133,7 @@ def test_groups_of_heads_come_last_and_adam_has_the_recipe_s_betas(tiny_encoder:
     ours = [group["ours"] for group in optimizer.param_groups]
     assert ours == sorted(ours)
     assert set(ours) == {False, True}
-    assert all(group["betas"] == (0.7, 0.8) and not group["fused"] for group in optimizer.param_groups)
+    assert all(group["betas"] == (0.7, 0.8) and group["fused"] for group in optimizer.param_groups)
 
 
 def test_each_layer_further_down_learns_more_slowly() -> None:

@@ -16,7 +16,7 @@ from itertools import pairwise
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
-from nestag.corpora.format import Options
+from nestag.corpora.format import DEFAULT, Options
 from nestag.corpora.report import Report
 from nestag.errors import MissingExtraError, UnknownNameError
 
@@ -64,7 +64,7 @@ def segments(text: str, options: Options) -> list[Segment]:
 
 def check_cutting(options: Options) -> None:
     """Refuse a language that raw text could not be cut by; where spaCy is missing, nothing can be said yet."""
-    if options.tokenizer == "spacy":
+    if options.tokenizer == "spacy" and options.language != DEFAULT.language:  # spaCy takes long to import
         with suppress(MissingExtraError):
             _pipeline(options.language)
 

@@ -14,6 +14,7 @@ from nestag.training.plan import TrainingPlan
 from nestag.training.recipe import Recipe
 
 _LAYER = re.compile(r"\.(?:layers?|h|block)\.(\d+)\.")
+FUSED = ("cpu", "cuda")
 LOWEST = 32.0
 """The slanted schedule falls to the highest rate divided by this."""
 
@@ -32,7 +33,7 @@ def optimizer_of(model: Tagger, recipe: Recipe) -> AdamW:
         {"params": weights, "lr": rate, "weight_decay": decay, "ours": ours}
         for (ours, rate, decay), weights in sorted(groups.items(), key=lambda item: item[0])
     ]
-    fused = all(weight.device.type == "cuda" for weight in model.parameters())  # one kernel instead of many
+    fused = all(weight.device.type in FUSED for weight in model.parameters())  # one pass over the weights, not ten
     return AdamW(settings, betas=(recipe.adam_beta1, recipe.adam_beta2), fused=fused)
 
 
