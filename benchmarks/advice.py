@@ -3,7 +3,7 @@
     NESTAG_CORPORA=... python benchmarks/advice.py docs/results/advice.jsonl [--only NAME]
 
 All runs train MiniLM on sentences of GUM with seed 1, are scored on 100 sentences of dev, and differ from `default`
-only in what `Trial` says. Each is a line of the file; runs that have one are not done again. Rare types are those with
+only in what `AdviceTrial` says. Each is a line of the file; runs that have one are not done again. Rare types have
 fewer than five training entities; `dev_joined` is the F1 with these joined, also for a model trained without joining.
 """
 
@@ -30,7 +30,7 @@ RARE = 5
 """Types with fewer training entities are joined."""
 
 
-class Trial(NamedTuple):
+class AdviceTrial(NamedTuple):
     """One run."""
 
     sentences: int
@@ -40,12 +40,12 @@ class Trial(NamedTuple):
 
 
 TRIALS = {
-    "ten steps": Trial(100, 10, 2),
-    "sixty steps": Trial(100, 60, 4),
-    "six hundred steps": Trial(100, 600, 8),
-    "few sentences": Trial(20, 90, 2),
-    "few sentences, rare types joined": Trial(20, 90, 2, join=True),
-    "more sentences": Trial(60, 90, 2),
+    "ten steps": AdviceTrial(100, 10, 2),
+    "sixty steps": AdviceTrial(100, 60, 4),
+    "six hundred steps": AdviceTrial(100, 600, 8),
+    "few sentences": AdviceTrial(20, 90, 2),
+    "few sentences, rare types joined": AdviceTrial(20, 90, 2, join=True),
+    "more sentences": AdviceTrial(60, 90, 2),
 }
 
 
@@ -54,7 +54,7 @@ def joined(entities: Iterable[Entity], frequent: Collection[str]) -> list[Entity
     return [Entity(start, end, kind if kind in frequent else "other") for start, end, kind in entities]
 
 
-def tried(trial: Trial) -> dict[str, Any]:
+def tried(trial: AdviceTrial) -> dict[str, Any]:
     """Train, and say what the advice was and how good the model is."""
     from nestag.corpora.formats import jsonl
     from nestag.training.advice import advice

@@ -57,7 +57,7 @@ class Job(NamedTuple):
     seed: int
 
 
-class Point(NamedTuple):
+class CurvePoint(NamedTuple):
     """Runs that differ by their seeds alone."""
 
     corpus: str
@@ -156,11 +156,11 @@ def run_all(path: Path, at_once: int, minutes: float, encoder: str) -> None:
     waiting.cancel_join_thread()
 
 
-def means(records: list[dict[str, Any]], split: str) -> dict[Point, OverSeeds]:
+def means(records: list[dict[str, Any]], split: str) -> dict[CurvePoint, OverSeeds]:
     """F1 over seeds for each corpus, size and recipe."""
-    grouped: defaultdict[Point, list[float]] = defaultdict(list)
+    grouped: defaultdict[CurvePoint, list[float]] = defaultdict(list)
     for record in records:
-        grouped[Point(record["corpus"], record["sentences"], record["recipe"])].append(record[split])
+        grouped[CurvePoint(record["corpus"], record["sentences"], record["recipe"])].append(record[split])
     return {point: OverSeeds(tuple(values)) for point, values in grouped.items()}
 
 
@@ -177,8 +177,8 @@ def table(records: list[dict[str, Any]]) -> Iterator[str]:
         for size in SIZES:
             plans = [r for r in records if (r["corpus"], r["sentences"], r["recipe"]) == (corpus, size, "default")]
             plan = f"{plans[0]['steps']:,} × {plans[0]['batch_subwords']:,}" if plans else "–"
-            row = [str(dev.get(Point(corpus, size, recipe), "–")) for recipe in ("default", "searched", "paper")]
-            row += [str(test.get(Point(corpus, size, recipe), "–")) for recipe in ("default", "paper")]
+            row = [str(dev.get(CurvePoint(corpus, size, recipe), "–")) for recipe in ("default", "searched", "paper")]
+            row += [str(test.get(CurvePoint(corpus, size, recipe), "–")) for recipe in ("default", "paper")]
             yield f"| {corpus} | {f'{size:,}' if size else 'all'} | {plan} | " + " | ".join(row) + " |"
 
 

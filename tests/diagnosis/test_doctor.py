@@ -12,7 +12,7 @@ from nestag.cli import app
 from nestag.corpora.formats import jsonl
 from nestag.corpora.report import Report
 from nestag.data import Entity, Sentence
-from nestag.diagnosis.doctor import Diagnosis, Patient, Severity, Thresholds, examine
+from nestag.diagnosis.doctor import Diagnosis, DoctorLimits, Patient, Severity, examine
 
 ERROR, WARNING, HINT = Severity
 CORPORA = os.environ.get("NESTAG_CORPORA")
@@ -27,12 +27,12 @@ def healthy(start: str) -> list[Sentence]:
     return [told(f"{start} {name} sleeps", (1, 2, "PER")) for name in NAMES]
 
 
-def diagnosis(limits: Thresholds | None = None, **splits: Iterable[Sentence]) -> list[Diagnosis]:
+def diagnosis(limits: DoctorLimits | None = None, **splits: Iterable[Sentence]) -> list[Diagnosis]:
     patients = {}
     for name, sentences in splits.items():
         held = list(sentences)
         patients[name] = Patient(f"{name}.jsonl", lambda held=held: held, Report())  # type: ignore[misc]
-    return examine(patients, limits or Thresholds())
+    return examine(patients, limits or DoctorLimits())
 
 
 def the_one(found: list[Diagnosis], part: str) -> Diagnosis:
@@ -73,7 +73,7 @@ def test_rare_types_and_types_that_train_lacks() -> None:
     assert few.what == "1 type has fewer than 10 examples: GPE 1"
     assert few.examples[0] == ("train.jsonl: sentence 13 (r-1)", "Rome")
     assert the_one(found, "no examples of").what == "the training split has no examples of ORG 1"
-    assert not [f for f in diagnosis(Thresholds(rare=1), train=healthy("Today") + rare) if "fewer" in f.what]
+    assert not [f for f in diagnosis(DoctorLimits(rare=1), train=healthy("Today") + rare) if "fewer" in f.what]
 
 
 def test_crossing_entities_are_a_warning_if_few_and_an_error_if_many() -> None:
@@ -86,7 +86,7 @@ def test_crossing_entities_are_a_warning_if_few_and_an_error_if_many() -> None:
 
 def test_a_knot_that_cannot_be_untangled() -> None:
     knot = Sentence(["w"] * 3000, [Entity(i, i + 1500, "A") for i in range(1200)])
-    found = the_one(diagnosis(Thresholds(sentence=9999, entity=9999), train=[*healthy("Today"), knot]), "untangled")
+    found = the_one(diagnosis(DoctorLimits(sentence=9999, entity=9999), train=[*healthy("Today"), knot]), "untangled")
     assert found.severity is ERROR
 
 
@@ -94,7 +94,7 @@ def test_long_sentences_by_words_and_as_an_encoder_measures_them() -> None:
     train = [*healthy("Today"), told("w " * 600, (0, 1, "PER"))]
     assert "over 512 words" in the_one(diagnosis(train=train), "1 of 13 sentences").what
     patients = {"train": Patient("t", lambda: healthy("Today"), Report())}
-    found = examine(patients, Thresholds(sentence=14), measure=lambda tokens: len("".join(tokens)))
+    found = examine(patients, DoctorLimits(sentence=14), measure=lambda tokens: len("".join(tokens)))
     assert "over 14 subwords" in the_one(found, "sentences have over").what
 
 
@@ -112,10 +112,10 @@ def test_one_comma_in_five_is_suspicious_and_three_are_not() -> None:
         ends = [3 if number < odd else 2 for number in range(5)]
         return [told(f"so {name} , slept", (1, end, "PER")) for name, end in zip(NAMES, ends, strict=False)]
 
-    found = the_one(diagnosis(Thresholds(rare=1), train=train(1)), "end with punctuation")
+    found = the_one(diagnosis(DoctorLimits(rare=1), train=train(1)), "end with punctuation")
     assert found.what == "1 entities end with punctuation, unlike most of their type: 1 of 5 PER"
     assert found.examples[0].text == "Ada ,"
-    assert diagnosis(Thresholds(rare=1), train=train(3)) == []
+    assert diagnosis(DoctorLimits(rare=1), train=train(3)) == []
 
 
 def test_determiners_and_brackets() -> None:
@@ -141,7 +141,7 @@ def test_the_same_mention_with_different_types_or_none() -> None:
     assert none.examples[0].place == "train.jsonl: sentence 17 (f-Ada)"
     assert none.examples[0].text == "'Paris': 16 times annotated, 5 times not, as in 'Ada left Paris yesterday'"
     assert not [
-        f for f in diagnosis(Thresholds(frequent=17), train=as_place + as_person + forgotten) if "mentions" in f.what
+        f for f in diagnosis(DoctorLimits(frequent=17), train=as_place + as_person + forgotten) if "mentions" in f.what
     ]
 
 
@@ -163,7 +163,7 @@ def test_what_reading_changed_is_told_and_the_worst_comes_first() -> None:
     report.add("duplicate entity merged", "t:1", "[0, 1) PER")
     report.add("span widened to token borders", "t:2", "x")
     patients = {"train": Patient("t", lambda: healthy("Today"), report), "dev": Patient("d", list, Report())}
-    found = examine(patients, Thresholds())
+    found = examine(patients, DoctorLimits())
     assert [finding.severity for finding in found] == [WARNING, WARNING, HINT]
     assert the_one(found, "widened").examples[0] == ("t:2", "x")
 

@@ -17,8 +17,8 @@ from files_of_rows import content, rows, texts, write_lines
 from nestag.cli import app
 from nestag.errors import InputError
 from nestag.scale import Finished, Job, tag
+from nestag.scale.addresses import find_inputs
 from nestag.scale.cluster import MOST_DEATHS, Cluster, _Ledger, _Worker
-from nestag.scale.inputs import find_inputs
 from nestag.scale.outcome import Outcome, as_json, outcome_from
 from nestag.scale.plan import plan_parts
 from nestag.scale.summary import Totals

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from files_of_rows import texts, write_lines, write_table
 from nestag.errors import InputError
-from nestag.scale.inputs import find_inputs
+from nestag.scale.addresses import find_inputs
 from nestag.scale.job import Job
 from nestag.scale.plan import plan_parts
 from nestag.scale.rows import read_part

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from files_of_rows import rows, texts, write_lines
-from nestag.scale.inputs import find_inputs
+from nestag.scale.addresses import find_inputs
 from nestag.scale.job import Job
 from nestag.scale.model import pack
 from nestag.scale.plan import plan_parts

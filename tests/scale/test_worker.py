@@ -12,7 +12,7 @@ from files_of_rows import content, rows, texts, write_lines, write_table
 from nestag.errors import InputError
 from nestag.runtime import OnnxNER
 from nestag.scale import rows as reading
-from nestag.scale.inputs import find_inputs
+from nestag.scale.addresses import find_inputs
 from nestag.scale.job import Job
 from nestag.scale.model import pack
 from nestag.scale.outcome import Outcome

@@ -16,7 +16,7 @@ from nestag.cli.splits import From, Given, Reading
 from nestag.cli.terminal import hush, tell
 from nestag.corpora.report import Report
 from nestag.data import Sentence
-from nestag.diagnosis.doctor import Diagnosis, Patient, Severity, Thresholds, examine
+from nestag.diagnosis.doctor import Diagnosis, DoctorLimits, Patient, Severity, examine
 from nestag.diagnosis.statistics import TRAIN
 from nestag.diagnosis.symptoms import Measure
 from nestag.errors import InputError, MissingExtraError
@@ -42,21 +42,21 @@ def doctor(
             "--max-length", min=1, help="The longest sentence in subwords (default: the encoder's maximum, or 512)."
         ),
     ] = None,
-    rare: Annotated[int, typer.Option(min=1, help="Types with fewer examples are reported.")] = Thresholds.rare,
+    rare: Annotated[int, typer.Option(min=1, help="Types with fewer examples are reported.")] = DoctorLimits.rare,
     json: Json = False,
     format: From = None,
     reading: Reading,
 ) -> None:
     """Check a corpus for problems before training and say how to fix them; exit code 1 if training should not start."""
     splits = given.splits(format, reading, twice=True)
-    measure, limit = subwords_of(encoder) if encoder else (None, Thresholds.sentence)
+    measure, limit = subwords_of(encoder) if encoder else (None, DoctorLimits.sentence)
     patients: dict[str, Patient] = {}
     counts: dict[str, Count] = {}
     for split in splits:
         report = Report()
         counts[split.name] = Count()
         patients[split.name] = Patient(split.path, counts[split.name].counting(split.opener(report)), report)
-    found = examine(patients, Thresholds(rare=rare, sentence=longest or limit), measure)
+    found = examine(patients, DoctorLimits(rare=rare, sentence=longest or limit), measure)
     for note in (note for patient in patients.values() for note in patient.report.notes):
         tell(note)
     plan = planned(counts.get(TRAIN))
@@ -122,7 +122,7 @@ def positions_of(path: str) -> int:
         found = json_lib.loads((Path(path) / "config.json").read_text(encoding="utf-8"))["max_position_embeddings"]
         return int(found)
     except (OSError, ValueError, KeyError, TypeError):
-        return Thresholds.sentence
+        return DoctorLimits.sentence
 
 
 def as_json(found: Sequence[Diagnosis], plan: TrainingPlan | None) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from nestag.cli.inputs import Apart, Input, inputs
+from nestag.cli.paths import Apart, Input, inputs
 from nestag.cli.splits import From, Reading
 from nestag.cli.terminal import hush, progress, tell
 from nestag.cli.writers import writer_for

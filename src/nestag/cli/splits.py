@@ -20,7 +20,7 @@ from nestag.errors import InputError
 from nestag.files import PIPE, is_stream
 
 
-class Words(StrEnum):
+class TokenizerChoice(StrEnum):
     """How raw text is tokenized."""
 
     SPACY = "spacy"
@@ -43,7 +43,7 @@ Dev = Annotated[str | None, typer.Option(metavar="FILE", help="The split to choo
 Test = Annotated[str | None, typer.Option(metavar="FILE", help="The split to report scores on.")]
 From = Annotated[str | None, typer.Option("--from", metavar="FORMAT", help="The format read, if it must be said.")]
 Cutter = Annotated[
-    Words | None, typer.Option(help="How raw text becomes words; else as the model was trained, or spacy.")
+    TokenizerChoice | None, typer.Option(help="How raw text becomes words; else as the model was trained, or spacy.")
 ]
 Language = Annotated[
     str | None,

@@ -47,7 +47,7 @@ class Diagnosis(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Thresholds:
+class DoctorLimits:
     """What counts as too few, too many or too long."""
 
     rare: int = 10  # examples of a type in the training split
@@ -68,7 +68,7 @@ class Patient(NamedTuple):
     report: Report
 
 
-def examine(patients: Mapping[str, Patient], limits: Thresholds, measure: Measure | None = None) -> list[Diagnosis]:
+def examine(patients: Mapping[str, Patient], limits: DoctorLimits, measure: Measure | None = None) -> list[Diagnosis]:
     """All findings, the worst first; the training split is read twice, the others once."""
     size = LengthLimits(limits.sentence, limits.entity, measure or len)
     noted: dict[str, Symptoms] = {}
@@ -87,7 +87,7 @@ def examine(patients: Mapping[str, Patient], limits: Thresholds, measure: Measur
     return sorted(found, key=lambda finding: list(Severity).index(finding.severity))
 
 
-def _judged(name: str, split: Symptoms, report: Report, limits: Thresholds, measured: bool) -> Iterator[Diagnosis]:
+def _judged(name: str, split: Symptoms, report: Report, limits: DoctorLimits, measured: bool) -> Iterator[Diagnosis]:
     yield from nothing_to_learn(name, split)
     yield from crossing(name, split, limits)
     yield from too_long(name, split, limits, measured)
@@ -112,7 +112,7 @@ def nothing_to_learn(name: str, split: Symptoms) -> Iterator[Diagnosis]:
         yield Diagnosis(worst, name, "the split has no entities at all", remedy)
 
 
-def crossing(name: str, split: Symptoms, limits: Thresholds) -> Iterator[Diagnosis]:
+def crossing(name: str, split: Symptoms, limits: DoctorLimits) -> Iterator[Diagnosis]:
     """Crossing entities, which no tree can represent."""
     if split.tangled.count:
         yield Diagnosis(
@@ -133,7 +133,7 @@ def crossing(name: str, split: Symptoms, limits: Thresholds) -> Iterator[Diagnos
         )
 
 
-def too_long(name: str, split: Symptoms, limits: Thresholds, measured: bool) -> Iterator[Diagnosis]:
+def too_long(name: str, split: Symptoms, limits: DoctorLimits, measured: bool) -> Iterator[Diagnosis]:
     """Sentences longer than the encoder reads, and entities that are suspiciously long."""
     if split.long.count:
         unit = "subwords, more than the encoder takes" if measured else "words, more than most encoders take"
@@ -169,7 +169,7 @@ def empty_or_repeated(name: str, split: Symptoms) -> Iterator[Diagnosis]:
         )
 
 
-def odd_borders(name: str, split: Symptoms, limits: Thresholds) -> Iterator[Diagnosis]:
+def odd_borders(name: str, split: Symptoms, limits: DoctorLimits) -> Iterator[Diagnosis]:
     """Entities whose borders differ from those of most others of their type."""
     by_oddity: dict[str, list[tuple[str, Noted]]] = {}
     for (kind, oddity), noted in sorted(split.edges.items()):
@@ -200,7 +200,7 @@ def changed_in_reading(name: str, report: Report) -> Iterator[Diagnosis]:
         )
 
 
-def against_train(noted: Mapping[str, Symptoms], limits: Thresholds) -> Iterator[Diagnosis]:
+def against_train(noted: Mapping[str, Symptoms], limits: DoctorLimits) -> Iterator[Diagnosis]:
     """Problems that show only when splits are compared."""
     train = noted[TRAIN]
     yield from _rare_types(train, limits)
@@ -210,7 +210,7 @@ def against_train(noted: Mapping[str, Symptoms], limits: Thresholds) -> Iterator
             yield from _leaks(name, split, limits)
 
 
-def _rare_types(train: Symptoms, limits: Thresholds) -> Iterator[Diagnosis]:
+def _rare_types(train: Symptoms, limits: DoctorLimits) -> Iterator[Diagnosis]:
     rare = sorted((count, kind) for kind, count in train.types.items() if count < limits.rare)
     if rare:
         counts = _listed(f"{kind} {count}" for count, kind in rare)
@@ -236,7 +236,7 @@ def _unknown_types(name: str, split: Symptoms, train: Symptoms) -> Iterator[Diag
         )
 
 
-def _leaks(name: str, split: Symptoms, limits: Thresholds) -> Iterator[Diagnosis]:
+def _leaks(name: str, split: Symptoms, limits: DoctorLimits) -> Iterator[Diagnosis]:
     if split.leaked.count and not split.wordless:
         share = split.leaked.count / split.sentences
         yield Diagnosis(
@@ -249,7 +249,7 @@ def _leaks(name: str, split: Symptoms, limits: Thresholds) -> Iterator[Diagnosis
         )
 
 
-def _inconsistent(patient: Patient, train: Symptoms, limits: Thresholds) -> Iterator[Diagnosis]:
+def _inconsistent(patient: Patient, train: Symptoms, limits: DoctorLimits) -> Iterator[Diagnosis]:
     """Mentions that are annotated inconsistently."""
     totals = {form: sum(usage.count for usage in usages.values()) for form, usages in train.forms.items()}
     frequent = {form: total for form, total in totals.items() if total >= limits.frequent}
@@ -259,7 +259,9 @@ def _inconsistent(patient: Patient, train: Symptoms, limits: Thresholds) -> Iter
     yield from _left_out(frequent, left_out(patient.read(), frequent, patient.source), limits)
 
 
-def _of_two_minds(forms: Mapping[Wording, Mapping[tuple[str, ...], Usage]], limits: Thresholds) -> Iterator[Diagnosis]:
+def _of_two_minds(
+    forms: Mapping[Wording, Mapping[tuple[str, ...], Usage]], limits: DoctorLimits
+) -> Iterator[Diagnosis]:
     found: list[tuple[int, Example]] = []
     for form, usages in forms.items():
         ways = sorted(usages.items(), key=lambda way: (-way[1].count, way[0]))
@@ -278,7 +280,7 @@ def _of_two_minds(forms: Mapping[Wording, Mapping[tuple[str, ...], Usage]], limi
 
 
 def _left_out(
-    frequent: Mapping[Wording, int], bare: Mapping[Wording, Noted], limits: Thresholds
+    frequent: Mapping[Wording, int], bare: Mapping[Wording, Noted], limits: DoctorLimits
 ) -> Iterator[Diagnosis]:
     found = [
         (noted.count, Example(noted.examples[0].place, f"{' '.join(form)!r}: {frequent[form]:,} times annotated,"

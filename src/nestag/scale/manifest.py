@@ -9,7 +9,7 @@ from typing import Any
 
 import nestag
 from nestag.errors import InputError
-from nestag.scale.inputs import InputFile
+from nestag.scale.addresses import InputFile
 from nestag.scale.job import Job
 from nestag.scale.outcome import OWN
 from nestag.scale.storage import Folder, filesystem, local_path

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from nestag.errors import InputError
 from nestag.files.packed import is_packed
-from nestag.scale.inputs import InputFile, Inputs
+from nestag.scale.addresses import InputFile, Inputs
 from nestag.scale.job import Job, Kind
 from nestag.scale.storage import explained, library, opened
 

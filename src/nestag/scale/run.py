@@ -11,8 +11,8 @@ from io import BytesIO
 from typing import cast
 
 from nestag.errors import InputError
+from nestag.scale.addresses import find_inputs
 from nestag.scale.cluster import Cluster, connected
-from nestag.scale.inputs import find_inputs
 from nestag.scale.job import Job
 from nestag.scale.manifest import Claim, claim, refuse_inside
 from nestag.scale.model import pack

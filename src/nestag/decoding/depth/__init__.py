@@ -3,7 +3,7 @@
 from nestag.arrays import Floats
 from nestag.decoding.candidates import best_words, rated_entities, rated_table
 from nestag.decoding.decoder import Decoder, decodes
-from nestag.decoding.depth.best import joint_nodes
+from nestag.decoding.depth.exact import joint_nodes
 from nestag.decoding.depth.marginals import node_shares
 from nestag.decoding.depth.probabilities import rate_spans
 from nestag.decoding.depth.repair import depth_steps, repaired_nodes

@@ -6,7 +6,7 @@ from nestag.decoding.decoder import Decoder, decodes
 from nestag.decoding.entities import EntityTable, entities_of, replaced
 from nestag.decoding.scores import LabelBatch, Scores, Search
 from nestag.decoding.spans import rate_entities
-from nestag.decoding.tetra.best import joint_nodes
+from nestag.decoding.tetra.exact import joint_nodes
 from nestag.decoding.tetra.marginals import node_shares
 from nestag.decoding.tetra.names import legal_nodes
 from nestag.decoding.tetra.probabilities import rate_spans

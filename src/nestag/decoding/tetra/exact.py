@@ -1,6 +1,6 @@
 """The best label sequence that 4tg can write: names searched together with the marks.
 
-As for depths (depth/best.py): the best marks with the best name for each gap are at least as good, and whatever cannot
+As for depths (depth/exact.py): the best marks with the best name for each gap are at least as good, and whatever cannot
 be better than a sequence that is known to be written is left out.
 """
 
