@@ -3,8 +3,7 @@
     NESTAG_CORPORA=... python benchmarks/advice.py docs/results/advice.jsonl [--only NAME]
 
 All runs train MiniLM on sentences of GUM with seed 1, are scored on 100 sentences of dev, and differ from `default`
-only in what `AdviceTrial` says. Each is a line of the file; runs that have one are not done again. Rare types have
-fewer than five training entities; `dev_joined` is the F1 with these joined, also for a model trained without joining.
+only in what `AdviceTrial` says. Each is a line of the file; runs that have one are not done again.
 """
 
 from __future__ import annotations
@@ -14,20 +13,13 @@ import json
 import os
 import tempfile
 import time
-from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from nestag.data import Entity, Sentence
-from nestag.evaluation import score
 from nestag.lab.corpora.subset import subset
 
 DEV = 100
 """Sentences that are scored."""
-
-RARE = 5
-"""Types with fewer training entities are joined."""
 
 
 class AdviceTrial(NamedTuple):
@@ -36,7 +28,6 @@ class AdviceTrial(NamedTuple):
     sentences: int
     steps: int
     evaluations: int
-    join: bool = False
 
 
 TRIALS = {
@@ -44,14 +35,8 @@ TRIALS = {
     "sixty steps": AdviceTrial(100, 60, 4),
     "six hundred steps": AdviceTrial(100, 600, 8),
     "few sentences": AdviceTrial(20, 90, 2),
-    "few sentences, rare types joined": AdviceTrial(20, 90, 2, join=True),
     "more sentences": AdviceTrial(60, 90, 2),
 }
-
-
-def joined(entities: Iterable[Entity], frequent: Collection[str]) -> list[Entity]:
-    """The entities, with one type for all that are rare."""
-    return [Entity(start, end, kind if kind in frequent else "other") for start, end, kind in entities]
 
 
 def tried(trial: AdviceTrial) -> dict[str, Any]:
@@ -63,26 +48,16 @@ def tried(trial: AdviceTrial) -> dict[str, Any]:
     folder = Path(os.environ["NESTAG_CORPORA"]) / "gum"
     whole, dev = (list(jsonl.read(folder / f"{split}.jsonl.gz")) for split in ("train", "dev"))
     dev = subset(dev, DEV)
-    few = subset(whole, min(one.sentences for one in TRIALS.values()))
-    counts = Counter(entity.type for sentence in few for entity in sentence.entities)
-    frequent = {kind for kind, count in counts.items() if count >= RARE}
-
-    def prepared(sentences: Sequence[Sentence]) -> list[Sentence]:
-        return [s.with_entities(joined(s.entities, frequent)) if trial.join else s for s in sentences]
-
     begin = time.process_time()
     with tempfile.TemporaryDirectory() as place:
         run = train(
-            prepared(subset(whole, trial.sentences)), prepared(dev), f"{place}/model", "default",
+            subset(whole, trial.sentences), dev, f"{place}/model", "default",
             encoder="minilm", steps=trial.steps, evaluations=trial.evaluations,
         )  # fmt: skip
-    predicted = run.recognizer.predict(dev)
-    lumped = score([joined(s.entities, frequent) for s in dev], [joined(found, frequent) for found in predicted])
     return {
         **trial._asdict(),
         "advice": list(advice(run)),
         "dev": round(100 * run.dev.f1, 2),
-        "dev_joined": round(100 * lumped.f1, 2),
         "cpu_seconds": round(time.process_time() - begin),
     }
 

@@ -29,7 +29,7 @@ def advice(run: Run) -> Iterator[str]:
     if labels > plan.sentences:
         yield (
             f"there are more labels ({labels:,}) than sentences ({plan.sentences:,}), so most are seen once or never;"
-            " annotate more sentences, or join rare types"
+            " annotate more sentences"
         )
 
 
