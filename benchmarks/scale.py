@@ -1,29 +1,34 @@
-"""Tagging on a cluster beside the engine alone: sentences a second, and memory, measured in one run.
+"""Tagging on a cluster beside the engine alone: sentences a second, and memory.
 
-    python benchmarks/scale.py [--sentences 100000] [--many 1000000] [--write docs/benchmarks/scale.md]
+    python benchmarks/scale.py docs/results/scale.jsonl [--only torch onnx memory] [--many 1000000]
+    python benchmarks/scale.py docs/results/scale.jsonl --write docs/benchmarks/scale.md
 
 A tiny encoder (two layers of 64) is trained for some steps on the embedded corpus and exported, so that what is around
-the engine weighs as much as it can. The engine tags sentences that are in memory, in one process and with one thread;
-the cluster is embedded, has one worker, reads Parquet and writes Parquet. They take turns. Time is from the beginning
-of the first part to the end of the last. Memory is the most that a worker and the driver ever had.
+the engine weighs as much as it can. The engine tags sentences that are in memory, in one process with one thread; the
+cluster is embedded, has one worker, reads Parquet and writes Parquet. They take turns, and the medians of their rates
+are compared. Time is from the beginning of the first part to the end of the last. Memory is the most that a worker or
+the driver ever had. Each measurement is a line of the file.
 """
 
 from __future__ import annotations
 
 import argparse
 import itertools
+import json
 import multiprocessing
 import os
 import random
+import statistics
 import string
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from nestag import Sentence, sample
-from nestag.files import writing
+from nestag.files import read_lines, writing
 from nestag.scale import Job, tag
 from nestag.scale.cluster import Cluster
 from nestag.scale.model import load, pack
@@ -35,85 +40,101 @@ BAR = 0.85
 """The least share of the engine's rate."""
 
 FLAT = 1.25
-"""The most that memory may grow from a hundredth of the sentences to all of them."""
+"""The most that memory may grow."""
 
 FEW = 10_000
 GROUP = 2_000
-PART = 2 * 2**20
+PART = 2**20
 SHARD = 100_000
 WORDS = 5_000
+SECTIONS = ("torch", "onnx", "memory")
 
 
-class Ran(NamedTuple):
+@dataclass(frozen=True)
+class Measured:
     """What a run took."""
 
+    section: str
+    system: str  # engine or cluster
+    sentences: int
     rate: float  # sentences a second
     start: float  # seconds before the first part was begun
-    peak: int  # bytes of a worker, or of the engine's process
+    peak: int  # bytes of the engine's process, or of a worker
+    driver: int = 0  # bytes of the driver
+    load: float = 0.0  # load average of the machine when it ended
 
 
 def main() -> None:
-    """Measure and print one table after the other."""
+    """Measure what is asked for, or write the page."""
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("results", type=Path, help="the file of measurements")
+    arguments.add_argument("--only", nargs="+", choices=SECTIONS, default=SECTIONS)
     arguments.add_argument("--sentences", type=int, default=100_000)
-    arguments.add_argument("--many", type=int, default=1_000_000, help="sentences for memory; 0 leaves that out")
-    arguments.add_argument("--rounds", type=int, default=2)
-    arguments.add_argument(
-        "--models", type=Path, help="a folder with the models torch and onnx, made if it is not there"
-    )
-    arguments.add_argument("--write", type=Path, help="also write the tables to this file")
+    arguments.add_argument("--many", type=int, default=1_000_000, help="sentences for memory")
+    arguments.add_argument("--rounds", type=int, default=1)
+    arguments.add_argument("--models", type=Path, help="a folder for the models torch and onnx, made if not there")
+    arguments.add_argument("--write", type=Path, help="write the page of all measurements, and measure nothing")
     options = arguments.parse_args()
-    lines: list[str] = []
-    with tempfile.TemporaryDirectory() as scratch:
+    if options.write:
+        lines = list(page([Measured(**json.loads(line.text)) for line in read_lines(options.results)]))
+        print("\n".join(lines))
+        with writing(options.write) as stream:
+            stream.write("\n".join(lines) + "\n")
+        return
+    with tempfile.TemporaryDirectory() as scratch, open(options.results, "a", encoding="utf-8") as results:
         models = options.models or Path(scratch) / "models"
         if not models.exists():
             make_models(models)
-        sections = [rates(models, Path(scratch), options.sentences, options.rounds)]
-        sections += [memory(models / "onnx", Path(scratch), options.many)] if options.many else []
-        for line in itertools.chain.from_iterable(sections):
-            print(line, flush=True)
-            lines.append(line)
-    if options.write:
-        load_average = ", ".join(f"{value:.1f}" for value in os.getloadavg())
-        told = f"Written by `benchmarks/scale.py`; {os.cpu_count()} cores, load average {load_average}."
-        with writing(options.write) as stream:
-            stream.write(f"# Tagging on a cluster, measured\n\n{told}\n\n" + "\n".join(lines) + "\n")
+        for measured in measure(models, Path(scratch), options):
+            print(measured, flush=True)
+            results.write(json.dumps(asdict(measured)) + "\n")
+            results.flush()
 
 
-def rates(models: Path, scratch: Path, count: int, rounds: int) -> Iterator[str]:
-    """The cluster's sentences a second beside the engine's, with one worker and one thread."""
-    write_sentences(scratch / "rate", count)
-    yield f"## Rate over {count:,} sentences\n"
-    yield "| model | engine alone | one worker | share | start of the cluster | at least 0.85 |"
-    yield "|---|---|---|---|---|---|"
+def measure(models: Path, scratch: Path, options: Any) -> Iterator[Measured]:
+    """The measurements that are asked for."""
     for name in ("torch", "onnx"):
-        alone, worker = [], []
-        for number in range(rounds):
-            alone.append(in_process(engine_alone, models / name, count))
-            worker.append(in_process(on_cluster, models / name, scratch / "rate", scratch / f"{name}-{number}", 1))
-        best, beside = max(run.rate for run in alone), max(run.rate for run in worker)
-        yield (
-            f"| {name} | {best:,.0f} sentences/s | {beside:,.0f} sentences/s | {beside / best:.2f} |"
-            f" {worker[0].start:.1f} s | {'yes' if beside >= BAR * best else 'no'} |"
+        for number in range(options.rounds if name in options.only else 0):
+            source, out = scratch / f"{name}-{number}", scratch / f"{name}-{number}-out"
+            write_sentences(source, options.sentences)
+            yield in_process(engine_alone, name, models / name, options.sentences)
+            yield in_process(on_cluster, name, models / name, source, out, 1)
+    for count in (FEW, options.many) if "memory" in options.only else ():
+        source, out = scratch / f"memory-{count}", scratch / f"memory-{count}-out"
+        write_sentences(source, count)
+        yield in_process(on_cluster, "memory", models / "onnx", source, out, os.cpu_count() or 1)
+
+
+def page(runs: Sequence[Measured]) -> Iterator[str]:
+    """The measurements as tables."""
+    loads = [run.load for run in runs]
+    yield "# Tagging on a cluster, measured\n"
+    yield (
+        f"Written by `benchmarks/scale.py`; {os.cpu_count()} cores that did other things too, load average"
+        f" {min(loads):.0f} to {max(loads):.0f}. On a GPU nothing was measured yet.\n"
+    )
+    yield "## Rate, one worker beside the engine with one thread\n"
+    yield "| model | sentences | runs | engine alone | worker | share | start of the cluster | at least 0.85 |"
+    yield "|---|---|---|---|---|---|---|---|"
+    for name in ("torch", "onnx"):
+        engine, cluster = (
+            [run for run in runs if (run.section, run.system) == (name, of)] for of in ("engine", "cluster")
         )
-
-
-def memory(model: Path, scratch: Path, many: int) -> Iterator[str]:
-    """The peak memory of a worker and the driver over few sentences and over many."""
-    yield f"\n## Memory from {FEW:,} to {many:,} sentences\n"
-    yield "| sentences | worker | driver | sentences/s |"
+        if engine and cluster:
+            alone, beside = (statistics.median(run.rate for run in some) for some in (engine, cluster))
+            yield (
+                f"| {name} | {engine[0].sentences:,} | {len(engine)} | {alone:,.0f}/s | {beside:,.0f}/s |"
+                f" {beside / alone:.2f} | {cluster[0].start:.1f} s | {'yes' if beside >= BAR * alone else 'no'} |"
+            )
+    yield "\n## Memory\n"
+    yield "| sentences | most of a worker | most of the driver | sentences/s |"
     yield "|---|---|---|---|"
-    peaks = []
-    for count in (FEW, many):
-        write_sentences(scratch / f"memory-{count}", count)
-        workers = os.cpu_count() or 1
-        run, driver = in_process(
-            with_driver, model, scratch / f"memory-{count}", scratch / f"memory-out-{count}", workers
-        )
-        peaks.append((run.peak, driver))
-        yield f"| {count:,} | {run.peak / 2**20:.0f} MiB | {driver / 2**20:.0f} MiB | {run.rate:,.0f} |"
-    growth = max(b / a for a, b in zip(*peaks, strict=True))
-    yield f"\nMemory is flat (at most {FLAT:g} times): {'yes' if growth <= FLAT else 'no'}, {growth:.2f}."
+    memory = sorted((run for run in runs if run.section == "memory"), key=lambda run: run.sentences)
+    for run in memory:
+        yield f"| {run.sentences:,} | {run.peak / 2**20:.0f} MiB | {run.driver / 2**20:.0f} MiB | {run.rate:,.0f} |"
+    if memory:
+        growth = max(memory[-1].peak / memory[0].peak, memory[-1].driver / memory[0].driver)
+        yield f"\nMemory is flat (at most {FLAT:g} times): {'yes' if growth <= FLAT else 'no'}, {growth:.2f}."
 
 
 def in_process(work: Any, *arguments: Any) -> Any:
@@ -122,7 +143,7 @@ def in_process(work: Any, *arguments: Any) -> Any:
         return pool.apply(work, arguments)
 
 
-def engine_alone(model: Path, count: int) -> Ran:
+def engine_alone(section: str, model: Path, count: int) -> Measured:
     """The engine over sentences in memory, in one process with one thread, as a worker has it."""
     sentences = [Sentence(words) for words in generated(count)]
     predictor = load(pack(str(model)), "cpu", {})
@@ -130,33 +151,28 @@ def engine_alone(model: Path, count: int) -> Ran:
     began = time.perf_counter()
     for _ in predictor.annotate_scored(sentences):
         pass
-    return Ran(count / (time.perf_counter() - began), 0.0, peak_memory())
+    rate = count / (time.perf_counter() - began)
+    return Measured(section, "engine", count, rate, 0.0, peak_memory(), load=os.getloadavg()[0])
 
 
-def on_cluster(model: Path, source: Path, out: Path, workers: int) -> Ran:
+def on_cluster(section: str, model: Path, source: Path, out: Path, workers: int) -> Measured:
     """The same from Parquet to Parquet, by workers of an embedded cluster."""
     begun: list[float] = []
     ended: list[float] = []
-    seen: list[Totals] = []
     start = time.perf_counter()
 
     def watch(totals: Totals) -> None:
-        now = time.perf_counter()
-        took = totals.seconds["tagging"] + totals.seconds["writing"]
-        begun.append(now - took if not begun else begun[0])
-        ended.append(now)
-        seen.append(totals)
+        ended.append(time.perf_counter())
+        begun.append(ended[-1] - totals.seconds["tagging"] - totals.seconds["writing"])
 
-    finished = tag(str(source), str(out), str(model), Job(tokens="tokens", part_bytes=PART), Cluster(workers=workers),
-                   watch=watch)  # fmt: skip
+    job = Job(tokens="tokens", part_bytes=PART)
+    finished = tag(str(source), str(out), str(model), job, Cluster(workers=workers), watch=watch)
     assert finished.complete
     totals = finished.totals
-    return Ran(totals.rows / (ended[-1] - begun[0]), begun[0] - start, totals.peak)
-
-
-def with_driver(model: Path, source: Path, out: Path, workers: int) -> tuple[Ran, int]:
-    """The same, and the peak of the driver."""
-    return on_cluster(model, source, out, workers), peak_memory()
+    rate = totals.rows / (ended[-1] - begun[0])
+    return Measured(
+        section, "cluster", totals.rows, rate, begun[0] - start, totals.peak, peak_memory(), os.getloadavg()[0]
+    )
 
 
 def generated(count: int) -> Iterator[list[str]]:
