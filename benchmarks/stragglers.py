@@ -62,8 +62,11 @@ def main() -> None:
     lines = list(table(options.workers, 3_600 * options.hours))
     print("\n".join(lines))
     if options.write:
+        usual = World("")
         told = (
-            f"Written by `benchmarks/stragglers.py --workers {options.workers} --hours {options.hours:g}`: simulated."
+            f"Written by `benchmarks/stragglers.py --workers {options.workers} --hours {options.hours:g}`: simulated.\n"
+            f"Assumed: a part costs {usual.overhead:g} s besides its tagging, a new worker {usual.loading:g} s, and one"
+            f" driver hands out {usual.handed_out:g} parts a second."
         )
         with writing(options.write) as stream:
             stream.write(f"# Stragglers and failures, simulated\n\n{told}\n\n" + "\n".join(lines) + "\n")
