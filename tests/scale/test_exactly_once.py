@@ -26,9 +26,9 @@ from scale_cluster import Workers
 from shape_model import save_shape_model
 
 pytestmark = [pytest.mark.xdist_group("ray"), pytest.mark.filterwarnings("default")]
-ROWS = 6_000
+ROWS = 3_000
 FILES = 4
-PART = 60_000
+PART = 30_000
 JOB = Job(tokenizer="whitespace", keep=("id",), part_bytes=PART)
 """Each part takes long enough to be killed in."""
 
