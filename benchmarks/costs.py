@@ -47,7 +47,9 @@ def table(sentences: int) -> Iterator[str]:
     count, words = (number(text) for text in found("speed.md", r"sentences, words \| ([\d,]+), ([\d,]+)"))
     (gpu,) = found("speed.md", r"same with confidences \| ([\d,]+) sentences/s")
     rates = {"NVIDIA H200": number(gpu) * words / count, "core": statistics.median(cpu_rates())}
-    share = min(1.0, *(float(text) for text in re.findall(r"\| (\d\.\d\d) \|", page("scale.md"))))
+    share = min(
+        1.0, *(float(text) for text in re.findall(r"CPU second(?: \| [\d,]+){2} \| ([\d.]+)", page("scale.md")))
+    )
     efficiency = worst(page("stragglers.md"), "1 min")
     yield f"Sentences of {words / count:.1f} words; share {share:.2f}, efficiency {efficiency:.2f}.\n"
     yield "| worker | words/s | workers | time | workers x hours |"

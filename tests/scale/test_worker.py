@@ -2,6 +2,7 @@
 
 import json
 import resource
+from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow as pa
@@ -20,6 +21,8 @@ from nestag.scale.output import entity_type
 from nestag.scale.plan import plan_parts
 from nestag.scale.storage import Folder
 from nestag.scale.worker import PartTagger
+from nestag.vocabulary import Vocabulary
+from two_sentences import CORPUS, quick
 
 
 def tag_here(source: Path, out: Path | str, model: Path, **settings: object) -> list[Outcome]:
@@ -170,3 +173,19 @@ def test_bad_words_are_set_aside(tmp_path: Path, model: Path) -> None:
     (outcome,) = tag_here(tmp_path / "in", tmp_path / "out", model, tokens="text")
     assert outcome.done
     assert (outcome.done.rows, outcome.done.bad_rows) == (2, 4)
+
+
+def test_the_bytes_of_a_part_do_not_depend_on_what_its_worker_did_before(
+    tmp_path: Path, tiny_encoder: Callable[[str], str]
+) -> None:
+    from nestag.training.run import untrained
+
+    untrained(quick(tiny_encoder("bert")), Vocabulary.learn(CORPUS, "rel")).save_pretrained(tmp_path / "model")
+    write_table(tmp_path / "in" / "a.parquet", list(texts(300)), group=50)
+    job = Job(tokenizer="whitespace", part_bytes=1).on("cpu")
+    parts = plan_parts(find_inputs(str(tmp_path / "in")), job).parts
+    for name, order in (("out", parts), ("again", parts[::-1])):
+        tagger = PartTagger(job, pack(str(tmp_path / "model")), Folder(str(tmp_path / name)))
+        assert all(tagger(part).done for part in order)
+    assert len(rows(tmp_path / "out")) == 300
+    assert content(tmp_path / "out") == content(tmp_path / "again")

@@ -40,6 +40,7 @@ class Outcome:
     error: str = ""  # why this part cannot be tagged; others can
     stop: str = ""  # why nothing more can be written
     seconds: dict[str, float] = setting(factory=dict, help="of each stage")
+    processor: float = 0.0  # seconds of computing, of all its threads
     peak: int = 0  # bytes of memory of its worker
 
 

@@ -27,6 +27,7 @@ class Totals:
     entities: Counter[str] = field(default_factory=Counter)
     seconds: Counter[str] = field(default_factory=Counter)  # of all workers together
     failures: list[Failure] = field(default_factory=list)
+    processor: float = 0.0  # seconds that workers computed
     peak: int = 0  # bytes of memory of a worker
     tagged_rows: int = 0  # by this run
     tagged_weight: int = 0
@@ -47,6 +48,7 @@ class Totals:
             return
         self.tagged_rows += outcome.done.rows + outcome.done.bad_rows
         self.seconds.update(outcome.seconds)
+        self.processor += outcome.processor
         self.peak = max(self.peak, outcome.peak)
         self._count(outcome.done)
 
@@ -83,7 +85,11 @@ class Totals:
             ("entities", self.entities.total()), ("workers", self.workers), ("rows/s", round(self.rate, 1)),
             ("most MiB of a worker", self.peak // 2**20),
         )  # fmt: skip
-        times = (("from begin to end", round(self.elapsed, 1)), *((s, round(self.seconds[s], 1)) for s in STAGES))
+        times = (
+            ("from begin to end", round(self.elapsed, 1)),
+            *((s, round(self.seconds[s], 1)) for s in STAGES),
+            ("of processors", round(self.processor, 1)),
+        )
         note = "Seconds of stages are of all workers together; reading overlaps with tagging."
         sections = (
             Section("run", counts),

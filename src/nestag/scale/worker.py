@@ -42,9 +42,17 @@ class PartTagger:
     def __call__(self, part: Part) -> Outcome:
         """Tag a part; whatever is wrong with its file or with the output is in the outcome."""
         clock = _Clock()
+        computed = time.process_time()
         clock.seconds["loading"], self.loading = self.loading, 0.0
         try:
-            return Outcome(part.name, self._tag(part, clock), seconds=clock.seconds, peak=peak_memory())
+            done = self._tag(part, clock)
+            return Outcome(
+                part.name,
+                done,
+                seconds=clock.seconds,
+                processor=time.process_time() - computed,
+                peak=peak_memory(),
+            )
         except BadFileError as error:
             return Outcome(part.name, error=error.message)
         except NestagError as error:
