@@ -4,7 +4,7 @@
     python benchmarks/scale.py docs/results/scale.jsonl --write docs/benchmarks/scale.md
 
 A tiny encoder (two layers of 64) is trained for some steps on the embedded corpus and exported, so that what is around
-the engine weighs as much as it can. The engine tags sentences that are in memory, in one process with one thread; the
+the engine weighs as much as it can. The engine alone is `annotate_scored` over sentences in memory, in one thread; the
 cluster is embedded, has one worker, reads Parquet and writes Parquet. The medians of their rates are compared, by time
 and by CPU seconds, which other work on the machine disturbs less. Time is from the beginning of the first part to the
 end of the last. Memory is the most that a worker or the driver ever had. Each measurement is a line of the file.
@@ -136,7 +136,8 @@ def page(runs: Sequence[Measured]) -> Iterator[str]:
     yield "## Memory\n"
     yield "| sentences | most of a worker | most of the driver | sentences/s |"
     yield "|---|---|---|---|"
-    memory = sorted((run for run in runs if run.section == "memory"), key=lambda run: run.sentences)
+    measured = (run for run in runs if run.system == "cluster" and run.section != "torch")
+    memory = sorted(measured, key=lambda run: run.sentences)
     for run in memory:
         yield f"| {run.sentences:,} | {run.peak / 2**20:.0f} MiB | {run.driver / 2**20:.0f} MiB | {run.rate:,.0f} |"
     if memory:

@@ -59,11 +59,6 @@ def entity_type() -> Any:
     return pa.list_(pa.struct(fields))
 
 
-def rounded(entity: TextEntity) -> TextEntity:
-    """An entity as it is written."""
-    return entity._replace(confidence=round(entity.confidence, DECIMALS))
-
-
 class ParquetWriter:
     """Rows as Parquet: row groups of a fixed size, one compression, no times."""
 
@@ -107,8 +102,7 @@ def _entities(found: Found) -> Any:
     offsets = [0]
     for entities in found:
         offsets.append(offsets[-1] + len(entities))
-    rows = map(rounded, chain.from_iterable(found))
-    start, end, kind, text, confidence = list(zip(*rows, strict=True)) or [()] * 5
+    start, end, kind, text, confidence = list(zip(*chain.from_iterable(found), strict=True)) or [()] * 5
     values = {"start": start, "end": end, "type": kind, "confidence": confidence, "text": text}
     fields = list(entity_type().value_type)
     inner = pa.StructArray.from_arrays([pa.array(values[field.name], field.type) for field in fields], fields=fields)
@@ -126,7 +120,7 @@ class LinesWriter:
         kept = batch.kept.to_pylist() if batch.kept.num_columns else [{}] * len(batch.positions)
         for position, others, entities in zip(batch.positions, kept, found, strict=True):
             record = {FILE: self.file, POSITION: position, **others}
-            record[ENTITIES] = [rounded(entity)._asdict() for entity in entities]
+            record[ENTITIES] = [entity._asdict() for entity in entities]
             self.stream.write(json.dumps(record, ensure_ascii=False, default=str).encode() + b"\n")
 
     def close(self) -> None:

@@ -11,18 +11,24 @@ import resource
 import sys
 import time
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import islice
+from functools import partial
+from itertools import chain, islice, pairwise
+from operator import attrgetter
 from typing import IO, Any, cast
 
-from nestag.data import Sentence
+import numpy as np
+
+from nestag.chunks import Item
+from nestag.corpora.format import Options
+from nestag.decoding import EntityTable
 from nestag.errors import NestagError
-from nestag.predictor import Predictor, ScoredEntity, TextEntity
+from nestag.predictor import Predictor, TextEntity
 from nestag.scale.job import Job
 from nestag.scale.model import Packed, load
 from nestag.scale.outcome import STAGES, Done, Outcome, as_json, bad_rows_name, done_name
-from nestag.scale.output import Found, Hashing, writer_for
+from nestag.scale.output import DECIMALS, Found, Hashing, writer_for
 from nestag.scale.plan import Part
 from nestag.scale.rows import BadFileError, BadRow, Batch, read_part
 from nestag.scale.storage import Folder
@@ -70,7 +76,7 @@ class PartTagger:
                     writer.write(batch, found)
                 bad += batch.bad
                 rows += len(found)
-                types.update(entity.type for entities in found for entity in entities)
+                types.update(map(attrgetter("type"), chain.from_iterable(found)))
             with clock.running("writing"):
                 writer.close()
         done = Done(
@@ -94,7 +100,7 @@ def tagged(predictor: Predictor, batches: Iterable[Batch], job: Job) -> Iterator
             yield from batch.values
 
     options = job.options_for(predictor.settings.reading)
-    found = _in_tokens(predictor, values()) if job.tokens else predictor.pipe(values(), options=options)
+    found = _in_words(predictor, values()) if job.tokens else _in_texts(predictor, values(), options)
     for first in found:
         while not waiting[0].values:
             yield waiting.popleft(), []
@@ -108,14 +114,33 @@ def peak_memory() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 2**10)
 
 
-def _in_tokens(predictor: Predictor, rows: Iterable[list[str]]) -> Iterator[list[TextEntity]]:
-    for sentence, found in predictor.annotate_scored(map(Sentence, rows)):
-        yield [_of_words(sentence, entity) for entity in found]
+def _in_words(predictor: Predictor, rows: Iterable[list[str]]) -> Iterator[list[TextEntity]]:
+    """The entities of each row of words."""
+    for found, table in predictor.engine().run(map(Item, rows), confidence=True):
+        yield from _by_row(found, table)
 
 
-def _of_words(sentence: Sentence, entity: ScoredEntity) -> TextEntity:
-    start, end, kind, confidence = entity
-    return TextEntity(start, end, kind, " ".join(sentence.tokens[start:end]), confidence)
+def _by_row(items: Sequence[Item], table: EntityTable) -> Iterator[list[TextEntity]]:
+    """A table's entities, row by row; there may be millions, so none of them is made by a call of its own."""
+    assert table.confidence is not None
+    start, end = table.start.tolist(), table.end.tolist()
+    names = [table.types[kind] for kind in table.type.tolist()]
+    words = (items[row].tokens for row in table.sentence.tolist())
+    texts = [" ".join(tokens[a:b]) for tokens, a, b in zip(words, start, end, strict=True)]
+    columns = zip(start, end, names, texts, map(_rounded, table.confidence.tolist()), strict=True)
+    made = list(map(partial(tuple.__new__, TextEntity), columns))
+    for a, b in pairwise(np.searchsorted(table.sentence, np.arange(table.sentences + 1)).tolist()):
+        yield made[a:b]
+
+
+def _in_texts(predictor: Predictor, texts: Iterable[str], options: Options) -> Iterator[list[TextEntity]]:
+    """The entities of each text."""
+    for found in predictor.pipe(texts, options=options):
+        yield [TextEntity(*entity[:-1], _rounded(entity.confidence)) for entity in found]
+
+
+def _rounded(confidence: float) -> float:
+    return round(confidence, DECIMALS)
 
 
 def _line(row: BadRow, part: Part) -> bytes:
