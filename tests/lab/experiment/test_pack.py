@@ -5,8 +5,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 from finished_runs import result
+from nestag.cli import app
 from nestag.corpora.formats import jsonl
 from nestag.data import Entity, Sentence
 from nestag.errors import InputError
@@ -126,3 +128,13 @@ def test_a_broken_pack_is_refused(pack: Pack, tmp_path: Path) -> None:
     jsonl.write(TEST, tmp_path / PACK)
     with pytest.raises(InputError, match="not of version 1"):
         read_pack(tmp_path)
+
+
+def test_the_command_packs_and_makes_the_same_tables_of_the_pack(root: Path, tmp_path: Path) -> None:
+    packed, again = tmp_path / "packed", tmp_path / "again"
+    done = CliRunner().invoke(app, ["tables", str(root), "--pack", "-o", str(packed)])
+    assert done.exit_code == 0, done.stderr
+    assert CliRunner().invoke(app, ["tables", str(packed), "-o", str(again)]).exit_code == 0
+    files = {path.name: path.read_bytes() for path in again.iterdir()}
+    assert files == {path.name: path.read_bytes() for path in packed.iterdir() if path.name != PACK}
+    assert {"differences.md", "dyn_rel.md", "length_own.csv"} <= set(files)

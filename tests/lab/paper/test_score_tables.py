@@ -14,7 +14,7 @@ from nestag.lab.paper.all_runs import runs_table
 from nestag.lab.paper.gains import gains_table
 from nestag.lab.paper.means import best, closest, mean_of
 from nestag.lab.paper.runs import ScoredRun, finished
-from nestag.lab.paper.scores import best_table, f1_table, precision_recall_table
+from nestag.lab.paper.scores import best_table, f1_table, lead_table, precision_recall_table
 from nestag.tables import Cell, Figure, Row, Table, shown
 from nestag.training.progress import Scoring
 
@@ -185,3 +185,15 @@ def test_every_run_has_a_row_for_each_decoding() -> None:
 def rows_of(results: list[Result]) -> tuple[Row, ...]:
     [part] = runs_table(results, "test").sections
     return part.rows
+
+
+def test_dyn_less_rel_is_taken_seed_by_seed_beside_the_paper_s() -> None:
+    runs = [*(result("genia", "rel", seed, f1) for seed, f1 in ((1, 70), (2, 72))), result("genia", "rel", 3, 90)]
+    runs += [result("genia", "dyn", seed, f1) for seed, f1 in ((1, 71), (2, 74))]
+    table = lead_table(finished(runs, "test"))
+    assert {part.title: people(part.rows[0][1:]) for part in table.sections} == {
+        OURS: ["+1.50 ± 0.71"],
+        "paper, its text": ["+0.22"],
+        "paper, BioBERT-large 340M, greedy-majority": ["+0.2"],
+    }
+    assert not lead_table(finished([result("gum", "abs")], "test")).sections

@@ -111,6 +111,7 @@ class Published:
     title: str
     seeds: int
     encoders: dict[str, Encoder]
+    leads: dict[str, float]  # of dyn over rel, as the text says
     scores: tuple[Reported[ScoreFigures], ...]  # tables 2 and 6
     depths: tuple[Reported[dict[str, PrecisionRecall]], ...]  # table 3, by the names of evaluation.result.DEPTHS
     lengths: tuple[Reported[dict[str, PrecisionRecall]], ...]  # table 4, by the names of evaluation.result.LENGTHS
@@ -133,6 +134,7 @@ def published() -> Published:
         title=record["title"],
         seeds=record["seeds"],
         encoders={key: Encoder(**fields) for key, fields in record["encoders"].items()},
+        leads=record["leads"],
         scores=_reported(record, "scores", _scores),
         depths=_reported(record, "depths", _pairs),
         lengths=_reported(record, "lengths", _pairs),
