@@ -42,7 +42,7 @@ from nestag.evaluation.calibration import Rated, calibration
 from nestag.recognizer import NestedNER
 from nestag.vocabulary import Vocabulary
 
-AT_ONCE = 500
+AT_ONCE = 2_000
 """Sentences decoded together."""
 TIMES = 3
 TEMPERATURES = (0.75, 1.0, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0)
