@@ -2,7 +2,8 @@
 
     python benchmarks/search.py MODEL GOLD [GOLD ...] [--lines]
 
-GOLD is a corpus in JSON Lines. The model reads each corpus once; every way decodes the same scores. A temperature
+Legal is here the relaxed search, depths first and names then; `searches.py` compares it with the joint one. GOLD is a
+corpus in JSON Lines. The model reads each corpus once; every way decodes the same scores. A temperature
 divides the log-probabilities of all heads: it changes confidences, not entities. Prints a Markdown table, or with
 --lines every row as a line of JSON, shares to five places and with the bins of the confidences.
 """
@@ -82,7 +83,7 @@ def ways() -> Iterator[Way]:
     """Greedy with each naming, and legal with each search at each temperature."""
     yield from (Way("greedy", naming) for naming in get_args(Naming))
     for consistent, pooling, temperature in product((True, False), POOLINGS, TEMPERATURES):
-        yield Way("legal", search=Search(consistent, None, pooling, temperature))
+        yield Way("legal", search=Search(consistent, None, pooling, temperature, joint=False))
 
 
 def read(recognizer: NestedNER, sentences: Sequence[Sentence]) -> Iterator[Block]:

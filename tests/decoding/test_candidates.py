@@ -5,10 +5,11 @@ import pytest
 
 from enumeration import written
 from nestag.data import Entity
-from nestag.decoding import Search, candidate_entities
+from nestag.decoding import Search, candidate_entities, decode_scores
 from nestag.decoding.depth import marginals as depth_marginals
 from nestag.decoding.tetra import marginals as tetra_marginals
 from nestag.errors import LabelError
+from nestag.tree import Name
 from nestag.vocabulary import Vocabulary
 from random_scores import RICH, by_sentence, gold_scores, learned, random_scores
 from strategies import ENCODINGS, loose_vocabulary
@@ -84,3 +85,25 @@ def test_a_floor_is_a_probability() -> None:
     vocabulary = learned(RICH, "abs")
     with pytest.raises(LabelError, match=r"floor is 1\.5; give a probability from 0 to 1"):
         candidate_entities(vocabulary, *random_scores(vocabulary, [2], 0), [2], floor=1.5)
+
+
+@pytest.mark.usefixtures("everything")
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_exact_confidences_are_marginals(encoding: str) -> None:
+    vocabulary = learned(RICH, encoding)
+    lengths = [4, 1, 5, 0, 3]
+    batch = random_scores(vocabulary, lengths, 7)
+    search = Search(deepest=DEEPEST, pooling="exact", temperature=2)
+    for decoding in ("legal", "greedy"):
+        table = decode_scores(vocabulary, *batch, lengths, decoding, confidence=True, search=search)
+        every = candidate_entities(vocabulary, *batch, lengths, floor=0, search=search)
+        marginals = dict(zip(zip(*every[:4], strict=True), every.confidence, strict=True))
+        expected = [marginals.get(entity, 0) for entity in zip(*table[:4], strict=True)]
+        assert len(expected) > 3
+        assert table.confidence == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_a_vocabulary_that_can_write_nothing_has_no_candidates(encoding: str) -> None:
+    nothing = Vocabulary(encoding, ("rL",) if encoding == "4tg" else (7,), (Name((), prime=True),), ((),))
+    assert candidate_entities(nothing, *[np.zeros((5, 1))] * 3, [4, 1], floor=0).to_lists() == [(), ()]
