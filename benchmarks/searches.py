@@ -50,7 +50,11 @@ THRESHOLDS = tuple(np.round(np.arange(0.2, 0.81, 0.05), 2).tolist())
 FLOOR = 0.05
 SUREST = 1 - 1e-6
 WAYS = ("greedy", "greedy majority", "relaxed", "joint", "exact", "marginals")
-SEARCHES = {"relaxed": Search(joint=False), "joint": Search(), "exact": Search(pooling="exact")}
+SEARCHES = {
+    "relaxed": Search(joint=False),
+    "joint": Search(joint=True),
+    "exact": Search(joint=True, pooling="exact"),
+}
 
 
 class Block(NamedTuple):
@@ -277,16 +281,19 @@ COLUMNS = (
 
 
 def table(lines: Sequence[dict[str, Any]]) -> str:
-    """A row for each corpus, encoding and way: means over the models."""
-    rows = ["| corpus | encoding | way | models | " + " | ".join(COLUMNS) + " |", "|---" * (4 + len(COLUMNS)) + "|"]
-    groups: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
+    """A row for each tagger, corpus, encoding and way: means over the models."""
+    first = ("tagger", "corpus", "encoding", "way", "models")
+    rows = [f"| {' | '.join((*first, *COLUMNS))} |", "|---" * (len(first) + len(COLUMNS)) + "|"]
+    groups: dict[tuple[str, ...], list[dict[str, Any]]] = {}
     for line in lines:
-        groups.setdefault((line["corpus"], line["encoding"], line["way"]), []).append(line)
-    for (corpus, encoding, way), found in sorted(groups.items()):
+        tagger = "hashed" if line["model"].startswith("hashed") else "trained"
+        groups.setdefault((tagger, line["corpus"], line["encoding"], line["way"]), []).append(line)
+    for key, found in sorted(groups.items()):
         means = [[line[name] for line in found if name in line] for name in COLUMNS]
         cells = [written(name, sum(m) / len(m)) if m else "" for name, m in zip(COLUMNS, means, strict=True)]
-        rows.append(f"| {corpus} | {encoding} | {way} | {len(found)} | {' | '.join(cells)} |")
-    return "# Ways to decode\n\nWritten by `benchmarks/searches.py`.\n\n" + "\n".join(rows) + "\n"
+        rows.append(f"| {' | '.join((*key, str(len(found)), *cells))} |")
+    about = "Written by `benchmarks/searches.py`, which says what the ways are; `hashed` is `benchmarks/hashed.py`."
+    return f"# Ways to decode, measured on dev\n\n{about}\n\n" + "\n".join(rows) + "\n"
 
 
 def written(name: str, value: float) -> str:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from enumeration import Heads, depth_entities, depth_sequences, marks_of, tetra_names, tetra_sequences, words, written
 from nestag.data import Sentence
-from nestag.decoding import Scores, Search, decode_batch, decode_scores
+from nestag.decoding import Decoding, Scores, Search, decode_batch, decode_scores
 from nestag.decoding.depth import search as depth_search
 from nestag.decoding.scores import comparable
 from nestag.decoding.tetra.search import best_marks
@@ -136,20 +136,21 @@ def test_any_scores_give_entities_that_nest(encoding: str, impossible: float) ->
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
-@pytest.mark.parametrize("decoding", ["legal", "greedy"])
-def test_a_batch_is_its_sentences_in_any_order(encoding: str, decoding: str) -> None:
+@pytest.mark.parametrize(("decoding", "joint"), [("legal", False), ("legal", True), ("greedy", False)])
+def test_a_batch_is_its_sentences_in_any_order(encoding: str, decoding: Decoding, joint: bool) -> None:
+    search = Search(joint=joint)
     vocabulary = loose_vocabulary(encoding)
     rng = np.random.default_rng(2)
     lengths = [*rng.integers(0, 12, 12).tolist(), 40, 0, 1, 2]
     batch = random_scores(vocabulary, lengths, 3)
-    together = decode_scores(vocabulary, *batch, lengths, decoding).to_lists()
+    together = decode_scores(vocabulary, *batch, lengths, decoding, search=search).to_lists()
     parts = by_sentence(batch, lengths)
     order = rng.permutation(len(lengths))
     mixed = [np.concatenate([parts[row][head] for row in order]) for head in range(3)]
-    shuffled = decode_scores(vocabulary, *mixed, np.array(lengths)[order], decoding)
+    shuffled = decode_scores(vocabulary, *mixed, np.array(lengths)[order], decoding, search=search)
     assert shuffled.to_lists() == [together[row] for row in order]
     for row, length in enumerate(lengths):
-        assert decode_scores(vocabulary, *parts[row], [length], decoding).to_lists() == [together[row]]
+        assert decode_scores(vocabulary, *parts[row], [length], decoding, search=search).to_lists() == [together[row]]
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)

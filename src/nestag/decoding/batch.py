@@ -1,8 +1,9 @@
 """Label ids or scores of a batch -> entities.
 
-`greedy` is the paper: the best label of each head at each word, then the repair rules. `legal` is the best among the
-label sequences that the encoding can write with the labels of the vocabulary: those of all trees, up to the depth that
-is searched. Both are the work of the encoding's decoder.
+`greedy` is the paper: the best label of each head at each word, then the repair rules. `legal` is the best sequence of
+depths (4tg: marks) over all legal ones, every gap with the best name for it, and then the best name for each node; with
+`Search.joint`, it is the best of the label sequences that the encoding can write. Both are the work of the encoding's
+decoder.
 """
 
 from __future__ import annotations
@@ -54,8 +55,8 @@ def decode_scores(
 ) -> EntityTable:
     """The entities that scores speak for: words x labels for each head, the sentences one after the other.
 
-    `naming` is for greedy decoding alone. Where the vocabulary can write no labels for a sentence at all, legal
-    decoding takes some of which it lacks the fewest. An encoding without a search is decoded greedily, with a warning.
+    `naming` is for greedy decoding alone; a legal node has the name with the highest sum over its gaps. An encoding
+    without a search is decoded greedily, with a warning.
 
     >>> from nestag.data import Entity, Sentence
     >>> sentence = Sentence(["the", "USA", "slept"], [Entity(0, 2, "GPE")])

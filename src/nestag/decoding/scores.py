@@ -47,7 +47,7 @@ class Search:
     deepest: int | None = None  # the deepest level searched, or the highest stack of 4tg; None: see the vocabulary
     pooling: Pooling = "mean"  # how confidences are computed
     temperature: float = 1.0  # what scores are divided by for confidences; above 1 lowers them
-    joint: bool = True  # names are searched together with depths (4tg: marks), not after them; then all is consistent
+    joint: bool = False  # names are searched together with depths (4tg: marks), not after them; then all is consistent
 
     def __post_init__(self) -> None:
         """Refuse settings out of range."""

@@ -1,8 +1,8 @@
 """The best legal depths of abs, rel and dyn, found exactly, then one name for each node.
 
-This is the relaxed search: it lets every gap have the best name for it while depths are searched. Where all gaps of
-each node then agree, nothing that the encoding can write is better; for the other sentences best.py goes on from here.
-With `Search.joint` false, these depths stay, and each node takes the name with the highest sum over its gaps.
+This is the relaxed search: it lets every gap have the best name for it while depths are searched, and then each node
+takes the name with the highest sum over its gaps. Where all gaps of each node agree, nothing that the encoding can
+write is better; for the other sentences, best.py goes on from here if `Search.joint` asks for it.
 
 A sequence of depths is legal if an encoding could have written it: no gap lies above the root, and the last word is at
 the root's depth r, which is 1 and one more for each type over the whole sentence. Its score is, summed over the words,
