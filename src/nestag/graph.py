@@ -59,7 +59,7 @@ class LogProbabilities(nn.Module):
         self, input_ids: Tensor, attention_mask: Tensor, word: Tensor, shape: Tensor
     ) -> tuple[Tensor, Tensor, Tensor]:
         """The three heads' log-probabilities, windows x words x labels."""
-        n, c, u, _ = self.tagger(input_ids, attention_mask, word, shape)
+        n, c, u = self.tagger(input_ids, attention_mask, word, shape)[:3]
         return torch.log_softmax(n, dim=-1), torch.log_softmax(c, dim=-1), torch.log_softmax(u, dim=-1)
 
 
