@@ -44,8 +44,8 @@ def main() -> None:
 
 def table(sentences: int) -> Iterator[str]:
     """Time for several numbers of workers."""
-    count, words = (number(text) for text in found("speed.md", r"sentences, words \| ([\d,]+), ([\d,]+)"))
-    (gpu,) = found("speed.md", r"same with confidences \| ([\d,]+) sentences/s")
+    count, words = (number(text) for text in found("speed.md", r"\(([\d,]+) sentences, ([\d,]+) words\)"))
+    (gpu,) = found("speed.md", r"same with confidences \| [\d.]+ \| ([\d,]+) \|")
     rates = {"NVIDIA H200": number(gpu) * words / count, "core": statistics.median(cpu_rates())}
     share = min(
         1.0, *(float(text) for text in re.findall(r"CPU second(?: \| [\d,]+){2} \| ([\d.]+)", page("scale.md")))

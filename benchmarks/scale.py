@@ -126,11 +126,9 @@ def page(runs: Sequence[Measured]) -> Iterator[str]:
         if all(chosen):
             alone, beside = (statistics.median(getattr(run, what) for run in some) for some in chosen)
             unit = "sentences in a CPU second" if what == "computed" else "sentences/s"
-            yield (
-                f"| {name} | {chosen[0][0].sentences:,} | {len(chosen[0])} |"
-                f" {unit} | {alone:,.0f} | {beside:,.0f} |"
-                f" {beside / alone:.2f} | {'yes' if beside >= BAR * alone else 'no'} |"
-            )
+            line = f"| {name} | {chosen[0][0].sentences:,} | {len(chosen[0])} | {unit} | {alone:,.0f} | {beside:,.0f} |"
+            share = f" {beside / alone:.2f} | {'yes' if beside >= BAR * alone else 'no'} |"
+            yield line + (share if what == "computed" or same_load(*chosen) else " the load differed | |")
     starts = [run.start for run in runs if run.system == "cluster"]
     yield f"\nFrom the command to the first part it took {min(starts):.0f} to {max(starts):.0f} s.\n"
     yield "## Memory\n"
@@ -142,7 +140,14 @@ def page(runs: Sequence[Measured]) -> Iterator[str]:
         yield f"| {run.sentences:,} | {run.peak / 2**20:.0f} MiB | {run.driver / 2**20:.0f} MiB | {run.rate:,.0f} |"
     if memory:
         growth = max(memory[-1].peak / memory[0].peak, memory[-1].driver / memory[0].driver)
-        yield f"\nMemory is flat (at most {FLAT:g} times): {'yes' if growth <= FLAT else 'no'}, {growth:.2f}."
+        verdict = f"(at most {FLAT:g} times): {'yes' if growth <= FLAT else 'no'}, {growth:.2f}."
+        yield f"\nMemory is flat from {memory[0].sentences:,} to {memory[-1].sentences:,} sentences {verdict}"
+
+
+def same_load(some: Sequence[Measured], others: Sequence[Measured]) -> bool:
+    """Whether the machine did about as much besides."""
+    first, second = (statistics.mean(run.load for run in runs) for runs in (some, others))
+    return max(first, second) < 1.2 * min(first, second)
 
 
 def in_process(work: Any, *arguments: Any) -> Any:
