@@ -20,7 +20,7 @@ from enumeration import (
 from nestag.data import Entity, Sentence
 from nestag.decoding import Scores, Search, decode_scores
 from nestag.decoding.depth import probabilities as depth_probabilities
-from nestag.decoding.depth.search import depth_machine
+from nestag.decoding.depth.machine import depth_machine
 from nestag.decoding.tetra import probabilities as tetra_probabilities
 from nestag.encodings import encoding as named
 from nestag.tree import Name

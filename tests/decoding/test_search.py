@@ -6,9 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from enumeration import Heads, depth_entities, depth_sequences, marks_of, tetra_names, tetra_sequences, words, written
-from nestag.data import Sentence
+from nestag.data import Entity, Sentence
 from nestag.decoding import Decoding, Scores, Search, decode_batch, decode_scores
-from nestag.decoding.depth import search as depth_search
+from nestag.decoding.depth import depths as depths_module
+from nestag.decoding.depth import machine as machine_module
+from nestag.decoding.depth.depths import best_depths
+from nestag.decoding.depth.machine import depth_machine
 from nestag.decoding.scores import comparable
 from nestag.decoding.tetra.search import best_marks
 from nestag.encodings import encode
@@ -31,8 +34,8 @@ def check_depths(vocabulary: Vocabulary, batch: list[np.ndarray], length: int, c
     heads = Heads.of(vocabulary, *batch)
     every = {(way.root, way.depths): way for way in depth_sequences(vocabulary, heads, length, deepest=4)}
     scores = Scores.of(vocabulary, *batch, [length])
-    machine = depth_search.depth_machine(named(vocabulary.encoding), vocabulary, 4)
-    depths, roots, _ = depth_search.best_depths(scores, comparable(scores.c), machine)
+    machine = depth_machine(named(vocabulary.encoding), vocabulary, 4)
+    depths, roots, _ = best_depths(scores, comparable(scores.c), machine)
     found = every[int(roots[0]), tuple(depths.tolist())]  # legal, or it were not there
     best = max(way.score for way in every.values())
     assert found.score == pytest.approx(best, rel=1e-12, abs=1e-6)
@@ -206,7 +209,7 @@ def test_what_the_vocabulary_lacks_is_taken_only_if_there_is_no_other_way() -> N
 
 
 def searched_depth(vocabulary: Vocabulary) -> int:
-    return depth_search.searched_depth(named(vocabulary.encoding), vocabulary)
+    return machine_module.searched_depth(named(vocabulary.encoding), vocabulary)
 
 
 def test_how_deep_is_searched() -> None:
@@ -257,3 +260,27 @@ def test_no_sentences_and_no_words() -> None:
             table = decode_scores(vocabulary, *batch, [0] * rows, decoding, confidence=True)
             assert table.to_lists() == [()] * rows
             assert table.confidence is not None
+
+
+@pytest.mark.parametrize("by", ["abs", "rel", "dyn"])
+@pytest.mark.parametrize("part", [1, 2, 7])
+def test_long_sentences_searched_in_parts_have_the_same_best_depths(
+    by: str, part: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deep = Sentence(list("abcdef"), [Entity(0, 6, "X"), Entity(0, 5, "Y"), Entity(1, 4, "X"), Entity(1, 3, "Z")])
+    vocabulary = Vocabulary.learn([deep, Sentence(["a", "b"], [Entity(0, 2, "Y")])], by)
+    machine = depth_machine(named(by), vocabulary)
+    rng = np.random.default_rng(part)
+    for _ in range(5):
+        lengths = rng.integers(0, 30, size=6)
+        tables = vocabulary.n, vocabulary.c, vocabulary.u
+        heads = [3 * rng.normal(size=(int(lengths.sum()), len(table))) for table in tables]
+        scores = Scores.of(vocabulary, *heads, lengths)
+        whole = best_depths(scores, comparable(scores.c), machine)
+        monkeypatch.setattr(depths_module, "LONG", 5)
+        monkeypatch.setattr(depths_module, "PART", part)
+        parts = best_depths(scores, comparable(scores.c), machine)
+        monkeypatch.undo()
+        np.testing.assert_allclose(whole.score, parts.score)
+        assert whole.depth.tolist() == parts.depth.tolist()
+        assert whole.root.tolist() == parts.root.tolist()

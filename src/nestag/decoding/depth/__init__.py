@@ -4,10 +4,11 @@ from nestag.arrays import Floats
 from nestag.decoding.candidates import best_words, rated_entities, rated_table
 from nestag.decoding.decoder import Decoder, decodes
 from nestag.decoding.depth.exact import joint_nodes
+from nestag.decoding.depth.machine import depth_machine
 from nestag.decoding.depth.marginals import node_shares
 from nestag.decoding.depth.probabilities import rate_spans
 from nestag.decoding.depth.repair import depth_steps, repaired_nodes
-from nestag.decoding.depth.search import depth_machine, legal_nodes
+from nestag.decoding.depth.search import legal_nodes
 from nestag.decoding.entities import EntityTable, entities_of, replaced
 from nestag.decoding.scores import LabelBatch, Scores, Search
 from nestag.decoding.spans import rate_entities

@@ -1,6 +1,6 @@
 """The best label sequence that abs, rel or dyn can write: one name for each node, searched together with the depths.
 
-The best depths with the best name for each gap (search.py) are at least as good as any such sequence. A sentence in
+The best depths with the best name for each gap (depths.py) are at least as good as any such sequence. A sentence in
 which they give every node one name is settled. For the others, a sequence that can be written is known (the same depths
 with one name for each node, or no entities at all), and whatever cannot be better than it is left out: depths, names,
 and states of the lattice. A gap at which everything but the root is left out is a cut. The rest is tried.
@@ -18,9 +18,10 @@ import numpy as np
 
 from nestag.arrays import Bools, Floats, Ints
 from nestag.decoding.chains import chains_of
+from nestag.decoding.depth.depths import BestDepths
 from nestag.decoding.depth.joint import DepthGrammar, openings_of
+from nestag.decoding.depth.machine import DepthMachine
 from nestag.decoding.depth.probabilities import Chain
-from nestag.decoding.depth.search import BestDepths, DepthMachine
 from nestag.decoding.entities import Replacement
 from nestag.decoding.nodes import nodes_of, summed
 from nestag.decoding.opened import ClosedNodes

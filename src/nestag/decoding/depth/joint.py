@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from nestag.arrays import Bools, Floats, Ints
-from nestag.decoding.depth.search import DepthMachine
+from nestag.decoding.depth.machine import DepthMachine
 from nestag.decoding.lattice import Going, States
 from nestag.decoding.opened import BOTTOM, NewNodes, OpenNodes
 from nestag.decoding.semiring import Semiring

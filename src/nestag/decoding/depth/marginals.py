@@ -17,8 +17,8 @@ import numpy as np
 from nestag.arrays import Bools, Floats, Ints
 from nestag.decoding.chains import chains_of
 from nestag.decoding.depth.joint import DepthGrammar, openings_of
+from nestag.decoding.depth.machine import DepthMachine
 from nestag.decoding.depth.probabilities import Chain
-from nestag.decoding.depth.search import DepthMachine
 from nestag.decoding.lattice import Lattice, Limits
 from nestag.decoding.opened import ClosedNodes, closed
 from nestag.decoding.scores import Scores

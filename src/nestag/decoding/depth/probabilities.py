@@ -29,7 +29,7 @@ from typing import NamedTuple
 import numpy as np
 
 from nestag.arrays import Bools, Floats, Ints
-from nestag.decoding.depth.search import DepthMachine, Moves, final, forward, moves_of
+from nestag.decoding.depth.machine import DepthMachine, Moves, final, forward, moves_of
 from nestag.decoding.lanes import Lanes, blocks
 from nestag.decoding.nodes import summed
 from nestag.decoding.scores import Scores, Search, comparable, softmax
