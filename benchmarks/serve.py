@@ -129,8 +129,9 @@ def made(folder: Path, encoder: str) -> Path:
     """
     recipe = load_recipe("default").changed({"encoder": encoder})
     recognizer = untrained(recipe, Vocabulary.learn(sample.sentences("train"), recipe.encoding))
-    for head in recognizer.model.heads:
-        head.bias.data[0] = FAVOUR
+    for name, weight in recognizer.model.named_parameters():
+        if name.startswith("heads.") and name.endswith(".bias"):
+            weight.data[0] = FAVOUR
     recognizer.save_pretrained(folder)
     return folder
 
