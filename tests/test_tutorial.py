@@ -1,0 +1,78 @@
+"""docs/tutorial.md, run from its first command to its last, on a tiny encoder and a few steps."""
+
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from nestag import sample
+from nestag.cli import app
+from nestag.corpora.formats import brat
+from nestag.data import Sentence
+from nestag.training import plan
+
+PAGE = (Path(__file__).parents[1] / "docs" / "tutorial.md").read_text(encoding="utf-8")
+PIECES = re.findall(r"^    nestag ([^\n]*)$|```python\n(.*?)```", PAGE, re.MULTILINE | re.DOTALL)
+TEXT = "The mayor of Utrecht resigned."
+WITHOUT_TORCH = f"""
+import sys
+sys.modules["torch"] = sys.modules["transformers"] = None  # an import of either is now an ImportError
+from starlette.testclient import TestClient
+from nestag.runtime import OnnxNER
+from nestag.serve.app import app_of
+from nestag.serve.limits import Limits
+from nestag.serve.metrics import Metrics
+from nestag.serve.service import Service
+service = Service(OnnxNER.from_pretrained("exported"), "exported", Limits(), Metrics())
+with TestClient(app_of(service)) as client:
+    status = client.post("/v1/entities", json={{"text": {TEXT!r}}}).status_code
+    print(status, client.get("/v1/model").json()["runtime"])
+"""
+
+
+@pytest.fixture
+def served(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Servers answer one request instead of listening; the names of the models that did."""
+    server = pytest.importorskip("nestag.serve.server")
+    from starlette.testclient import TestClient
+
+    names: list[str] = []
+
+    def answer(application: Any, *_: Any) -> None:
+        with TestClient(application, base_url="http://127.0.0.1") as client:
+            assert client.post("/v1/entities", json={"text": TEXT}).status_code == 200
+            names.append(client.get("/v1/model").json()["name"])
+
+    monkeypatch.setattr(server, "serve", answer)
+    monkeypatch.setattr(server, "log_to_stderr", lambda: None)
+    return names
+
+
+def test_the_tutorial_runs(
+    tiny_encoder: Callable[[str], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, served: list[str]
+) -> None:
+    pytest.importorskip("onnxscript")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(plan, "steps_for", lambda _: 2)
+    monkeypatch.setattr(plan, "evaluations_for", lambda *_: 1)
+    taken = enumerate(sample.sentences("train")[:60])
+    brat.write((Sentence(s.tokens, s.entities, f"d{i // 3}-{i % 3 + 1}") for i, s in taken), "annotated")
+    Path("article.txt").write_text(TEXT, encoding="utf-8")
+    for command, code in PIECES:
+        if code:
+            exec(code, {})
+            continue
+        words = command.split()
+        more = ["--encoder", tiny_encoder("bert")] if words[0] == "train" else []
+        more += ["--port", "0"] if words[0] == "serve" else []
+        done = CliRunner().invoke(app, [*words, *more])
+        assert done.exit_code == 0, (command, done.output)
+    assert Path("entities.jsonl").exists()
+    assert served == ["model", "exported"]
+    without_torch = subprocess.run([sys.executable, "-c", WITHOUT_TORCH], capture_output=True, text=True)
+    assert without_torch.stdout == "200 onnxruntime\n", without_torch.stderr
