@@ -122,7 +122,7 @@ def saved(page: Any, form: str) -> Path:
     path: Path = page.saved / f"nestag.{form}"
     at(page, "form").find_element(By.CSS_SELECTOR, f"option[value={form}]").click()
     at(page, "download").click()
-    wait(page, path.exists)
+    wait(page, lambda: path.exists() and path.stat().st_size)  # it is there, empty, before it is written
     return path
 
 
