@@ -31,7 +31,8 @@ from nestag.files import writing
 TESTS = Path(__file__).parents[1] / "tests"
 HEAD = """# Reliability: the faults tried, and what held
 
-Written by `{command}`, which is `make faults`.
+Written by `{command}`, as `make faults` does; with `--seconds` it begins nothing new after a while, with
+`--records` it goes on later, and the column "tried" says how far it came.
 
 After a fault the same command is given again, without one. Training held if that ends with the same weights,
 vocabulary, settings and tokenizer as a run without faults, byte for byte, and leaves nothing else behind.

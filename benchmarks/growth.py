@@ -54,7 +54,8 @@ HEAD = """
 ## Time and memory
 
 Input that once took time quadratic in its size, and four times as much of it. CPU seconds without the start of Python,
-and the largest memory of the process, which is {start:,.0f} MiB with an empty corpus. Linear growth is a ratio near 4.
+and the largest memory of the process, which is {start:,.0f} MiB with an empty corpus. Linear growth is a ratio near 4;
+the start takes up to five seconds and varies by one, so the ratios of short times are rough.
 
 | input | command | time | of four times as much | ratio | memory | of four times as much |
 |---|---|---|---|---|---|---|
