@@ -178,7 +178,7 @@ def test_what_a_reader_changed_is_told(tmp_path: Path) -> None:
     ("source", "told"),
     [
         ("missing.jsonl", "no such file"),
-        (".", "name one of its files"),
+        (".", "bad.jsonl.gz:1: not a whole gzip file"),  # a folder is read file by file
         ("bad.jsonl.gz", "not a whole gzip file"),
     ],
 )

@@ -84,7 +84,7 @@ def letters(found: list[Found]) -> list[str]:
 
 
 def threads() -> list[str]:
-    return [thread.name for thread in threading.enumerate() if thread.name.startswith("nestag")]
+    return [thread.name for thread in threading.enumerate() if thread.name.startswith("nestag-decoding")]
 
 
 def test_no_more_is_read_than_is_needed() -> None:

@@ -173,7 +173,7 @@ class Engine:
 @contextmanager
 def _decoders() -> Iterator[ThreadPoolExecutor]:
     """Threads that decode; what waits for them is dropped as soon as nobody wants it any more."""
-    pool = ThreadPoolExecutor(DECODERS, thread_name_prefix="nestag")
+    pool = ThreadPoolExecutor(DECODERS, thread_name_prefix="nestag-decoding")
     try:
         yield pool
     finally:

@@ -73,7 +73,7 @@ def output_name(file: str, number: int) -> str:
     """The name of the output of a part: what it was made of can be read in it, and no two files share one.
 
     >>> output_name("2024/news.jsonl", 3)
-    'news.jsonl-7ac25b4a-00003'
+    'news.jsonl-a0b7d765-00003'
     """
     readable = re.sub(r"[^\w.-]", "_", PurePosixPath(file).name).lstrip("._")[:80]
     return f"{readable}-{hashlib.sha256(file.encode()).hexdigest()[:8]}-{number:05}"
