@@ -19,8 +19,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -42,9 +41,9 @@ from nestag.encoders import locate
 from nestag.evaluation import score
 from nestag.recognizer import NestedNER
 from nestag.scorer import CPU_BATCH, GPU_BATCH, computing
+from nestag.speed import best_of
 from nestag.subwords import batches
 
-ROUNDS = 3
 IGNORED = -100
 
 
@@ -145,16 +144,6 @@ def plain(model: Any, tokenizer: Any, sentences: Sequence[Sentence]) -> Iterator
                     labels[at].append(model.config.id2label[label])
                 before = word
     return map(from_bio, labels)
-
-
-def best_of(work: Callable[[], Any]) -> float:
-    """The seconds of the fastest round."""
-    times = []
-    for _ in range(ROUNDS):
-        begin = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - begin)
-    return min(times)
 
 
 def speed(folder: Path, nested: Path, name: str, times: int) -> dict[str, Any]:

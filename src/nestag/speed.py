@@ -49,19 +49,19 @@ def measure(recognizer: NestedNER, sentences: Sequence[Sentence], times: int = 1
     yield Measurement("sentences", len(items), "")
     yield Measurement("words", words, "")
     laid_out = _laid_out(engine, items)
-    encoder = _best(lambda: bare(recognizer, laid_out))
+    encoder = best_of(lambda: bare(recognizer, laid_out))
     scores = [engine.score(one) for one in laid_out]
     stages = {
-        "layout": _best(lambda: _laid_out(engine, items)),
-        "encoder and heads": _best(lambda: [engine.score(one) for one in laid_out]),
-        "decoding": _best(lambda: [engine.decode(one) for one in scores]),
-        "decoding with confidences": _best(lambda: [engine.decode(one, confidence=True) for one in scores]),
+        "layout": best_of(lambda: _laid_out(engine, items)),
+        "encoder and heads": best_of(lambda: [engine.score(one) for one in laid_out]),
+        "decoding": best_of(lambda: [engine.decode(one) for one in scores]),
+        "decoding with confidences": best_of(lambda: [engine.decode(one, confidence=True) for one in scores]),
     }
     yield Measurement("bare encoder, same batches", encoder, "s")
     for name, seconds in stages.items():
         yield Measurement(name, seconds, "s")
-    plain = _best(lambda: _drain(engine.run(items)))
-    rated = _best(lambda: _drain(engine.run(items, confidence=True)))
+    plain = best_of(lambda: _drain(engine.run(items)))
+    rated = best_of(lambda: _drain(engine.run(items, confidence=True)))
     yield Measurement("tokens in, entities out", len(items) / plain, "sentences/s")
     yield Measurement("the same with confidences", len(items) / rated, "sentences/s")
     yield Measurement("share of the bare encoder's speed", encoder / plain, "")
@@ -82,8 +82,8 @@ def latency(recognizer: NestedNER, sentences: Sequence[Sentence]) -> Iterator[Me
     whole, encoder = [], []
     for sentence in chosen:
         laid_out = engine.lay_out(Chunk([Item(sentence.tokens)], 0, 1))
-        encoder.append(_best(lambda laid_out=laid_out: bare(recognizer, [laid_out])))  # type: ignore[misc]
-        whole.append(_best(lambda sentence=sentence: recognizer.predict([sentence])))  # type: ignore[misc]
+        encoder.append(best_of(lambda laid_out=laid_out: bare(recognizer, [laid_out])))  # type: ignore[misc]
+        whole.append(best_of(lambda sentence=sentence: recognizer.predict([sentence])))  # type: ignore[misc]
     yield Measurement("one sentence at a time", 1000 * statistics.median(whole), "ms")
     yield Measurement("the same beside the bare encoder", sum(whole) / sum(encoder), "times")
 
@@ -97,8 +97,8 @@ def growth(recognizer: NestedNER, sentences: Sequence[Sentence]) -> Iterator[Mea
         items = [Item(some)] * max(1, LENGTHS[-1] // length)
         engine = recognizer.engine()
         laid_out = _laid_out(engine, items)
-        whole = _best(lambda items=items, engine=engine: _drain(engine.run(items)))  # type: ignore[misc]
-        added.append((whole - _best(lambda laid_out=laid_out: bare(recognizer, laid_out))) / LENGTHS[-1])  # type: ignore[misc]
+        whole = best_of(lambda items=items, engine=engine: _drain(engine.run(items)))  # type: ignore[misc]
+        added.append((whole - best_of(lambda laid_out=laid_out: bare(recognizer, laid_out))) / LENGTHS[-1])  # type: ignore[misc]
         yield Measurement(f"added a word in sentences of {length:,} words", 1e6 * added[-1], "µs")
 
 
@@ -138,7 +138,7 @@ def _drain(found: Iterator[Any]) -> None:
         pass
 
 
-def _best(work: Callable[[], object]) -> float:
+def best_of(work: Callable[[], object]) -> float:
     """The seconds of the fastest of several rounds."""
     times = []
     for _ in range(ROUNDS):

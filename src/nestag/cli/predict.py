@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from nestag.cli.paths import Apart, Input, inputs
-from nestag.cli.splits import From, Reading
+from nestag.cli.splits import Decoded, From, Reading, Threshold, TypeThreshold
 from nestag.cli.terminal import hush, progress, tell
 from nestag.cli.writers import writer_for
 from nestag.corpora.format import Options, Writer
@@ -50,13 +50,9 @@ def predict(
     confidence: Annotated[
         bool, typer.Option("--confidence", help="Write JSON Lines with text and confidence of each entity.")
     ] = False,
-    threshold: Annotated[
-        float | None, typer.Option(min=0, max=1, help="Leave out entities of less confidence; else as the model says.")
-    ] = None,
-    type_threshold: Annotated[
-        list[str] | None, typer.Option(metavar="TYPE=VALUE", help="The same for one type; may be given again.")
-    ] = None,
-    decoding: Annotated[str | None, typer.Option(metavar="D", help="legal or greedy, if not as trained.")] = None,
+    threshold: Threshold = None,
+    type_threshold: TypeThreshold = None,
+    decoding: Decoded = None,
     naming: Annotated[
         str | None, typer.Option(metavar="N", help="first or majority, for greedy decoding, if not as trained.")
     ] = None,

@@ -42,6 +42,13 @@ Train = Annotated[str | None, typer.Option(metavar="FILE", help="The training sp
 Dev = Annotated[str | None, typer.Option(metavar="FILE", help="The split to choose settings by.")]
 Test = Annotated[str | None, typer.Option(metavar="FILE", help="The split to report scores on.")]
 From = Annotated[str | None, typer.Option("--from", metavar="FORMAT", help="The format read, if it must be said.")]
+Threshold = Annotated[
+    float | None, typer.Option(min=0, max=1, help="Leave out entities of less confidence; else as the model says.")
+]
+TypeThreshold = Annotated[
+    list[str] | None, typer.Option(metavar="TYPE=VALUE", help="The same for one type; may be given again.")
+]
+Decoded = Annotated[str | None, typer.Option(metavar="D", help="legal or greedy, if not as trained.")]
 Cutter = Annotated[
     TokenizerChoice | None, typer.Option(help="How raw text becomes words; else as the model was trained, or spacy.")
 ]

@@ -13,7 +13,7 @@ import typer
 
 from nestag.cli.output import Forms, show
 from nestag.cli.predict import _threshold
-from nestag.cli.splits import Cutter, Language
+from nestag.cli.splits import Cutter, Decoded, Language, Threshold, TypeThreshold
 from nestag.cli.terminal import tell
 from nestag.scale import Finished, Job
 from nestag.scale.cluster import Cluster
@@ -74,13 +74,9 @@ def tag(
         typer.Option(min=0.000001, metavar="MIB", help="Text in a part, the unit of work; else what suits the device."),
     ] = None,
     device: Annotated[Devices | None, typer.Option(help="What to run on; else GPUs if there are any.")] = None,
-    threshold: Annotated[
-        float | None, typer.Option(min=0, max=1, help="Leave out entities of less confidence; else as the model says.")
-    ] = None,
-    type_threshold: Annotated[
-        list[str] | None, typer.Option(metavar="TYPE=VALUE", help="The same for one type; may be given again.")
-    ] = None,
-    decoding: Annotated[str | None, typer.Option(metavar="D", help="legal or greedy, if not as trained.")] = None,
+    threshold: Threshold = None,
+    type_threshold: TypeThreshold = None,
+    decoding: Decoded = None,
     tokenizer: Cutter = None,
     language: Language = None,
     verify: Annotated[

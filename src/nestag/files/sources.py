@@ -88,14 +88,14 @@ def read_text(path: str | Path) -> str:
 def reading(path: str | Path) -> Iterator[BinaryIO]:
     """The bytes of a file, unpacked; what cannot be read is an InputError."""
     source = str(path)
-    with _explained(source), _opened(source) as stream:
+    with explained_reading(source), _opened(source) as stream:
         yield stream
 
 
 def peek(path: str | Path, size: int) -> bytes:
     """The first bytes of a file, unpacked; a pipe can still be read as a whole afterwards."""
     source = str(path)
-    with _explained(source):
+    with explained_reading(source):
         if not is_stream(path):
             with _opened(source) as stream:
                 return stream.read(size)
@@ -106,7 +106,7 @@ def peek(path: str | Path, size: int) -> bytes:
 
 
 @contextmanager
-def _explained(source: str) -> Iterator[None]:
+def explained_reading(source: str) -> Iterator[None]:
     """What goes wrong with a file, as an InputError."""
     try:
         yield

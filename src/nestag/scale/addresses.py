@@ -14,8 +14,9 @@ from typing import Any
 
 from nestag.errors import InputError
 from nestag.files.packed import SUFFIX
+from nestag.files.sources import explained_reading
 from nestag.scale.job import Kind
-from nestag.scale.storage import explained, filesystem, local_path, stored
+from nestag.scale.storage import filesystem, local_path, stored
 
 KINDS: dict[str, Kind] = {
     ".parquet": "parquet", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl", ".txt": "text", ".text": "text",
@@ -77,7 +78,7 @@ def find_inputs(address: str, kind: Kind | None = None) -> Inputs:
 def _listed(address: str) -> list[InputFile]:
     """Every file at an address, by name."""
     fs, path = filesystem(address)
-    with explained(address):
+    with explained_reading(address):
         if any(sign in path for sign in _MAGIC):
             root = _fixed(path)
             paths = fs.glob(path)

@@ -16,9 +16,10 @@ from typing import Any, NamedTuple
 
 from nestag.errors import InputError
 from nestag.files.packed import is_packed
+from nestag.files.sources import explained_reading
 from nestag.scale.addresses import InputFile, Inputs
 from nestag.scale.job import Job, Kind
-from nestag.scale.storage import explained, library, opened
+from nestag.scale.storage import library, opened
 
 READERS = 16
 """Footers of Parquet files that are read at the same time."""
@@ -97,7 +98,7 @@ class _Footer(NamedTuple):
 def _footer(file: InputFile, job: Job) -> _Footer | str:
     """The footer of a file, or why it cannot be read."""
     try:
-        with opened(file.address) as stream, explained(file.address):
+        with opened(file.address) as stream, explained_reading(file.address):
             return _read_footer(stream, file, job)
     except InputError as error:
         return error.message

@@ -14,9 +14,10 @@ from typing import Any, BinaryIO, NamedTuple, cast
 from nestag.errors import InputError
 from nestag.files import LONGEST_LINE
 from nestag.files.packed import is_packed
+from nestag.files.sources import explained_reading
 from nestag.scale.job import Job
 from nestag.scale.plan import Part
-from nestag.scale.storage import explained, library, opened, status
+from nestag.scale.storage import library, opened, status
 
 ROWS = 1_000
 """Rows that are read and written together."""
@@ -59,7 +60,7 @@ def read_part(part: Part, job: Job) -> Iterator[Batch]:
         now = status(address)
         if (now.size, now.version) != (part.file.size, part.file.version):
             raise InputError("it was changed after the run began; write it to a new folder and start again", address)
-        with opened(address) as stream, explained(address):
+        with opened(address) as stream, explained_reading(address):
             yield from (_table_batches if part.kind == "parquet" else _line_batches)(stream, part, job)
     except InputError as error:
         raise BadFileError(error.message, part.file.name) from None

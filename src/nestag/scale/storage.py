@@ -17,7 +17,8 @@ from typing import IO, Any, BinaryIO, cast
 
 from nestag.errors import InputError, MissingExtraError
 from nestag.files import is_leftover, reading, writing_bytes
-from nestag.files.packed import BROKEN, is_packed, unpacked
+from nestag.files.packed import is_packed, unpacked
+from nestag.files.sources import explained_reading
 
 BUFFER = 2**20
 """Bytes that are fetched at once."""
@@ -78,7 +79,7 @@ def stored(info: dict[str, Any]) -> Stored:
 def status(address: str) -> Stored:
     """A file as it is now."""
     fs, path = filesystem(address)
-    with explained(address):
+    with explained_reading(address):
         return stored(fs.info(path))
 
 
@@ -90,21 +91,8 @@ def opened(address: str) -> Iterator[BinaryIO]:
             yield stream
         return
     fs, path = filesystem(address)
-    with explained(address), fs.open(path, "rb") as file:
+    with explained_reading(address), fs.open(path, "rb") as file:
         yield unpacked(file, address) if is_packed(path) else cast(BinaryIO, BufferedReader(file, BUFFER))
-
-
-@contextmanager
-def explained(address: str) -> Iterator[None]:
-    """What goes wrong while a file is read, as an InputError."""
-    try:
-        yield
-    except FileNotFoundError:
-        raise InputError("there is no such file; check the path", address) from None
-    except BROKEN as error:
-        raise InputError(f"not a whole gzip file ({error}); pack it again or drop the .gz", address) from None
-    except OSError as error:
-        raise InputError(f"cannot be read ({error.strerror or error}); check the path", address) from None
 
 
 @dataclass(frozen=True)
