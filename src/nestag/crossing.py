@@ -53,8 +53,9 @@ def crossing_pairs(entities: Iterable[Entity]) -> Iterator[tuple[Entity, Entity]
     >>> [(a.type, b.type) for a, b in crossing_pairs([Entity(2, 5, "LOC"), Entity(0, 3, "ORG")])]
     [('ORG', 'LOC')]
     """
+    ordered = sorted(set(entities), key=outermost_first)
     active: list[Entity] = []
-    for entity in sorted(set(entities), key=outermost_first):
+    for entity in () if _nest((start, end) for start, end, _ in ordered) else ordered:
         active = [other for other in active if other.end > entity.start]
         yield from ((other, entity) for other in active if other.start < entity.start and other.end < entity.end)
         active.append(entity)

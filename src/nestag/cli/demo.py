@@ -43,15 +43,15 @@ def show_idea() -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from nestag.cli.draw import branches, nested
+    from nestag.cli.draw import branches, nested, print_lines
     from nestag.encodings import available, decode, encode
     from nestag.encodings.notation import write_chain, write_name
 
     console = Console(highlight=False)
     console.print("A sentence with nested entities:\n")
-    console.print(*nested(FIGURE, console.width), sep="\n")
+    print_lines(console, nested(FIGURE, console.width))
     console.print("\nits constituent tree:\n")
-    console.print(branches(FIGURE))
+    print_lines(console, branches(FIGURE, console.width))
     table = Table("", *FIGURE.tokens, box=None)
     for name in ("abs", "rel", "dyn", "4tg"):
         write_n = available()[name].write_n
@@ -70,7 +70,7 @@ def train_and_tag(folder: str) -> None:
     from rich.console import Console
 
     from nestag import sample
-    from nestag.cli.draw import nested
+    from nestag.cli.draw import nested, print_lines
     from nestag.cli.train import one, summary
     from nestag.corpora.splits import SPLITS
     from nestag.recognizer import NestedNER
@@ -88,7 +88,7 @@ def train_and_tag(folder: str) -> None:
     console.print("\nNested entities in new sentences:\n")
     recognizer = NestedNER.from_pretrained(folder, "cpu")
     for sentence in tagged(recognizer, NEW):
-        console.print(*nested(sentence, console.width), "", sep="\n")
+        print_lines(console, [*nested(sentence, console.width), []])
 
 
 def tagged(recognizer: object, texts: Sequence[str]) -> list[Sentence]:

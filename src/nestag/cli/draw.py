@@ -12,10 +12,9 @@ from itertools import accumulate, groupby
 from typing import NamedTuple
 
 from rich.cells import cell_len
-from rich.console import Group, RenderableType
-from rich.table import Table
-from rich.text import Text
-from rich.tree import Tree as RichTree
+from rich.console import Console
+from rich.segment import Segment, Segments
+from rich.style import Style
 
 from nestag.crossing import crossing_pairs
 from nestag.data import Entity, Sentence
@@ -30,6 +29,10 @@ from nestag.visible import visible
 COLOURS = ("cyan", "magenta", "green", "yellow", "blue", "red", "bright_cyan", "bright_magenta", "bright_green")
 
 
+Line = list[Segment]
+"""A line in pieces of one style each. rich prints them as they are; to lay out a long sentence takes it a minute."""
+
+
 class Placed(NamedTuple):
     """An entity and the row below the words that it is drawn in, counted from 0."""
 
@@ -37,17 +40,36 @@ class Placed(NamedTuple):
     row: int
 
 
-def drawing(sentence: Sentence, encoding: Encoding | None, width: int) -> RenderableType:
+class Branch(NamedTuple):
+    """A node of the tree or neighbouring words, what stands before it, and whether nothing follows beside it."""
+
+    item: Tree | list[str]
+    indent: str
+    is_last: bool
+
+
+def print_lines(console: Console, lines: Iterable[Line]) -> None:
+    """Print lines, in colours if the console has them; nothing is cut or broken."""
+    pieces = (piece for line in lines for piece in (*line, Segment.line()))
+    console.print(Segments(pieces), end="", crop=False)
+
+
+def styled(text: str, style: str = "") -> Segment:
+    """Text in a style as rich writes it: `bold`, `cyan`."""
+    return Segment(text, Style.parse(style) if style else None)
+
+
+def drawing(sentence: Sentence, encoding: Encoding | None, width: int) -> Iterator[Line]:
     """All that `nestag show` prints of a sentence."""
-    parts: list[RenderableType] = [Text(visible(sentence.id), style="bold")] if sentence.id else []
-    parts.extend(nested(sentence, width))
+    if sentence.id:
+        yield [styled(visible(sentence.id), "bold")]
+    yield from nested(sentence, width)
     if next(crossing_pairs(sentence.entities), None):
-        parts.append(Text("entities cross, so there is no tree", style="red"))
+        yield [styled("entities cross, so there is no tree", "red")]
     else:
-        parts.append(branches(sentence))
-        if encoding:
-            parts.append(label_table(sentence, encoding))
-    return Group(*parts, "")
+        yield from branches(sentence, width)
+        yield from label_table(sentence, encoding) if encoding else ()
+    yield []
 
 
 def write_page(sentences: Iterable[Sentence], path: str, title: str) -> None:
@@ -57,7 +79,7 @@ def write_page(sentences: Iterable[Sentence], path: str, title: str) -> None:
         stream.write(Drawing(drawn).page(title))
 
 
-def nested(sentence: Sentence, width: int) -> Iterator[Text]:
+def nested(sentence: Sentence, width: int) -> Iterator[Line]:
     """The words, as many as fit a line, with a bracket below them for each entity, inner ones nearer."""
     placed = rows(sentence.entities)
     words = [visible(token) for token in sentence.tokens]
@@ -65,18 +87,25 @@ def nested(sentence: Sentence, width: int) -> Iterator[Text]:
     waiting = sorted(placed, key=lambda place: place.entity.start, reverse=True)
     here: list[Placed] = []
     for first, last in chunks(widths, width):
-        begins = [0, *accumulate(needed + 1 for needed in widths[first:last])]
-        yield Text(" ".join(pad(words[i], widths[i]) for i in range(first, last)).rstrip())
+        yield [styled(" ".join(pad(words[i], widths[i]) for i in range(first, last)).rstrip())]
         while waiting and waiting[-1].entity.start < last:
             here.append(waiting.pop())
         here = [place for place in here if place.entity.end > first]
+        begins = [0, *accumulate(needed + 1 for needed in widths[first:last])]
         for _, row in groupby(sorted(here, key=lambda p: (p.row, p.entity.start)), key=lambda p: p.row):
-            line = Text()
-            for entity, _ in row:
-                start, end = max(entity.start, first) - first, min(entity.end, last) - first
-                line.append(" " * (begins[start] - line.cell_len))
-                line.append(bracket(entity, begins[end] - 1 - begins[start], first, last), style=colour(entity.type))
-            yield line
+            yield brackets((place.entity for place in row), begins, first)
+
+
+def brackets(entities: Iterable[Entity], begins: Sequence[int], first: int) -> Line:
+    """A row below the words from `first` on, of which each begins at a column, and after the last the next would."""
+    line: Line = []
+    last, reached = first + len(begins) - 1, 0
+    for entity in entities:
+        start, end = begins[max(entity.start, first) - first], begins[min(entity.end, last) - first] - 1
+        line.append(styled(" " * (start - reached)))
+        line.append(styled(bracket(entity, end - start, first, last), colour(entity.type)))
+        reached = end
+    return line
 
 
 def rows(entities: Sequence[Entity]) -> list[Placed]:
@@ -94,8 +123,9 @@ def columns(words: Sequence[str], placed: Sequence[Placed]) -> list[int]:
     """How wide each word is drawn, so that every type name fits between the corners of its bracket."""
     widths = [cell_len(word) for word in words]
     for (start, end, kind), _ in placed:
-        lacking = cell_len(visible(kind)) + 2 - (sum(widths[start:end]) + end - start - 1)
-        widths[end - 1] += max(0, lacking)
+        needed = cell_len(visible(kind)) + 2 - (end - start - 1)  # beside the blanks between the words
+        if needed > 0:  # else no need to add up the words, which may be many
+            widths[end - 1] += max(0, needed - sum(widths[start:end]))
     return widths
 
 
@@ -122,33 +152,48 @@ def bracket(entity: Entity, width: int, first: int, last: int) -> str:
     return left + "─" * (free // 2) + name + "─" * (free - free // 2) + right
 
 
-def branches(sentence: Sentence) -> RichTree:
-    """The constituent tree, neighbouring words without entities on one line."""
+def branches(sentence: Sentence, width: int) -> Iterator[Line]:
+    """The constituent tree, neighbouring words without entities together."""
     tree = Tree.from_entities(len(sentence), sentence.entities)
-    drawn = RichTree(Text(write_name(tree.name)))
-    pending = [(tree, drawn)]
+    yield [styled(write_name(tree.name))]
+    pending = below(tree, sentence.tokens, "")
     while pending:
-        node, branch = pending.pop()
-        for is_leaf, group in groupby(node.children, key=lambda child: isinstance(child, int)):
-            if is_leaf:
-                branch.add(
-                    Text(" ".join(visible(sentence.tokens[i]) for i in group if isinstance(i, int)), style="dim")
-                )
-                continue
-            for child in group:
-                if isinstance(child, Tree):
-                    name = visible("+".join(child.name.types))
-                    pending.append((child, branch.add(Text(name, style=colour(child.name.types[0])))))
-    return drawn
+        item, indent, is_last = pending.pop()
+        corner, side = ("└── ", "    ") if is_last else ("├── ", "│   ")
+        if isinstance(item, Tree):
+            name = styled(visible("+".join(item.name.types)), colour(item.name.types[0]))
+            yield [styled(indent + corner), name]
+            pending += below(item, sentence.tokens, indent + side)
+            continue
+        for first, last in chunks([cell_len(word) for word in item], width - len(indent + side)):
+            yield [styled(indent + (side if first else corner)), styled(" ".join(item[first:last]), "dim")]
 
 
-def label_table(sentence: Sentence, encoding: Encoding) -> Table:
+def below(node: Tree, tokens: Sequence[str], indent: str) -> list[Branch]:
+    """What is drawn below a node, the last of it first."""
+    items: list[Tree | list[str]] = []
+    for child in node.children:
+        if isinstance(child, Tree):
+            items.append(child)
+        elif items and isinstance(items[-1], list):
+            items[-1].append(visible(tokens[child]))
+        else:
+            items.append([visible(tokens[child])])
+    return [Branch(item, indent, place == 0) for place, item in enumerate(reversed(items))]
+
+
+def label_table(sentence: Sentence, encoding: Encoding) -> Iterator[Line]:
     """Token, n, c and u, a row for each word."""
-    table = Table("token", "n", "c", "u", title=encoding.name, title_justify="left", box=None)
+    names = "token", "n", "c", "u"
+    table = [names]
     for token, label in zip(sentence.tokens, encode(sentence, encoding), strict=True):
         cells = token, encoding.write_n(label.n), write_name(label.c), write_chain(label.u)
-        table.add_row(*(Text(visible(cell)) for cell in cells))
-    return table
+        table.append((visible(cells[0]), visible(cells[1]), visible(cells[2]), visible(cells[3])))
+    widths = [max(map(cell_len, column)) for column in zip(*table, strict=True)]
+    yield [styled(encoding.name, "italic")]
+    for row in table:
+        text = "  ".join(map(pad, row, widths)).rstrip()
+        yield [styled(f" {text}", "bold" if row is names else "")]
 
 
 def colour(kind: str) -> str:

@@ -11,8 +11,8 @@ from typing import Annotated, NamedTuple
 
 import typer
 from rich.console import Console
-from rich.text import Text
 
+from nestag.cli.draw import Line, nested, print_lines, styled
 from nestag.cli.output import Forms, show
 from nestag.cli.splits import Reading, SplitFile
 from nestag.cli.terminal import progress, tell
@@ -179,8 +179,8 @@ def print_found(found: ScoredCorpus, form: Form, paper: bool, only: TableName | 
         typer.echo("\n" * (place > 0), nl=False)
         typer.echo(f"# {table.title}\n" * (form is Form.csv and not only), nl=False)
         show(table, form)
-    for line in drawn(found.evaluation.mistakes.worst, console.width) if form is Form.text else ():
-        console.print(line, soft_wrap=True)
+    if form is Form.text:
+        print_lines(console, drawn(found.evaluation.mistakes.worst, console.width))
 
 
 def tables_of(found: ScoredCorpus, form: Form, paper: bool, width: int) -> dict[str, Table]:
@@ -205,19 +205,18 @@ def to_object(found: ScoredCorpus, chosen: Mapping[str, Table]) -> str:
     return js.dumps(record, ensure_ascii=False, indent=1)
 
 
-def drawn(sentences: Sequence[Shown], width: int) -> Iterator[Text]:
+def drawn(sentences: Sequence[Shown], width: int) -> Iterator[Line]:
     """Sentences with their gold entities, then with the predicted ones, and what is wrong in words."""
-    from nestag.cli.draw import nested
-
     for place, shown in enumerate(sentences, 1):
         name, tokens = shown.id, shown.tokens
         found = mistakes_of(shown.gold, shown.predicted)
         times = f"{len(found):,} mistake{'s' * (len(found) != 1)}"
-        yield Text(f"\nWorst {place}: {times}{f', {visible(name)}' if name else ''}", style="bold")
+        yield []
+        yield [styled(f"Worst {place}: {times}{f', {visible(name)}' if name else ''}", "bold")]
         for title, entities in (("gold", shown.gold), ("predicted", shown.predicted)):
-            yield Text(title, style="italic")
+            yield [styled(title, "italic")]
             yield from nested(Sentence(tokens, entities), width)
-        yield from (Text(in_words(mistake, tokens)) for mistake in found)
+        yield from ([styled(in_words(mistake, tokens))] for mistake in found)
 
 
 def in_words(mistake: Mistake, tokens: Sequence[str]) -> str:

@@ -136,7 +136,7 @@ def show(
     """Draw sentences in the terminal: nested entities below the words, the tree, and the labels."""
     from rich.console import Console
 
-    from nestag.cli.draw import drawing, write_page
+    from nestag.cli.draw import drawing, print_lines, write_page
 
     console = Console(highlight=False)
     report = Report()
@@ -145,7 +145,7 @@ def show(
         write_page(islice(sentences, limit or None), html, source)
     else:
         for sentence in islice(sentences, limit or None):
-            console.print(drawing(sentence, by, console.width))
+            print_lines(console, drawing(sentence, by, console.width))
     if limit and next(sentences, None):
         tell(f"stopped after {limit} sentences; --limit 0 shows all")
     for line in report.summary():

@@ -162,11 +162,11 @@ def draw(sentences: Iterable[Sentence]) -> None:
     """Each sentence in the terminal, with its entities below the words."""
     from rich.console import Console
 
-    from nestag.cli.draw import nested
+    from nestag.cli.draw import nested, print_lines
 
     console = Console(highlight=False)
     for sentence in sentences:
-        console.print(*nested(sentence, console.width), "", sep="\n")
+        print_lines(console, [*nested(sentence, console.width), []])
 
 
 def write_scored(tagged: Iterable[Tagged], output: str) -> None:
