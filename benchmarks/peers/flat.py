@@ -1,11 +1,11 @@
 """A flat tagger of transformers with the same encoder: what nested entities cost beside it, in one run.
 
-    python benchmarks/peers/flat.py train FOLDER [--corpus genia] [--encoder minilm] [--epochs 7] [--learning-rate 2e-4]
-    python benchmarks/peers/flat.py speed FOLDER MODEL [--corpus genia] [--times 10] [--write RESULTS.jsonl]
+    python benchmarks/peers/flat.py FLAT MODEL [--corpus genia] [--times 10] [--epochs 7] [--write RESULTS.jsonl]
 
-The flat tagger is `AutoModelForTokenClassification` with BIO labels of the outermost entities, trained by transformers'
-own Trainer; MODEL is a folder of `nestag train` with the same encoder. Corpora are read from NESTAG_CORPORA. Three ways
-are timed on the same test sentences, each the best of several rounds:
+FLAT is a folder for the flat tagger and MODEL one of `nestag train`; what is not there yet is trained first, both with
+the encoder `--encoder`. The corpus is a folder, or a name in NESTAG_CORPORA. The flat tagger is
+`AutoModelForTokenClassification` with BIO labels of the outermost entities, trained by transformers' own Trainer. Three
+ways take turns on the same test sentences, and of several rounds the best of each counts:
 
     pipeline        transformers' `pipeline("token-classification")`, batches of 32 texts
     plain batches   one call of the tokenizer, batches by length as nestag's, argmax on the device, BIO read in Python
@@ -18,14 +18,14 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from measuring import processor
+import transformers
+from measuring import Seconds, corpus, processor
 from transformers import (
     AutoModelForTokenClassification,
     AutoTokenizer,
@@ -35,21 +35,20 @@ from transformers import (
     pipeline,
 )
 
-from nestag.corpora.formats import jsonl
+import nestag
 from nestag.data import Entity, Sentence
 from nestag.encoders import locate
 from nestag.evaluation import score
 from nestag.recognizer import NestedNER
 from nestag.scorer import CPU_BATCH, GPU_BATCH, computing
-from nestag.speed import best_of
 from nestag.subwords import batches
 
 IGNORED = -100
+ROUNDS = 3
+"""How often each way takes its turn."""
 
-
-def corpus(name: str, split: str) -> list[Sentence]:
-    """A split of a real corpus."""
-    return list(jsonl.read(Path(os.environ["NESTAG_CORPORA"]) / name / f"{split}.jsonl.gz"))
+Way = Callable[[Sequence[Sentence]], list[Any]]
+"""The entities of each sentence."""
 
 
 def outermost(entities: Sequence[Entity]) -> list[Entity]:
@@ -83,28 +82,16 @@ def from_bio(labels: Sequence[str]) -> list[Entity]:
     return found
 
 
-def train(folder: Path, name: str, encoder: str, epochs: int, rate: float) -> None:
-    """Train the flat tagger."""
-    training, dev = corpus(name, "train"), corpus(name, "dev")
+def train(folder: Path, training: Sequence[Sentence], encoder: str, epochs: int, rate: float) -> None:
+    """Train the flat tagger and write it to a folder."""
     names = sorted({label for sentence in training for label in to_bio(sentence)})
-    number = {label: index for index, label in enumerate(names)}
     tokenizer = AutoTokenizer.from_pretrained(locate(encoder))
     model = AutoModelForTokenClassification.from_pretrained(
-        locate(encoder), num_labels=len(names), id2label=dict(enumerate(names)), label2id=number
+        locate(encoder),
+        num_labels=len(names),
+        id2label=dict(enumerate(names)),
+        label2id={label: number for number, label in enumerate(names)},
     )
-
-    def rows(sentences: Sequence[Sentence]) -> list[dict[str, Any]]:
-        encoded = tokenizer([list(s.tokens) for s in sentences], is_split_into_words=True, truncation=True)
-        made = []
-        for at, sentence in enumerate(sentences):
-            labels, before, wanted = [], None, to_bio(sentence)
-            for word in encoded.word_ids(at):
-                known = word is not None and word != before and wanted[word] in number
-                labels.append(number[wanted[word]] if known else IGNORED)  # the first subword of each word
-                before = word
-            made.append({"input_ids": encoded["input_ids"][at], "labels": labels})
-        return made
-
     arguments = TrainingArguments(
         output_dir=str(folder / "checkpoints"),
         num_train_epochs=epochs,
@@ -117,72 +104,115 @@ def train(folder: Path, name: str, encoder: str, epochs: int, rate: float) -> No
         disable_tqdm=True,
         seed=1,
     )
-    trainer = Trainer(model, arguments, DataCollatorForTokenClassification(tokenizer), train_dataset=rows(training))
-    trainer.train()
+    rows = _rows(tokenizer, training, names)
+    Trainer(model, arguments, DataCollatorForTokenClassification(tokenizer), train_dataset=rows).train()
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
-    found = score([outermost(s.entities) for s in dev], list(plain(model.eval(), tokenizer, dev)))
-    print(f"dev F1 against the outermost entities {100 * found.f1:.2f}")
+
+
+def _rows(tokenizer: Any, sentences: Sequence[Sentence], names: Sequence[str]) -> list[dict[str, Any]]:
+    """What a Trainer learns from: the first subword of each word has the label of the word."""
+    encoded = tokenizer([list(s.tokens) for s in sentences], is_split_into_words=True, truncation=True)
+    rows = []
+    for at, sentence in enumerate(sentences):
+        wanted, words = to_bio(sentence), encoded.word_ids(at)
+        begins = [word is not None and word != before for before, word in zip([None, *words], words, strict=False)]
+        labels = [names.index(wanted[word]) if new else IGNORED for word, new in zip(words, begins, strict=True)]
+        rows.append({"input_ids": encoded["input_ids"][at], "labels": labels})
+    return rows
+
+
+def plain(folder: Path, device: str) -> Way:
+    """Tag as a good engineer would with transformers alone."""
+    model = AutoModelForTokenClassification.from_pretrained(folder).to(device).eval()
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    return lambda sentences: list(map(from_bio, _labels(model, tokenizer, sentences)))
 
 
 @torch.inference_mode()
-def plain(model: Any, tokenizer: Any, sentences: Sequence[Sentence]) -> Iterator[list[Entity]]:
-    """Tag as a good engineer would with transformers alone."""
-    device = model.device
+def _labels(model: Any, tokenizer: Any, sentences: Sequence[Sentence]) -> list[list[str]]:
+    """The best label of the first subword of each word."""
     encoded = tokenizer([list(s.tokens) for s in sentences], is_split_into_words=True, truncation=True)
     sizes = np.array([len(ids) for ids in encoded["input_ids"]])
     labels: list[list[str]] = [[] for _ in sentences]
-    budget = GPU_BATCH if device.type == "cuda" else CPU_BATCH
-    for batch in batches(sizes, budget):
+    names = model.config.id2label
+    for batch in batches(sizes, GPU_BATCH if model.device.type == "cuda" else CPU_BATCH):
         padded = tokenizer.pad({"input_ids": [encoded["input_ids"][at] for at in batch]}, return_tensors="pt")
-        with computing(device):
-            best = model(**padded.to(device)).logits.argmax(-1).tolist()
+        with computing(model.device):
+            best = model(**padded.to(model.device)).logits.argmax(-1).tolist()
         for at, row in zip(batch.tolist(), best, strict=True):
             before = None
             for word, label in zip(encoded.word_ids(at), row, strict=False):
                 if word is not None and word != before:
-                    labels[at].append(model.config.id2label[label])
+                    labels[at].append(names[label])
                 before = word
-    return map(from_bio, labels)
+    return labels
 
 
-def speed(folder: Path, nested: Path, name: str, times: int) -> dict[str, Any]:
-    """All ways on the same sentences."""
+def piped(folder: Path, device: str) -> Way:
+    """Tag with a pipeline of transformers: texts in, characters out, which are turned into words again."""
+    tagger: Any = pipeline(
+        "token-classification", model=str(folder), device=device, batch_size=32, aggregation_strategy="first"
+    )
+
+    def way(sentences: Sequence[Sentence]) -> list[list[Entity]]:
+        texts = [" ".join(sentence.tokens) for sentence in sentences]
+        return [list(_in_words(sentence, found)) for sentence, found in zip(sentences, tagger(texts), strict=True)]
+
+    return way
+
+
+def _in_words(sentence: Sentence, found: Sequence[dict[str, Any]]) -> Iterator[Entity]:
+    """Entities of characters of a text whose words are divided by blanks."""
+    ends = np.cumsum([len(token) + 1 for token in sentence.tokens])
+    for one in found:
+        first, last = np.searchsorted(ends, [one["start"], one["end"] - 1], side="right").tolist()
+        yield Entity(first, last + 1, one["entity_group"])
+
+
+def nested(folder: Path, device: str) -> Way:
+    """Tag with nestag."""
+    return NestedNER.from_pretrained(folder, device).predict
+
+
+WAYS: dict[str, Callable[[Path, str], Way]] = {"pipeline": piped, "plain batches": plain, "nestag": nested}
+
+
+def measured(folders: dict[str, Path], name: str, times: int) -> dict[str, Any]:
+    """All ways on the same sentences, in turns."""
     device = "cuda" if torch.cuda.is_available() else "cpu"
     test = [sentence for sentence in corpus(name, "test") if sentence.tokens]
-    many = test * times
-    model = AutoModelForTokenClassification.from_pretrained(folder).to(device).eval()
-    tokenizer = AutoTokenizer.from_pretrained(folder)
-    ner = NestedNER.from_pretrained(nested, device)
-    texts = [" ".join(sentence.tokens) for sentence in test]  # the pipeline is slow enough for one time over
-    tagger = pipeline("token-classification", model=model, tokenizer=tokenizer, device=device, batch_size=32)
     gold, outer = [s.entities for s in test], [outermost(s.entities) for s in test]
-    flat, ours = list(plain(model, tokenizer, test)), ner.predict(test)
-    seconds = {
-        "pipeline": best_of(lambda: list(tagger(texts))) * times,
-        "plain batches": best_of(lambda: list(plain(model, tokenizer, many))),
-        "nestag": best_of(lambda: ner.predict(many)),
-    }
-    return {
+    ways = {way: make(folders[way], device) for way, make in WAYS.items()}
+    found: dict[str, Any] = {
         "corpus": name,
         "device": torch.cuda.get_device_name() if device == "cuda" else processor(),
         "threads": torch.get_num_threads(),
-        "sentences": len(many),
-        **{f"{way}, sentences/s": round(len(many) / taken, 1) for way, taken in seconds.items()},
-        "nestag beside plain batches": round(seconds["plain batches"] / seconds["nestag"], 3),
-        "flat F1": round(100 * score(gold, flat).f1, 2),
-        "flat F1, outermost": round(100 * score(outer, flat).f1, 2),
-        "nestag F1": round(100 * score(gold, ours).f1, 2),
-        "nestag F1, outermost": round(100 * score(outer, [outermost(found) for found in ours]).f1, 2),
+        "versions": {"torch": torch.__version__, "transformers": transformers.__version__},
+        "sentences": times * len(test),
     }
+    for way, tag in ways.items():
+        tagged = tag(test)
+        found[f"{way}, F1"] = round(100 * score(gold, tagged).f1, 2)
+        found[f"{way}, F1 of the outermost"] = round(100 * score(outer, [outermost(one) for one in tagged]).f1, 2)
+    seconds: dict[str, list[float]] = {way: [] for way in ways}
+    for _ in range(ROUNDS):
+        for way, tag in ways.items():
+            often = 1 if way == "pipeline" else times  # the pipeline is slow enough for one time over
+            start = Seconds.now()
+            tag(test * often)
+            seconds[way].append(Seconds.now().since(start).wall / often)
+    for way, taken in seconds.items():
+        found[f"{way}, sentences/s"] = round(len(test) / min(taken), 1)
+    found["nestag beside plain batches"] = round(min(seconds["plain batches"]) / min(seconds["nestag"]), 3)
+    return found
 
 
 def main() -> None:
-    """Train or measure."""
+    """Train what is not there, and measure."""
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("what", choices=["train", "speed"])
-    arguments.add_argument("folder", type=Path)
-    arguments.add_argument("model", type=Path, nargs="?")
+    arguments.add_argument("flat", type=Path)
+    arguments.add_argument("model", type=Path)
     arguments.add_argument("--corpus", default="genia")
     arguments.add_argument("--encoder", default="minilm")
     arguments.add_argument("--epochs", type=int, default=7)
@@ -190,10 +220,12 @@ def main() -> None:
     arguments.add_argument("--times", type=int, default=1)
     arguments.add_argument("--write", type=Path)
     given = arguments.parse_args()
-    if given.what == "train":
-        train(given.folder, given.corpus, given.encoder, given.epochs, given.learning_rate)
-        return
-    found = speed(given.folder, given.model, given.corpus, given.times)
+    if not (given.flat / "config.json").exists():
+        train(given.flat, corpus(given.corpus, "train"), given.encoder, given.epochs, given.learning_rate)
+    if not (given.model / "manifest.json").exists():
+        nestag.train(corpus(given.corpus, "train"), corpus(given.corpus, "dev"), given.model, encoder=given.encoder)
+    folders = {"pipeline": given.flat, "plain batches": given.flat, "nestag": given.model}
+    found = measured(folders, given.corpus, given.times)
     print(json.dumps(found, indent=1))
     if given.write:
         with given.write.open("a", encoding="utf-8") as stream:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from nestag.corpora.formats import jsonl
 from nestag.data import Entity, Sentence
 from nestag.evaluation import Score
 
@@ -26,6 +28,12 @@ class Seconds(NamedTuple):
     def since(self, start: Seconds) -> Seconds:
         """How long both are after a start."""
         return Seconds(self.wall - start.wall, self.cpu - start.cpu)
+
+
+def corpus(where: str, split: str) -> list[Sentence]:
+    """A split of a corpus: a folder of JSON Lines, or the name of one in NESTAG_CORPORA."""
+    folder = Path(where) if Path(where).is_dir() else Path(os.environ["NESTAG_CORPORA"]) / where
+    return list(jsonl.read(next(folder.glob(f"{split}.jsonl*"))))
 
 
 def finished(path: Path) -> list[dict[str, Any]]:
