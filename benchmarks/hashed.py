@@ -77,7 +77,7 @@ class Tagger(torch.nn.Module):
 
 def scores(train: Sequence[Sentence], dev: Sequence[Sentence], vocabulary: Vocabulary) -> list[NDArray[np.float32]]:
     """What a tagger trained on some sentences says of others."""
-    tagger = Tagger([len(vocabulary.n), len(vocabulary.c), len(vocabulary.u)])
+    tagger = Tagger(list(vocabulary.sizes))
     dense = [*tagger.hidden.parameters(), *tagger.heads.parameters()]
     sparse = torch.optim.SparseAdam(tagger.embedding.parameters(), 3e-3)
     optimizers: tuple[torch.optim.Optimizer, ...] = (sparse, torch.optim.Adam(dense, 2e-3))

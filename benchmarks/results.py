@@ -25,14 +25,14 @@ from pathlib import Path
 
 from nestag.files import writing
 from nestag.lab.experiment.pack import PACK, pack_of, read_pack, write_pack
-from nestag.lab.experiment.result import Result
+from nestag.lab.experiment.result import RunResult
 from nestag.lab.experiment.ways import GREEDY
 from nestag.lab.paper.gains import gain
 from nestag.lab.paper.means import mean_of
 from nestag.lab.paper.pages import Pages, packed_pages
 from nestag.lab.paper.runs import in_order
 from nestag.lab.paper.write import ALL, table_files, write_tables
-from nestag.tables import Form, shown, write
+from nestag.tables import TableForm, shown, write
 
 TOP = Path(__file__).parents[1]
 BLOCK = re.compile(r"(<!-- results (\S+) (\S+) -->\n)(.*?)([ ]*)<!-- end -->", re.DOTALL)
@@ -79,20 +79,20 @@ def _differs(file: Path, text: str) -> bool:
     return not file.exists() or file.read_text(encoding="utf-8") != text
 
 
-def _filled(block: re.Match[str], made: dict[str, Pages], results: dict[str, tuple[Result, ...]]) -> str:
+def _filled(block: re.Match[str], made: dict[str, Pages], results: dict[str, tuple[RunResult, ...]]) -> str:
     """A block with what belongs between its lines; as it is if there is no such pack or table."""
     begin, name, what, _, indent = block.groups()
     table = made[name].table(what) if name in made else None
     if name in made and what == "gains":
         text = gains_line(results[name]) + "\n"
     elif table is not None:
-        text = write(replace(table, title=""), Form.markdown)
+        text = write(replace(table, title=""), TableForm.markdown)
     else:
         return block[0]
     return f"{begin}{textwrap.indent(text, indent)}{indent}<!-- end -->"
 
 
-def gains_line(results: Sequence[Result]) -> str:
+def gains_line(results: Sequence[RunResult]) -> str:
     """What legal decoding gains over both greedy ones on test, for each encoding over all corpora and seeds."""
     corpora = sorted({result.key.corpus for result in results})
     told = []

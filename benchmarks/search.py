@@ -28,7 +28,7 @@ from nestag.encodings.base import Naming
 from nestag.evaluation import Score, score
 from nestag.evaluation.calibration import Calibration, Rated, calibration
 from nestag.recognizer import NestedNER
-from nestag.tables import Cell, Form, Percent, Section, Table, write
+from nestag.tables import Cell, Percent, Section, Table, TableForm, write
 from nestag.vocabulary import Vocabulary
 
 AT_ONCE = 2_000
@@ -76,7 +76,7 @@ def main() -> None:
     if options.lines:
         print("\n".join(json.dumps({"model": Path(options.model).name, **record(row)}) for row in rows))
     else:
-        print(write(table(options.model, rows), Form.markdown), end="")
+        print(write(table(options.model, rows), TableForm.markdown), end="")
 
 
 def ways() -> Iterator[Way]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from nestag.evaluation.result import Evaluation, Mistakes
 from nestag.evaluation.score import Score
-from nestag.lab.experiment.result import Key, Result
+from nestag.lab.experiment.result import Key, RunResult
 
 NO_SCORES: Mapping[int, Score] = {}
 
@@ -36,10 +36,10 @@ def result(
     test: Mapping[str, Evaluation] | None = None,
     dev: Mapping[str, Evaluation] | None = None,
     recipe: str = "default",
-) -> Result:
+) -> RunResult:
     """A run with an F1 in percent, greedy on test, or with whole evaluations."""
     evaluations = {"test": dict(test) if test is not None else {"greedy-first": evaluation(percent(f1))}}
     if dev is not None:
         evaluations["dev"] = dict(dev)
     key = Key(corpus, "minilm", encoding, recipe, seed)
-    return Result(key, {}, (), 60.0, 22_713_216, "one CPU", {}, evaluations, {})
+    return RunResult(key, {}, (), 60.0, 22_713_216, "one CPU", {}, evaluations, {})

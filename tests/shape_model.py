@@ -27,7 +27,7 @@ def save_shape_model(folder: Path, seed: int = 0) -> None:
     """Save a model that finds the types of the two sentences; which ones, the seed says."""
     folder.mkdir(parents=True)
     vocabulary = Vocabulary.learn(CORPUS, "rel")
-    sizes = len(vocabulary.n), len(vocabulary.c), len(vocabulary.u)
+    sizes = vocabulary.sizes
     onnx.save(_graph(sizes, seed), folder / GRAPH)
     _tokenizer().save(str(folder / "tokenizer.json"))
     write_vocabulary(vocabulary, folder / VOCABULARY)

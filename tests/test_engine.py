@@ -9,7 +9,7 @@ import pytest
 from nestag.chunks import Item
 from nestag.data import Sentence
 from nestag.decoding import Search
-from nestag.engine import Batch, Engine, Found, Heads
+from nestag.engine import Batch, Engine, Heads, TaggedChunk
 from nestag.subwords import LayoutMaker
 from nestag.vocabulary import Vocabulary
 
@@ -79,7 +79,7 @@ def test_chunks_are_computed_while_earlier_ones_are_waited_for() -> None:
     assert not threads()
 
 
-def letters(found: list[Found]) -> list[str]:
+def letters(found: list[TaggedChunk]) -> list[str]:
     return ["".join(item.tokens[0] for item in chunk.items) for chunk in found]
 
 
@@ -115,7 +115,7 @@ def test_an_error_of_the_source_is_raised_after_nothing_else() -> None:
 
 @pytest.mark.parametrize("ahead", [0, 2])
 def test_an_error_of_a_stage_ends_all(ahead: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    def failing(*_: object) -> Found:
+    def failing(*_: object) -> TaggedChunk:
         raise ValueError("no")
 
     one = engine(Recording(ahead))

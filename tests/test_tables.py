@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from nestag.tables import (
     Figure,
-    Form,
     Percent,
     Section,
     Table,
+    TableForm,
     flat,
     is_numeric,
     latex_escaped,
@@ -103,9 +103,9 @@ def test_a_narrow_terminal_gets_smaller_gaps() -> None:
     assert next(lines(table, 9)).text == "a b c d e"
 
 
-@pytest.mark.parametrize("form", Form)
+@pytest.mark.parametrize("form", TableForm)
 @given(st.text(max_size=20), st.text(min_size=1, max_size=10))
-def test_any_text_can_be_written_in_any_form(form: Form, cell: str, title: str) -> None:
+def test_any_text_can_be_written_in_any_form(form: TableForm, cell: str, title: str) -> None:
     table = Table(title, (title, "n"), (Section(cell, ((cell, 1),)), Section(title, ((title, None),))))
     assert write(table, form).endswith("\n")
 

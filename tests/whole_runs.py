@@ -12,7 +12,7 @@ from nestag.evaluation.calibration import Rated, calibration
 from nestag.evaluation.matching import Pair
 from nestag.evaluation.result import Evaluation
 from nestag.evaluation.score import Score
-from nestag.lab.experiment.result import Result
+from nestag.lab.experiment.result import RunResult
 from nestag.training.progress import Scoring
 
 WORDS = ("the", "head", "of", "the", "bank", "of", "the", "city", "spoke", "to", "them", "in", "Oslo")
@@ -39,7 +39,7 @@ def judged(worse: int) -> Evaluation:
     return judge.judged(pairs, train=gold[:1])
 
 
-def whole(corpus: str = "genia", encoding: str = "rel", seed: int = 1, recipe: str = "default") -> Result:
+def whole(corpus: str = "genia", encoding: str = "rel", seed: int = 1, recipe: str = "default") -> RunResult:
     """A run with evaluations on dev and test, both decodings, scorings and calibration; seeds differ."""
     found = {"greedy-first": judged(3 + seed % 5), "legal": judged(2 + seed % 5)}
     scorings = tuple(Scoring(50 * n, 2.0 / (n + seed), Score.of(n, 10, 10), 20.0 * n) for n in range(1, 4))
@@ -53,7 +53,7 @@ def whole(corpus: str = "genia", encoding: str = "rel", seed: int = 1, recipe: s
     )
 
 
-def grid(corpora: int, seeds: int) -> list[Result]:
+def grid(corpora: int, seeds: int) -> list[RunResult]:
     """Whole runs of all encodings."""
     names = [f"corpus{number}" for number in range(corpora)]
     return [

@@ -88,7 +88,7 @@ class ChunkScores(NamedTuple):
     items: list[Item]
 
 
-class Found(NamedTuple):
+class TaggedChunk(NamedTuple):
     """The sentences of a chunk and their entities."""
 
     items: list[Item]
@@ -120,14 +120,14 @@ class Engine:
         self.threshold, self.thresholds = threshold, thresholds or {}
         self.chunk_size, self.likely = chunk_size, likely
 
-    def run(self, items: Iterable[Item], confidence: bool = False) -> Iterator[Found]:
+    def run(self, items: Iterable[Item], confidence: bool = False) -> Iterator[TaggedChunk]:
         """The entities of each chunk of sentences, in order."""
         laid_out = map(self.lay_out, chunks(items, self.chunk_size, self.maker.context))
         if not self.scorer.ahead:
             yield from (self.decode(self.score(one), confidence) for one in laid_out)
             return
         with _decoders() as pool:
-            started: deque[Future[Found]] = deque()
+            started: deque[Future[TaggedChunk]] = deque()
             for one in laid_out:
                 started.append(pool.submit(self._finished, self.start(one), confidence))
                 if len(started) > self.scorer.ahead:
@@ -135,7 +135,7 @@ class Engine:
             while started:
                 yield started.popleft().result()
 
-    def _finished(self, scores: Callable[[], ChunkScores], confidence: bool) -> Found:
+    def _finished(self, scores: Callable[[], ChunkScores], confidence: bool) -> TaggedChunk:
         return self.decode(scores(), confidence)
 
     def lay_out(self, chunk: Chunk) -> LaidOut:
@@ -156,18 +156,18 @@ class Engine:
         """The second stage, waited for."""
         return self.start(laid_out)()
 
-    def decode(self, scores: ChunkScores, confidence: bool = False) -> Found:
+    def decode(self, scores: ChunkScores, confidence: bool = False) -> TaggedChunk:
         """The third stage: scores -> entities."""
         thresholded = bool(self.threshold or self.thresholds)
         n, c, u, lengths, items = scores
         if self.likely:
             floor = max(LEAST, min([self.threshold, *self.thresholds.values()]))
             likely = candidate_entities(self.vocabulary, n, c, u, lengths, floor=floor, search=self.search)
-            return Found(items, filter_entities(likely, self.threshold, self.thresholds))
+            return TaggedChunk(items, filter_entities(likely, self.threshold, self.thresholds))
         table = decode_scores(
             self.vocabulary, n, c, u, lengths, self.decoding, self.naming, confidence or thresholded, self.search
         )
-        return Found(items, filter_entities(table, self.threshold, self.thresholds) if thresholded else table)
+        return TaggedChunk(items, filter_entities(table, self.threshold, self.thresholds) if thresholded else table)
 
 
 @contextmanager

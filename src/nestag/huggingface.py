@@ -24,7 +24,7 @@ from nestag.recognizer import NestedNER
 from nestag.tagger import Tagger, TaggerConfig
 
 TASK = "nested-ner"
-Record = dict[str, Any]
+PipelineDict = dict[str, Any]
 
 
 def register() -> None:
@@ -60,14 +60,14 @@ class NestedNERPipeline(Pipeline):
         found = map(records, self.recognizer.pipe(inputs, batch_size or CHUNK))
         return list(found) if isinstance(inputs, list | tuple) else found
 
-    def _sanitize_parameters(self, **given: Any) -> tuple[Record, Record, Record]:
+    def _sanitize_parameters(self, **given: Any) -> tuple[PipelineDict, PipelineDict, PipelineDict]:
         return {}, {}, {}
 
-    def preprocess(self, input_: str, **_: Any) -> Record:
+    def preprocess(self, input_: str, **_: Any) -> PipelineDict:
         """A text as a step of transformers has it."""
         return {"text": input_}
 
-    def _forward(self, input_tensors: Record, **_: Any) -> Any:
+    def _forward(self, input_tensors: PipelineDict, **_: Any) -> Any:
         return {"found": records(next(self.recognizer.pipe([input_tensors["text"]])))}
 
     def postprocess(self, model_outputs: Any, **_: Any) -> Any:
@@ -75,7 +75,7 @@ class NestedNERPipeline(Pipeline):
         return model_outputs["found"]
 
 
-def records(found: TextEntities) -> list[Record]:
+def records(found: TextEntities) -> list[PipelineDict]:
     """Entities with the keys of transformers' `ner` pipeline."""
     return [
         {"entity_group": one.type, "score": one.confidence, "word": one.text, "start": one.start, "end": one.end}
@@ -91,10 +91,10 @@ def with_entities(dataset: Any, recognizer: Predictor, column: str | None = None
     return dataset.map(lambda batch: {"entities": _found(recognizer, batch[name])}, batched=True, batch_size=CHUNK)
 
 
-def _found(recognizer: Predictor, cells: list[Any]) -> list[list[Record]]:
+def _found(recognizer: Predictor, cells: list[Any]) -> list[list[PipelineDict]]:
     rows: Iterable[Iterable[Any]] = recognizer(cells) if cells else []
     return [[_record(entity) for entity in row] for row in rows]
 
 
-def _record(entity: Any) -> Record:
+def _record(entity: Any) -> PipelineDict:
     return {"start": entity.start, "end": entity.end, "type": entity.type, "confidence": entity.confidence}

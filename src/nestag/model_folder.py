@@ -138,7 +138,7 @@ def check_folder(folder: Path, weights: str = WEIGHTS) -> None:
         if _digest(path) != digest:
             if name not in EDITABLE:
                 raise InputError(f"{name} is not the file that was saved; copy the folder again", str(folder))
-            warnings.warn(f"{folder / name} was edited after the model was saved", EditedModelWarning, stacklevel=3)
+            warnings.warn(f"{folder / name} was edited after the model was saved", EditedModelWarning, stacklevel=4)
     for name in _READ_WITH_TOKENIZER - set(files):
         if os.path.lexists(folder / name):
             raise InputError(f"{name} is not one of the files that were saved; remove it", str(folder))

@@ -11,25 +11,17 @@ from typing import Any
 import torch
 from transformers import AutoTokenizer, PretrainedConfig, PreTrainedTokenizerBase
 
-from nestag.corpora.labelling import read_vocabulary, write_vocabulary
+from nestag.corpora.labelling import write_vocabulary
 from nestag.encoders import locate, longest_window, out_of_reach
 from nestag.errors import InputError, SettingError, UnknownNameError
 from nestag.files import read_text, writing
 from nestag.hub import plain_card, upload
-from nestag.model_folder import (
-    CARD,
-    SETTINGS,
-    VOCABULARY,
-    WEIGHTS,
-    check_folder,
-    local_folder,
-    read_json,
-    write_manifest,
-)
-from nestag.predictor import PROBE, Predictor, Settings
+from nestag.model_folder import CARD, SETTINGS, VOCABULARY, WEIGHTS, write_manifest
+from nestag.predictor import Predictor, Settings
+from nestag.saved_model import SavedModel
 from nestag.scorer import TaggerScorer
 from nestag.tagger import Tagger
-from nestag.validation import changed, from_mapping, to_mapping
+from nestag.validation import to_mapping
 from nestag.vocabulary import Vocabulary
 
 
@@ -62,29 +54,23 @@ class NestedNER(Predictor):
         **settings: Any,
     ) -> NestedNER:
         """Load one from a folder or the hub; keyword arguments change its settings, e.g. `decoding="greedy"`."""
-        folder = local_folder(str(path), revision, token)
-        check_folder(folder)
-        model = Tagger.loaded(folder)
+        saved = SavedModel.opened(path, WEIGHTS, settings, revision, token)
+        model = Tagger.loaded(saved.folder)
         model.to(_device(device))  # type: ignore[arg-type]
         model.train(False)
-        return cls._of(model, folder, settings)
+        return cls._of(model, saved)
 
     @classmethod
     def around(cls, model: Tagger, path: str | Path, **settings: Any) -> NestedNER:
         """One around a model that is loaded already, with everything else from the folder that it was saved in."""
-        check_folder(Path(path))
-        return cls._of(model, Path(path), settings)
+        return cls._of(model, SavedModel.opened(path, WEIGHTS, settings))
 
     @classmethod
-    def _of(cls, model: Tagger, folder: Path, settings: dict[str, Any]) -> NestedNER:
-        stored = from_mapping(Settings, read_json(folder / SETTINGS), str(folder / SETTINGS))
-        vocabulary = read_vocabulary(folder / VOCABULARY)
-        sizes = len(vocabulary.n), len(vocabulary.c), len(vocabulary.u)
-        if sizes != model.config.sizes:
-            raise InputError(f"its heads have {model.config.sizes} labels and its vocabulary {sizes}", str(folder))
-        tokenizer = _stored_tokenizer(folder, model.config)
+    def _of(cls, model: Tagger, saved: SavedModel) -> NestedNER:
+        folder, vocabulary, used = saved
+        saved.check_labels(model.config.sizes)
+        tokenizer = saved.tokenizer(lambda place: load_tokenizer(str(place), model.config))
         _refuse_unknown_subwords(tokenizer, model, folder)
-        used = changed(stored, settings, "from_pretrained")
         if used.max_length > (longest := longest_window(model.encoder.config, used.max_length)):
             raise SettingError(f"max_length is {used.max_length:,}; the encoder takes {longest:,} at most", str(folder))
         return cls(model, tokenizer, vocabulary, used, _card(folder))
@@ -156,16 +142,3 @@ def load_tokenizer(encoder: str, config: PretrainedConfig | None = None) -> PreT
     if not tokenizer.is_fast:
         raise UnknownNameError(f"the tokenizer of {encoder!r} cannot align words; use an encoder with a tokenizer.json")
     return tokenizer
-
-
-def _stored_tokenizer(folder: Path, config: PretrainedConfig) -> PreTrainedTokenizerBase:
-    """The tokenizer of a saved model; whatever is wrong with its files is an InputError."""
-    try:
-        tokenizer = load_tokenizer(str(folder), config)
-        tokenizer(PROBE, is_split_into_words=True)
-        return tokenizer
-    except MemoryError:
-        raise
-    except Exception as error:  # noqa: BLE001 - a stranger's files can make transformers fail in any way
-        reason = " ".join(str(error).split())[:300]
-        raise InputError(f"the tokenizer cannot be loaded ({reason}); copy the model again", str(folder)) from None

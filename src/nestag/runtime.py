@@ -17,12 +17,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from nestag.corpora.labelling import read_vocabulary
 from nestag.engine import Batch, Heads
 from nestag.errors import InputError, MissingExtraError, UnknownNameError
-from nestag.model_folder import CONFIG, GRAPH, SETTINGS, VOCABULARY, check_folder, local_folder, read_json
-from nestag.predictor import PROBE, Predictor, Settings
-from nestag.validation import changed, from_mapping, setting
+from nestag.model_folder import CONFIG, GRAPH, read_json
+from nestag.predictor import Predictor, Settings
+from nestag.saved_model import SavedModel
+from nestag.validation import from_mapping, setting
 from nestag.vocabulary import Vocabulary
 
 OUTPUTS = ("n", "c", "u")
@@ -73,29 +73,18 @@ class OnnxNER(Predictor):
         if device not in (None, "cpu"):
             raise UnknownNameError(f"the device {device!r} cannot be used; a model for onnxruntime runs on cpu")
         onnxruntime, tokenizers = _installed("onnxruntime"), _installed("tokenizers")
-        folder = local_folder(str(path), revision, token)
-        check_folder(folder, GRAPH)
-        stored = from_mapping(Settings, read_json(folder / SETTINGS), str(folder / SETTINGS))
+        saved = SavedModel.opened(path, GRAPH, settings, revision, token)
+        folder, vocabulary, used = saved
         config = from_mapping(GraphConfig, read_json(folder / CONFIG), str(folder / CONFIG))
-        vocabulary = read_vocabulary(folder / VOCABULARY)
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = threads
-        _refuse_other_files(folder / GRAPH)
-        try:
-            session = onnxruntime.InferenceSession(folder / GRAPH, options, providers=["CPUExecutionProvider"])
-            tokenizer = WordTokenizer(tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json")), config)
-            tokenizer(PROBE)
-        except Exception as error:  # noqa: BLE001 - both libraries raise kinds of their own
-            reason = " ".join(str(error).split())[:300]
-            raise InputError(f"the model cannot be loaded ({reason}); export it again", str(path)) from None
-        sizes = tuple(output.shape[-1] for output in session.get_outputs())
-        if sizes != _sizes(vocabulary):
-            raise InputError(f"its graph scores {sizes} labels and its vocabulary has {_sizes(vocabulary)}", str(path))
-        return cls(session, tokenizer, vocabulary, changed(stored, settings, "from_pretrained"))
+        session = _session(onnxruntime, folder, threads)
+        saved.check_labels(tuple(output.shape[-1] for output in session.get_outputs()))
+        read = tokenizers.Tokenizer.from_file
+        tokenizer = saved.tokenizer(lambda place: WordTokenizer(read(str(place / "tokenizer.json")), config))
+        return cls(session, tokenizer, vocabulary, used)
 
     def scorer(self) -> GraphScorer:
         """What scores words, with the current settings."""
-        return GraphScorer(self.session, _sizes(self.vocabulary), self.settings.batch_subwords)
+        return GraphScorer(self.session, self.vocabulary.sizes, self.settings.batch_subwords)
 
 
 class GraphScorer:
@@ -160,6 +149,18 @@ class Encoded:
         return found
 
 
+def _session(onnxruntime: Any, folder: Path, threads: int) -> Any:
+    """What runs the graph of a folder."""
+    _refuse_other_files(folder / GRAPH)
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    try:
+        return onnxruntime.InferenceSession(folder / GRAPH, options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # noqa: BLE001 - the library raises kinds of its own
+        reason = " ".join(str(error).split())[:300]
+        raise InputError(f"the graph cannot be loaded ({reason}); export it again", str(folder)) from None
+
+
 def _refuse_other_files(graph: Path) -> None:
     """Refuse a graph that takes weights from other files, which nothing binds to it and which may be anywhere."""
     if not graph.stat().st_size:
@@ -167,10 +168,6 @@ def _refuse_other_files(graph: Path) -> None:
     with graph.open("rb") as stream, mmap(stream.fileno(), 0, access=ACCESS_READ) as data:
         if data.find(_LOCATION) >= 0:
             raise InputError("the graph takes weights from other files; export it again", str(graph))
-
-
-def _sizes(vocabulary: Vocabulary) -> tuple[int, int, int]:
-    return len(vocabulary.n), len(vocabulary.c), len(vocabulary.u)
 
 
 def _installed(name: str) -> Any:

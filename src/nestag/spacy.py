@@ -35,7 +35,7 @@ Words = Literal["auto", "doc", "model"]
 cut by the same rules."""
 
 
-class Found(NamedTuple):
+class DocEntity(NamedTuple):
     """An entity in the characters of a Doc."""
 
     start: int
@@ -135,12 +135,12 @@ class Recognizer(Pipe):
             else:
                 yield from docs
 
-    def predict(self, docs: Sequence[Doc]) -> list[list[Found]]:
+    def predict(self, docs: Sequence[Doc]) -> list[list[DocEntity]]:
         """The entities of each Doc; nothing is written."""
         predictor = self.predictor
         options = predictor.settings.reading
         cut = doc_sentences if self._takes_words_of_docs(options) else model_sentences
-        found: list[list[Found]] = [[] for _ in docs]
+        found: list[list[DocEntity]] = [[] for _ in docs]
         owners: list[int] = []
 
         def sentences() -> Iterator[Sentence]:
@@ -153,7 +153,7 @@ class Recognizer(Pipe):
             found[owners[place]] += map(sentence_entity(sentence), scored)
         return found
 
-    def set_annotations(self, docs: Iterable[Doc], found: Iterable[Sequence[Found]]) -> None:
+    def set_annotations(self, docs: Iterable[Doc], found: Iterable[Sequence[DocEntity]]) -> None:
         """Write the entities of each Doc."""
         for doc, entities in zip(docs, found, strict=True):
             spans = [span_of(doc, entity) for entity in entities]
@@ -192,18 +192,18 @@ def model_sentences(doc: Doc, options: Options, number: int) -> Iterator[Sentenc
     yield from sentences_of(Document(str(number), doc.text), options, Report())
 
 
-def sentence_entity(sentence: Sentence) -> Callable[[ScoredEntity], Found]:
+def sentence_entity(sentence: Sentence) -> Callable[[ScoredEntity], DocEntity]:
     """How an entity of a sentence stands in the text."""
 
-    def found(entity: ScoredEntity) -> Found:
+    def found(entity: ScoredEntity) -> DocEntity:
         assert sentence.origin is not None
         start, end, _ = sentence.origin.characters(entity.start, entity.end)
-        return Found(start, end, entity.type, entity.confidence)
+        return DocEntity(start, end, entity.type, entity.confidence)
 
     return found
 
 
-def span_of(doc: Doc, entity: Found) -> Span:
+def span_of(doc: Doc, entity: DocEntity) -> Span:
     """The tokens that an entity touches; where the model cut words otherwise, whole tokens of the Doc."""
     span = doc.char_span(entity.start, entity.end, label=entity.type, alignment_mode="expand")
     assert span is not None

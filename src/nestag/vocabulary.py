@@ -76,7 +76,7 @@ class Vocabulary:
     def learn(cls, sentences: Iterable[Sentence], by: str | Encoding) -> Vocabulary:
         """Read a training corpus once."""
         chosen = encoding(by)
-        nesting = _Nesting()
+        nesting = _HoldingCounts()
         ns: Counter[N] = Counter()
         cs: Counter[Name] = Counter()
         us: Counter[tuple[str, ...]] = Counter()
@@ -94,6 +94,11 @@ class Vocabulary:
             _by_frequency(_merged(us, lambda u: in_order(u, order)), write_chain),
             order,
         )
+
+    @property
+    def sizes(self) -> tuple[int, int, int]:
+        """How many labels n, c and u have."""
+        return len(self.n), len(self.c), len(self.u)
 
     @property
     def types(self) -> tuple[str, ...]:
@@ -162,7 +167,7 @@ class Vocabulary:
             ) from None
 
 
-class _Nesting:
+class _HoldingCounts:
     """How often each type strictly holds others, and lies in others."""
 
     def __init__(self) -> None:

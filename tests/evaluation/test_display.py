@@ -23,7 +23,7 @@ from nestag.evaluation.display import (
 from nestag.evaluation.result import Confused, Evaluation, Interval, Intervals, Mistakes
 from nestag.evaluation.score import Score
 from nestag.evaluation.significance import Comparison
-from nestag.tables import Form, Table, lines, shown, to_csv, to_json, write
+from nestag.tables import Table, TableForm, lines, shown, to_csv, to_json, write
 
 BOUNDS = Intervals(Interval(0.7, 0.8), Interval(0.5, 0.6), Interval(0.61, 0.69))
 
@@ -225,9 +225,9 @@ def test_a_difference_that_may_be_chance_is_called_so() -> None:
     assert verdict(same, ("a", "b")) == "a and b have the same F1."
 
 
-@pytest.mark.parametrize("form", list(Form))
+@pytest.mark.parametrize("form", list(TableForm))
 @pytest.mark.parametrize("detail", list(Detail))
-def test_nothing_at_all_can_be_shown(form: Form, detail: Detail) -> None:
+def test_nothing_at_all_can_be_shown(form: TableForm, detail: Detail) -> None:
     nothing = Evaluation(0, Score(), {}, {}, {}, dict.fromkeys(("flat", "outer", "inner"), Score()), {}, {},
                          Mistakes(), {})  # fmt: skip
     for table in tables(nothing, detail=detail).values():

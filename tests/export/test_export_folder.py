@@ -12,7 +12,7 @@ from typer.testing import CliRunner, Result
 
 from nestag.cli import app
 from nestag.corpora.formats import jsonl
-from nestag.corpora.labelling import Tally, read_vocabulary
+from nestag.corpora.labelling import LabellingTally, read_vocabulary
 from nestag.corpora.report import Report
 from nestag.data import Entity, Sentence
 from nestag.encodings import encoding
@@ -90,7 +90,7 @@ def test_gold_labels_come_back_as_gold_entities(
     folder.write(target, {split: Source(str(path)) for split, path in paths.items()}, encoding(by), base / "out")
     export = folder.read(base / "out")
     for split, gold in (("train", train), ("dev", dev)):
-        tally = Tally()
+        tally = LabellingTally()
         file = as_predictions(target, base / "out" / target.files[split], gold, export.vocabulary, joint)
         assert list(recovered(export, gold, file, tally, unseen="allow")) == gold
         assert tally.repaired == 0
@@ -211,7 +211,7 @@ def test_nothing_is_left_behind_when_writing_fails(tmp_path: Path, monkeypatch: 
 def test_a_real_corpus_comes_back_exactly(tmp_path: Path, target: Target, by: str) -> None:
     source = Source(os.environ["NESTAG_CORPORA"] + "/genia/dev.jsonl.gz")
     folder.write(target, {"train": source, "dev": source}, encoding(by), tmp_path / "out")
-    gold, tally = list(source.sentences(Report())), Tally()
+    gold, tally = list(source.sentences(Report())), LabellingTally()
     found = list(recovered(folder.read(tmp_path / "out"), gold, tmp_path / "out" / "dev.tsv", tally))
     assert found == gold
     assert (tally.sentences, tally.entities, tally.repaired, tally.unseen) == (1669, 4461, 0, 0)

@@ -18,8 +18,8 @@ from nestag.cli import app
 from nestag.errors import InputError
 from nestag.scale import Finished, Job, tag
 from nestag.scale.addresses import find_inputs
-from nestag.scale.cluster import MOST_DEATHS, Cluster, _Ledger, _Worker
-from nestag.scale.outcome import Outcome, as_json, outcome_from
+from nestag.scale.cluster import MOST_DEATHS, Cluster, _AttemptLedger, _Worker
+from nestag.scale.outcome import PartOutcome, as_json, outcome_from
 from nestag.scale.plan import plan_parts
 from nestag.scale.summary import Totals
 from scale_cluster import Workers
@@ -158,7 +158,7 @@ def test_a_part_that_kills_its_workers_is_given_up(source: Path) -> None:
         """Ray and the ledger in this process."""
 
         def __init__(self) -> None:
-            self.ledger, self.begin = _Ledger(), self
+            self.ledger, self.begin = _AttemptLedger(), self
             self.get = lambda value: value
 
         def remote(self, name: str) -> int:
@@ -166,7 +166,7 @@ def test_a_part_that_kills_its_workers_is_given_up(source: Path) -> None:
 
     worker = object.__new__(_Worker)
     worker.ray = worker.ledger = Here()
-    worker.tagger = lambda part: Outcome(part.name)  # type: ignore[assignment]
+    worker.tagger = lambda part: PartOutcome(part.name)  # type: ignore[assignment]
     part = plan_parts(find_inputs(str(source)), JOB).parts[0]
     found = [outcome_from(worker({"part": as_json(part)})["outcome"]).error for _ in range(MOST_DEATHS + 1)]
     assert found == [""] * MOST_DEATHS + ["its worker died 3 times; is there enough memory?"]

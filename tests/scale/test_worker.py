@@ -16,7 +16,7 @@ from nestag.scale import rows as reading
 from nestag.scale.addresses import find_inputs
 from nestag.scale.job import Job
 from nestag.scale.model import pack
-from nestag.scale.outcome import Outcome
+from nestag.scale.outcome import PartOutcome
 from nestag.scale.output import entity_type
 from nestag.scale.plan import plan_parts
 from nestag.scale.storage import Folder
@@ -25,7 +25,7 @@ from nestag.vocabulary import Vocabulary
 from two_sentences import CORPUS, quick
 
 
-def tag_here(source: Path, out: Path | str, model: Path, **settings: object) -> list[Outcome]:
+def tag_here(source: Path, out: Path | str, model: Path, **settings: object) -> list[PartOutcome]:
     job = Job(**{"tokenizer": "whitespace", **settings}).on("cpu")  # type: ignore[arg-type]
     tagger = PartTagger(job, pack(str(model)), Folder(str(out)))
     return [tagger(part) for part in plan_parts(find_inputs(str(source)), job).parts]

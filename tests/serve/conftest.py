@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 
 from capitals import Capitals
 from nestag.serve.app import app_of
-from nestag.serve.limits import Limits
+from nestag.serve.limits import ServerLimits
 from nestag.serve.metrics import Metrics
 from nestag.serve.server import Address, listen
 from nestag.serve.service import Service
@@ -30,7 +30,7 @@ def client() -> Iterator[TestClient]:
 
 @contextmanager
 def started(token: str | None = None, hosts: tuple[str, ...] = (), **limits: Any) -> Iterator[TestClient]:
-    service = Service(Capitals(), "capitals", Limits(**limits), Metrics())
+    service = Service(Capitals(), "capitals", ServerLimits(**limits), Metrics())
     with TestClient(app_of(service, token, hosts)) as client:
         client.service = service
         yield client
@@ -46,7 +46,7 @@ def server() -> Callable[..., Any]:
 def running() -> Iterator[tuple[str, Capitals]]:
     """A server that listens, as its address, and the recognizer behind it."""
     recognizer = Capitals(slow=0.01)
-    service = Service(recognizer, "capitals", Limits(body_bytes=20_000, texts=50), Metrics())
+    service = Service(recognizer, "capitals", ServerLimits(body_bytes=20_000, texts=50), Metrics())
     listening = listen(Address(port=0))
     server = uvicorn.Server(uvicorn.Config(app_of(service), log_config=None, lifespan="on", ws="none"))
     thread = threading.Thread(target=server.run, args=([listening],))

@@ -15,7 +15,7 @@ from nestag.cli.splits import From, Reading, SplitFile
 from nestag.cli.terminal import progress, tell
 from nestag.cli.writers import writer_of
 from nestag.corpora.format import Format
-from nestag.corpora.labelling import Tally, nesting, place_of
+from nestag.corpora.labelling import LabellingTally, nesting, place_of
 from nestag.corpora.registry import format_for, format_named, format_of
 from nestag.corpora.report import Report, describe
 from nestag.corpora.splits import SPLITS
@@ -24,7 +24,7 @@ from nestag.data import Sentence
 from nestag.diagnosis.splitting import Load, UnitName, by_document, by_sentence, loads_of, stratified, sum_of
 from nestag.errors import DataError, InputError
 from nestag.files import is_stream, writing_together
-from nestag.tables import Form, Percent, Row, Section, Table
+from nestag.tables import Percent, Row, Section, Table, TableForm
 
 
 class Crossing(StrEnum):
@@ -78,7 +78,7 @@ def convert(
     origin, goal = format_of(source, read_as), format_for(target, write_as)
     write = writer_of(goal)
     report = Listing() if listed else Report()
-    tally = Tally()
+    tally = LabellingTally()
     sentences = judged(origin.read(source, reading.options, report), source, crossing, report)
     write(progress(counted(sentences, tally), "converting"), target, reading.options, report)
     tell(
@@ -89,7 +89,7 @@ def convert(
         tell(line)
 
 
-def counted(sentences: Iterable[Sentence], tally: Tally) -> Iterator[Sentence]:
+def counted(sentences: Iterable[Sentence], tally: LabellingTally) -> Iterator[Sentence]:
     """The sentences as they are, counted."""
     for sentence in sentences:
         tally.see(sentence)
@@ -156,7 +156,7 @@ def split(
     report.rename(str(folder), output)
     for line in report.summary():
         tell(line)
-    show(split_table(loads, places), Form.text)
+    show(split_table(loads, places), TableForm.text)
 
 
 def shares_from(text: str) -> list[float]:

@@ -29,11 +29,11 @@ from nestag.visible import visible
 COLOURS = ("cyan", "magenta", "green", "yellow", "blue", "red", "bright_cyan", "bright_magenta", "bright_green")
 
 
-Line = list[Segment]
+StyledLine = list[Segment]
 """A line in pieces of one style each. rich prints them as they are; to lay out a long sentence takes it a minute."""
 
 
-class Placed(NamedTuple):
+class DrawnEntity(NamedTuple):
     """An entity and the row below the words that it is drawn in, counted from 0."""
 
     entity: Entity
@@ -48,7 +48,7 @@ class Branch(NamedTuple):
     is_last: bool
 
 
-def print_lines(console: Console, lines: Iterable[Line]) -> None:
+def print_lines(console: Console, lines: Iterable[StyledLine]) -> None:
     """Print lines, in colours if the console has them; nothing is cut or broken."""
     pieces = (piece for line in lines for piece in (*line, Segment.line()))
     console.print(Segments(pieces), end="", crop=False)
@@ -59,7 +59,7 @@ def styled(text: str, style: str = "") -> Segment:
     return Segment(text, Style.parse(style) if style else None)
 
 
-def drawing(sentence: Sentence, encoding: Encoding | None, width: int) -> Iterator[Line]:
+def drawing(sentence: Sentence, encoding: Encoding | None, width: int) -> Iterator[StyledLine]:
     """All that `nestag show` prints of a sentence."""
     if sentence.id:
         yield [styled(visible(sentence.id), "bold")]
@@ -79,13 +79,13 @@ def write_page(sentences: Iterable[Sentence], path: str, title: str) -> None:
         stream.write(Drawing(drawn).page(title))
 
 
-def nested(sentence: Sentence, width: int) -> Iterator[Line]:
+def nested(sentence: Sentence, width: int) -> Iterator[StyledLine]:
     """The words, as many as fit a line, with a bracket below them for each entity, inner ones nearer."""
     placed = rows(sentence.entities)
     words = [visible(token) for token in sentence.tokens]
     widths = columns(words, placed)
     waiting = sorted(placed, key=lambda place: place.entity.start, reverse=True)
-    here: list[Placed] = []
+    here: list[DrawnEntity] = []
     for first, last in chunks(widths, width):
         yield [styled(" ".join(pad(words[i], widths[i]) for i in range(first, last)).rstrip())]
         while waiting and waiting[-1].entity.start < last:
@@ -96,9 +96,9 @@ def nested(sentence: Sentence, width: int) -> Iterator[Line]:
             yield brackets((place.entity for place in row), begins, first)
 
 
-def brackets(entities: Iterable[Entity], begins: Sequence[int], first: int) -> Line:
+def brackets(entities: Iterable[Entity], begins: Sequence[int], first: int) -> StyledLine:
     """A row below the words from `first` on, of which each begins at a column, and after the last the next would."""
-    line: Line = []
+    line: StyledLine = []
     last, reached = first + len(begins) - 1, 0
     for entity in entities:
         start, end = begins[max(entity.start, first) - first], begins[min(entity.end, last) - first] - 1
@@ -108,18 +108,18 @@ def brackets(entities: Iterable[Entity], begins: Sequence[int], first: int) -> L
     return line
 
 
-def rows(entities: Sequence[Entity]) -> list[Placed]:
+def rows(entities: Sequence[Entity]) -> list[DrawnEntity]:
     """Each entity below all those that it holds or crosses."""
     lowest = [0] * max((entity.end for entity in entities), default=0)  # the first row that is free below each word
-    placed: list[Placed] = []
+    placed: list[DrawnEntity] = []
     for entity in sorted(entities, key=lambda e: (e.end - e.start, e.start, e.type)):
         row = max(lowest[entity.start : entity.end])
         lowest[entity.start : entity.end] = [row + 1] * (entity.end - entity.start)
-        placed.append(Placed(entity, row))
+        placed.append(DrawnEntity(entity, row))
     return placed
 
 
-def columns(words: Sequence[str], placed: Sequence[Placed]) -> list[int]:
+def columns(words: Sequence[str], placed: Sequence[DrawnEntity]) -> list[int]:
     """How wide each word is drawn, so that every type name fits between the corners of its bracket."""
     widths = [cell_len(word) for word in words]
     for (start, end, kind), _ in placed:
@@ -152,7 +152,7 @@ def bracket(entity: Entity, width: int, first: int, last: int) -> str:
     return left + "─" * (free // 2) + name + "─" * (free - free // 2) + right
 
 
-def branches(sentence: Sentence, width: int) -> Iterator[Line]:
+def branches(sentence: Sentence, width: int) -> Iterator[StyledLine]:
     """The constituent tree, neighbouring words without entities together."""
     tree = Tree.from_entities(len(sentence), sentence.entities)
     yield [styled(write_name(tree.name))]
@@ -182,7 +182,7 @@ def below(node: Tree, tokens: Sequence[str], indent: str) -> list[Branch]:
     return [Branch(item, indent, place == 0) for place, item in enumerate(reversed(items))]
 
 
-def label_table(sentence: Sentence, encoding: Encoding) -> Iterator[Line]:
+def label_table(sentence: Sentence, encoding: Encoding) -> Iterator[StyledLine]:
     """Token, n, c and u, a row for each word."""
     names = "token", "n", "c", "u"
     table = [names]

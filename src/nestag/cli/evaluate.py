@@ -12,7 +12,7 @@ from typing import Annotated, NamedTuple
 import typer
 from rich.console import Console
 
-from nestag.cli.draw import Line, nested, print_lines, styled
+from nestag.cli.draw import StyledLine, nested, print_lines, styled
 from nestag.cli.output import Forms, show
 from nestag.cli.splits import Reading, SplitFile
 from nestag.cli.terminal import progress, tell
@@ -28,7 +28,7 @@ from nestag.evaluation.parallel import see_files, workers_for
 from nestag.evaluation.result import Evaluation, Shown
 from nestag.evaluation.significance import Comparison, compare
 from nestag.files import is_stream
-from nestag.tables import Form, Table, to_json
+from nestag.tables import Table, TableForm, to_json
 from nestag.validation import to_mapping
 from nestag.visible import visible
 
@@ -87,7 +87,7 @@ def evaluate(
     form = forms.chosen
     if table is TableName.COMPARISON and against is None:
         raise InputError("there is nothing to compare with; give another prediction with --against", "--table")
-    if worst and (form not in (Form.text, Form.json) or (table and form is Form.json)):
+    if worst and (form not in (TableForm.text, TableForm.json) or (table and form is TableForm.json)):
         raise InputError("sentences are shown in the terminal, or in --json with all tables; drop --worst", "--worst")
     golden, guessed = gold_format or format, pred_format or format
     files = ScoredFiles(
@@ -168,25 +168,25 @@ def pairs_of(gold: SplitFile, predicted: SplitFile, by: Match, reports: dict[str
     return progress(matched(*sides, by.value, (gold.path, predicted.path)), f"scoring {predicted.path}")
 
 
-def print_found(found: ScoredCorpus, form: Form, paper: bool, only: TableName | None) -> None:
+def print_found(found: ScoredCorpus, form: TableForm, paper: bool, only: TableName | None) -> None:
     """Print all tables or one of them, and in a terminal the worst sentences."""
     console = Console(highlight=False, width=None if sys.stdout.isatty() else WIDTH)
     chosen = tables_of(found, form, paper, console.width)
-    if form is Form.json and not only:
+    if form is TableForm.json and not only:
         typer.echo(to_object(found, chosen))
         return
     for place, table in enumerate([chosen[only]] if only else chosen.values()):
         typer.echo("\n" * (place > 0), nl=False)
-        typer.echo(f"# {table.title}\n" * (form is Form.csv and not only), nl=False)
+        typer.echo(f"# {table.title}\n" * (form is TableForm.csv and not only), nl=False)
         show(table, form)
-    if form is Form.text:
+    if form is TableForm.text:
         print_lines(console, drawn(found.evaluation.mistakes.worst, console.width))
 
 
-def tables_of(found: ScoredCorpus, form: Form, paper: bool, width: int) -> dict[str, Table]:
+def tables_of(found: ScoredCorpus, form: TableForm, paper: bool, width: int) -> dict[str, Table]:
     """All tables by name, as the form wants them."""
-    detail = Detail.NUMBERS if form in (Form.json, Form.csv) else Detail.FULL
-    if form is Form.text:
+    detail = Detail.NUMBERS if form in (TableForm.json, TableForm.csv) else Detail.FULL
+    if form is TableForm.text:
         chosen = tables_within(found.evaluation, paper, width)
     else:
         chosen = tables(found.evaluation, paper, detail)
@@ -205,7 +205,7 @@ def to_object(found: ScoredCorpus, chosen: Mapping[str, Table]) -> str:
     return js.dumps(record, ensure_ascii=False, indent=1)
 
 
-def drawn(sentences: Sequence[Shown], width: int) -> Iterator[Line]:
+def drawn(sentences: Sequence[Shown], width: int) -> Iterator[StyledLine]:
     """Sentences with their gold entities, then with the predicted ones, and what is wrong in words."""
     for place, shown in enumerate(sentences, 1):
         name, tokens = shown.id, shown.tokens

@@ -16,7 +16,7 @@ from nestag.cli.labels import EncodingOption, Keep, OnCrossing, Policy
 from nestag.cli.splits import From
 from nestag.cli.terminal import hush, progress, tell
 from nestag.cli.writers import writer_for
-from nestag.corpora.labelling import Tally
+from nestag.corpora.labelling import LabellingTally
 from nestag.corpora.registry import format_of
 from nestag.corpora.report import Report
 from nestag.corpora.splits import Split
@@ -52,7 +52,7 @@ class OnUnseen(StrEnum):
     allow = "allow"
 
 
-Folder = Annotated[str, typer.Argument(metavar="DIR", help="The folder to create.")]
+TargetFolder = Annotated[str, typer.Argument(metavar="DIR", help="The folder to create.")]
 TrainFile = Annotated[str, typer.Option(metavar="FILE", help="The corpus to train on; its labels are the vocabulary.")]
 DevFile = Annotated[str, typer.Option(metavar="FILE", help="The development corpus.")]
 TestFile = Annotated[str | None, typer.Option(metavar="FILE", help="The corpus to test on.")]
@@ -74,7 +74,7 @@ class Corpora:
 
 
 def machamp(
-    directory: Folder,
+    directory: TargetFolder,
     corpora: Corpora,
     by: EncodingOption = "rel",  # type: ignore[assignment]
     encoder: Annotated[str, typer.Option(metavar="NAME", help="The pretrained encoder.")] = MaChAmp.encoder,
@@ -89,7 +89,7 @@ def machamp(
 
 
 def conll(
-    directory: Folder,
+    directory: TargetFolder,
     corpora: Corpora,
     by: EncodingOption = "rel",  # type: ignore[assignment]
     labels: Annotated[
@@ -103,7 +103,7 @@ def conll(
 
 
 def hf(
-    directory: Folder,
+    directory: TargetFolder,
     corpora: Corpora,
     by: EncodingOption = "rel",  # type: ignore[assignment]
     crossing: Policy = OnCrossing.error,
@@ -138,7 +138,7 @@ def back(
     """Write a library's predictions as sentences with entities, repairing labels that describe no tree."""
     export = exports.read(directory)
     sentences = progress(format_of(corpus, format).read(corpus), "decoding")
-    tally, report = Tally(), Report()
+    tally, report = LabellingTally(), Report()
     found = recovered(export, sentences, predictions, tally, naming.value, unseen.value)
     writer_for(output, to)(found, output, report=report)
     tell(f"decoded {_counts(tally)} from {export.vocabulary.encoding}")
@@ -151,7 +151,7 @@ def back(
 
 def onnx(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="A model folder, or a name on the hub.")],
-    directory: Folder,
+    directory: TargetFolder,
     int8: Annotated[bool, typer.Option("--int8", help="Quantize the encoder's weights to 8 bits.")] = False,
     dev: Annotated[
         str | None, typer.Option(metavar="FILE", help="A gold corpus to score on (default: torch's predictions).")
@@ -192,5 +192,5 @@ def _export(target: Target, directory: str, sources: dict[Split, Source], by: En
     tell(f"wrote {directory}; its README.md has the commands to go on")
 
 
-def _counts(tally: Tally) -> str:
+def _counts(tally: LabellingTally) -> str:
     return f"{tally.sentences:,} sentences, {tally.tokens:,} tokens, {tally.entities:,} entities"

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from nestag.errors import InputError
-from nestag.tables import Form, Table, to_rich, write
+from nestag.tables import Table, TableForm, to_rich, write
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Markdown = Annotated[bool, typer.Option("--markdown", help="Print a Markdown table.")]
@@ -27,18 +27,23 @@ class Forms:
     csv: Csv = False
 
     @property
-    def chosen(self) -> Form:
+    def chosen(self) -> TableForm:
         """The one form asked for, else text."""
-        given = {Form.json: self.json, Form.markdown: self.markdown, Form.latex: self.latex, Form.csv: self.csv}
+        given = {
+            TableForm.json: self.json,
+            TableForm.markdown: self.markdown,
+            TableForm.latex: self.latex,
+            TableForm.csv: self.csv,
+        }
         chosen = [form for form, wanted in given.items() if wanted]
         if len(chosen) > 1:
             raise InputError(f"{' and '.join(f'--{form}' for form in chosen)}; ask for one of them", "command line")
-        return chosen[0] if chosen else Form.text
+        return chosen[0] if chosen else TableForm.text
 
 
-def show(table: Table, form: Form) -> None:
+def show(table: Table, form: TableForm) -> None:
     """Print a table; a terminal gets colours and its own width, a pipe plain text. Nothing is cut."""
-    if form is Form.text and sys.stdout.isatty():
+    if form is TableForm.text and sys.stdout.isatty():
         from rich.console import Console
 
         console = Console(highlight=False)

@@ -26,7 +26,7 @@ from nestag.model_folder import has_graph, local_folder
 if TYPE_CHECKING:
     from nestag.predictor import Predictor, ScoredEntity
 
-Tagged = tuple[Sentence, Sequence["ScoredEntity"]]
+PredictedSentence = tuple[Sentence, Sequence["ScoredEntity"]]
 
 
 def predict(
@@ -169,7 +169,7 @@ def draw(sentences: Iterable[Sentence]) -> None:
         print_lines(console, [*nested(sentence, console.width), []])
 
 
-def write_scored(tagged: Iterable[Tagged], output: str) -> None:
+def write_scored(tagged: Iterable[PredictedSentence], output: str) -> None:
     """A line of JSON for each sentence, with text and confidence of each entity and its characters if it has any."""
     with writing(output) as stream:
         for sentence, found in tagged:

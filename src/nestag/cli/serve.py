@@ -61,7 +61,7 @@ def serve(
             key: value for key, value in (("threshold", threshold), ("decoding", decoding)) if value is not None
         }
         recognizer = loaded(model, device, changes)
-        limit = limits.Limits(
+        limit = limits.ServerLimits(
             capacity.max_body,
             capacity.max_texts,
             capacity.max_characters,

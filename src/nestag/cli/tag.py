@@ -35,7 +35,7 @@ class Kinds(StrEnum):
     TEXT = "text"
 
 
-class Written(StrEnum):
+class OutputFormat(StrEnum):
     """What is written."""
 
     PARQUET = "parquet"
@@ -68,7 +68,7 @@ def tag(
     read_as: Annotated[
         Kinds | None, typer.Option("--from", help="What the files are, if their names do not say it.")
     ] = None,
-    write_as: Annotated[Written, typer.Option("--to", help="What is written.")] = Written.PARQUET,
+    write_as: Annotated[OutputFormat, typer.Option("--to", help="What is written.")] = OutputFormat.PARQUET,
     part_size: Annotated[
         float | None,
         typer.Option(min=0.000001, metavar="MIB", help="Text in a part, the unit of work; else what suits the device."),

@@ -25,7 +25,7 @@ FLOOR = 0.02
 """The least probability of an entity that is looked at."""
 
 
-class Wanted(StrEnum):
+class WantedFigure(StrEnum):
     """Figures that can be made as large as possible."""
 
     F1 = "f1"
@@ -35,7 +35,9 @@ def thresholds(
     *,
     model: Annotated[str, typer.Argument(metavar="MODEL", help="The folder of a model; it keeps the thresholds.")],
     dev: Annotated[str, typer.Argument(metavar="DEV", help="Sentences with their entities, not those of training.")],
-    wanted: Annotated[Wanted, typer.Option("--for", help="What should be as large as possible.")] = Wanted.F1,
+    wanted: Annotated[
+        WantedFigure, typer.Option("--for", help="What should be as large as possible.")
+    ] = WantedFigure.F1,
     precision: Annotated[
         float | None, typer.Option(min=0, max=1, help="Instead: the best recall with at least this precision.")
     ] = None,

@@ -20,7 +20,7 @@ from nestag.vocabulary import Vocabulary
 
 
 @dataclass
-class Tally:
+class LabellingTally:
     """What a run over a file met."""
 
     sentences: int = 0
@@ -49,7 +49,11 @@ def nesting(sentences: Iterable[Sentence], source: str, report: Report) -> Itera
 
 
 def labelled(
-    sentences: Iterable[Sentence], source: str, encoding: Encoding, tally: Tally, vocabulary: Vocabulary | None = None
+    sentences: Iterable[Sentence],
+    source: str,
+    encoding: Encoding,
+    tally: LabellingTally,
+    vocabulary: Vocabulary | None = None,
 ) -> Iterator[Labelled]:
     """Sentences as labels, in the order of a vocabulary if there is one; crossing entities are an InputError."""
     order = vocabulary.order if vocabulary else ()
@@ -64,7 +68,9 @@ def labelled(
         yield Labelled(sentence.tokens, found)
 
 
-def entities_of(found: Sequence[Label], encoding: Encoding, naming: Naming, tally: Tally) -> tuple[Entity, ...]:
+def entities_of(
+    found: Sequence[Label], encoding: Encoding, naming: Naming, tally: LabellingTally
+) -> tuple[Entity, ...]:
     """The entities of a sentence's labels, repaired where they are not legal."""
     repaired = repairs(found, encoding, naming)
     tally.repaired += repaired
@@ -78,17 +84,17 @@ def encode_file(
     output: str | Path,
     encoding: Encoding,
     vocabulary: Vocabulary | None = None,
-) -> Tally:
+) -> LabellingTally:
     """Write sentences as a label file; crossing entities are an InputError that names the sentence."""
-    tally = Tally()
+    tally = LabellingTally()
     with writing(output) as stream:
         labels.write(labelled(sentences, source, encoding, tally, vocabulary), encoding, stream)
     return tally
 
 
-def decode_file(source: str | Path, output: str | Path, encoding: Encoding, naming: Naming = "first") -> Tally:
+def decode_file(source: str | Path, output: str | Path, encoding: Encoding, naming: Naming = "first") -> LabellingTally:
     """Write a label file as sentences, repairing what is not legal."""
-    tally = Tally()
+    tally = LabellingTally()
 
     def sentences() -> Iterator[Sentence]:
         for tokens, found in labels.read(source, encoding):

@@ -38,7 +38,7 @@ class LabelBlock(NamedTuple):
     labels: list[Label]
 
 
-class Parts(NamedTuple):
+class LabelParsers(NamedTuple):
     """How the three parts of a label are read."""
 
     n: Callable[[str], N]
@@ -50,9 +50,9 @@ class Parts(NamedTuple):
         return Label(self.n(n), self.c(c), self.u(u))
 
 
-def parts(encoding: Encoding) -> Parts:
+def parts(encoding: Encoding) -> LabelParsers:
     """The parts as an encoding and the notation write them, each text read once."""
-    return Parts(cache(encoding.read_n), cache(read_name), cache(read_chain))
+    return LabelParsers(cache(encoding.read_n), cache(read_name), cache(read_chain))
 
 
 def read(path: str | Path, encoding: Encoding) -> Iterator[Labelled]:
@@ -87,7 +87,7 @@ def blocks(path: str | Path, parse: Callable[[str], tuple[str, Label]]) -> Itera
         yield block
 
 
-def columns(parts: Parts) -> Callable[[str], tuple[str, Label]]:
+def columns(parts: LabelParsers) -> Callable[[str], tuple[str, Label]]:
     """How a line of a label file is read."""
 
     def parse(line: str) -> tuple[str, Label]:

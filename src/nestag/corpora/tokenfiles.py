@@ -43,7 +43,7 @@ def _misread(marks: str) -> re.Pattern[str]:
     return re.compile(rf"[{re.escape(_BREAKS + marks)}]|\\(?=u[0-9a-f]{{4}})")
 
 
-class Held(NamedTuple):
+class HeldSentence(NamedTuple):
     """A sentence to write, and what to call it when it cannot be written."""
 
     place: str
@@ -52,7 +52,7 @@ class Held(NamedTuple):
 
 def holdable(
     sentences: Iterable[Sentence], path: str | Path, report: Report | None, ids: bool = False
-) -> Iterator[Held]:
+) -> Iterator[HeldSentence]:
     """The sentences that a format of tokens can hold; what it leaves out goes into the report."""
     report = Report() if report is None else report
     for number, sentence in enumerate(sentences, 1):
@@ -64,7 +64,7 @@ def holdable(
             continue
         if sentence.id is not None and not ids:
             report.add("sentence id left out", place, sentence.id)
-        yield Held(place, sentence)
+        yield HeldSentence(place, sentence)
 
 
 def put(text: str, stream: TextIO, place: str) -> None:

@@ -15,7 +15,7 @@ from nestag.corpora.fields import number_field, text_field
 from nestag.corpora.format import DEFAULT, Options, Reader, Writer, skipping
 from nestag.corpora.records import Record, read_records
 from nestag.corpora.report import Report
-from nestag.corpora.tokenfiles import Held, holdable, put
+from nestag.corpora.tokenfiles import HeldSentence, holdable, put
 from nestag.data import Entity, Sentence
 from nestag.errors import DataError, InputError
 from nestag.files import writing
@@ -93,8 +93,8 @@ def _parsed(record: Record, parse: Parse, path: str | Path, report: Report) -> l
     return found
 
 
-def _grouped(held: Iterable[Held], together: Together) -> Iterator[list[Held]]:
-    group: list[Held] = []
+def _grouped(held: Iterable[HeldSentence], together: Together) -> Iterator[list[HeldSentence]]:
+    group: list[HeldSentence] = []
     for one in held:
         if group and not together(group[-1].sentence, one.sentence):
             yield group

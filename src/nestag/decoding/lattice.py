@@ -77,7 +77,7 @@ class Grammar(Protocol):
         ...
 
 
-class Limits(NamedTuple):
+class PruningLimits(NamedTuple):
     """Which states are dropped."""
 
     least: Floats | float
@@ -102,7 +102,7 @@ class Layer(NamedTuple):
 class Lattice:
     """Runs forward over all stretches, then backward."""
 
-    def __init__(self, grammar: Grammar, stretches: Stretches, limits: Limits, semiring: Semiring) -> None:
+    def __init__(self, grammar: Grammar, stretches: Stretches, limits: PruningLimits, semiring: Semiring) -> None:
         self.nodes = OpenNodes()
         self.grammar, self.stretches, self.limits, self.semiring = grammar, stretches, limits, semiring
         self.total = np.full(len(stretches.first), semiring.zero)

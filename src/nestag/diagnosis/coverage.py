@@ -80,7 +80,7 @@ class Covered:
 def coverage(train: Callable[[], Iterable[Sentence]], others: Mapping[str, Iterable[Sentence]]) -> Covered:
     """The table; the training split is opened twice, the others are read once."""
     order = Vocabulary.learn((nested for nested, _ in map(nesting, train())), "abs").order
-    books = {way: [_Ledger(available()[name], way) for name in ENCODINGS] for way in (None, order)}
+    books = {way: [_CoverageLedger(available()[name], way) for name in ENCODINGS] for way in (None, order)}
     crossing: dict[str, int] = {}
     for name, sentences in {TRAIN: train(), **others}.items():
         crossing[name] = 0
@@ -98,7 +98,7 @@ def nesting(sentence: Sentence) -> tuple[Sentence, int]:
     return sentence.with_entities(entity for entity in sentence.annotated if entity not in aside), len(aside)
 
 
-def _see(sentence: Sentence, split: str, books: Mapping[Order, Iterable[_Ledger]]) -> None:
+def _see(sentence: Sentence, split: str, books: Mapping[Order, Iterable[_CoverageLedger]]) -> None:
     """Count a sentence in every ledger; their orders differ only where entities share a span."""
     one_order = count_same_span(sentence.entities) == 0
     labels: dict[str, Counter[Label]] = {}
@@ -111,7 +111,7 @@ def _see(sentence: Sentence, split: str, books: Mapping[Order, Iterable[_Ledger]
 
 
 @dataclass
-class _Tally:
+class _CoverageCounts:
     """What a ledger counts in one split."""
 
     sentences: int = 0
@@ -146,7 +146,7 @@ class _Parts:
         return Sizes(len(self.n - known.n), len(self.c - known.c), len(self.u - known.u))
 
 
-class _Ledger:
+class _CoverageLedger:
     """Counts for one encoding and one order of same-span types; the training split comes first."""
 
     def __init__(self, encoding: Encoding, order: Order) -> None:
@@ -154,12 +154,12 @@ class _Ledger:
         self.order = order
         self.seen = _Parts()
         self.needed = _Parts()
-        self.tallies: dict[str, _Tally] = {}
+        self.tallies: dict[str, _CoverageCounts] = {}
         self.best: dict[tuple[bool, Types], int] = {}
 
     def see(self, sentence: Sentence, labels: Counter[Label], split: str) -> None:
         """Count a sentence and its labels."""
-        tally = self.tallies.setdefault(split, _Tally())
+        tally = self.tallies.setdefault(split, _CoverageCounts())
         absolute = sum(count for label, count in labels.items() if isinstance(label.n, Absolute))
         tally.sentences += 1
         tally.labels += len(sentence)

@@ -50,7 +50,7 @@ CORRECT, PREDICTED, GOLD, FOUND = range(COLUMNS)
 NONE: Ints = np.zeros(0, dtype=np.int64)
 
 
-class _Side(NamedTuple):
+class _ChunkSide(NamedTuple):
     """The gold or the predicted entities of a chunk, and where they are counted."""
 
     spans: SpanArrays
@@ -104,8 +104,8 @@ class Judge:
         gold, predicted = (spans_of(one, starts, self._names) for one in listed)
         found, correct = gold.also_in(predicted), predicted.also_in(gold)
         sides = (
-            _Side(gold, found, groups[gold.sentence], GOLD, FOUND),
-            _Side(predicted, correct, groups[predicted.sentence], PREDICTED, CORRECT),
+            _ChunkSide(gold, found, groups[gold.sentence], GOLD, FOUND),
+            _ChunkSide(predicted, correct, groups[predicted.sentence], PREDICTED, CORRECT),
         )
         same = correct.copy()
         same[correct] = gold.depth[predicted.places_in(gold)[correct]] == predicted.depth[correct]
@@ -119,7 +119,7 @@ class Judge:
         for place in np.union1d(gold.sentence[~found], predicted.sentence[~correct]):
             self._ledger.see(chunk[place])
 
-    def _count(self, side: _Side, chunk: Sequence[Pair]) -> None:
+    def _count(self, side: _ChunkSide, chunk: Sequence[Pair]) -> None:
         """Count one side in every breakdown."""
         spans = side.spans
         lengths, length = np.unique(spans.length, return_inverse=True)
@@ -131,7 +131,7 @@ class Judge:
         if self._known is not None:
             self._add(side, "familiar", FAMILIAR, self._familiar(chunk, spans))
 
-    def _add(self, side: _Side, breakdown: str, members: Sequence[str | int], numbers: Ints) -> None:
+    def _add(self, side: _ChunkSide, breakdown: str, members: Sequence[str | int], numbers: Ints) -> None:
         """Count one side in a breakdown: all of it, and what is right of it."""
         right = side.right
         for tally in (self._tally, self._whole) if breakdown == "overall" else (self._tally,):

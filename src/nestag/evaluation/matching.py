@@ -39,7 +39,7 @@ class FileNames(NamedTuple):
     predicted: str
 
 
-class _Placed(NamedTuple):
+class _PlacedSentence(NamedTuple):
     """A sentence, the file it stands in (0 gold, 1 predicted) and its number there."""
 
     side: int
@@ -47,7 +47,7 @@ class _Placed(NamedTuple):
     sentence: Sentence
 
 
-_Row = tuple[int, tuple[Sentence | None, Sentence | None]]
+_PairedRow = tuple[int, tuple[Sentence | None, Sentence | None]]
 
 
 def matched(
@@ -66,7 +66,7 @@ def matched(
     nestag.errors.InputError: predicted: sentence 1: token 1 is 'c' and in gold 'b'; ...
     """
     called = FileNames(*names)
-    rows: Iterator[_Row] = enumerate(zip_longest(gold, predicted), 1)
+    rows: Iterator[_PairedRow] = enumerate(zip_longest(gold, predicted), 1)
     if by != "id":
         for row in rows:
             number, (right, guess) = row
@@ -76,16 +76,16 @@ def matched(
                 rows = chain([row], rows)
                 break
             if right.tokens != guess.tokens:
-                raise _different(_Placed(0, number, right), _Placed(1, number, guess), called)
+                raise _different(_PlacedSentence(0, number, right), _PlacedSentence(1, number, guess), called)
             yield Pair(right, guess)
         else:
             return
     yield from _by_id(rows, called)
 
 
-def _by_id(rows: Iterable[_Row], names: FileNames) -> Iterator[Pair]:
+def _by_id(rows: Iterable[_PairedRow], names: FileNames) -> Iterator[Pair]:
     """The pairs of equal names, in the order in which they become complete."""
-    held: tuple[dict[str, _Placed], dict[str, _Placed]] = ({}, {})
+    held: tuple[dict[str, _PlacedSentence], dict[str, _PlacedSentence]] = ({}, {})
     paired: set[str] = set()
     in_order = True  # whether matching by order would have gone well
     for number, (right, guess) in rows:
@@ -93,13 +93,13 @@ def _by_id(rows: Iterable[_Row], names: FileNames) -> Iterator[Pair]:
         for side, sentence in enumerate((right, guess)):
             if sentence is None:
                 continue
-            name = _name_of(_Placed(side, number, sentence), held, paired, names)
+            name = _name_of(_PlacedSentence(side, number, sentence), held, paired, names)
             other = held[1 - side].pop(name, None)
             if other is None:
-                held[side][name] = _Placed(side, number, sentence)
+                held[side][name] = _PlacedSentence(side, number, sentence)
                 continue
             paired.add(name)
-            both = sorted((other, _Placed(side, number, sentence)))
+            both = sorted((other, _PlacedSentence(side, number, sentence)))
             if both[0].sentence.tokens != both[1].sentence.tokens:
                 raise _different(both[0], both[1], names)
             yield Pair(both[0].sentence, both[1].sentence)
@@ -108,7 +108,10 @@ def _by_id(rows: Iterable[_Row], names: FileNames) -> Iterator[Pair]:
 
 
 def _name_of(
-    placed: _Placed, held: tuple[dict[str, _Placed], dict[str, _Placed]], paired: set[str], names: FileNames
+    placed: _PlacedSentence,
+    held: tuple[dict[str, _PlacedSentence], dict[str, _PlacedSentence]],
+    paired: set[str],
+    names: FileNames,
 ) -> str:
     """The name by which a sentence is matched, or an InputError if it has none or one that was there before."""
     name = placed.sentence.id
@@ -125,7 +128,7 @@ def _name_of(
     return name
 
 
-def _longer(row: _Row, names: FileNames) -> InputError:
+def _longer(row: _PairedRow, names: FileNames) -> InputError:
     """One file goes on where the other has ended."""
     number, (right, guess) = row
     side = int(right is None)
@@ -134,11 +137,11 @@ def _longer(row: _Row, names: FileNames) -> InputError:
     ends = f"ends after sentence {number - 1:,}" if number > 1 else "holds no sentences"
     return InputError(
         f"it is left over, for {names[1 - side]} {ends}; give both the same sentences",
-        _place(_Placed(side, number, left), names),
+        _place(_PlacedSentence(side, number, left), names),
     )
 
 
-def _different(right: _Placed, guess: _Placed, names: FileNames) -> InputError:
+def _different(right: _PlacedSentence, guess: _PlacedSentence, names: FileNames) -> InputError:
     """The error for matched sentences with different words."""
     ours, theirs = guess.sentence.tokens, right.sentence.tokens
     at = next((i for i, (one, two) in enumerate(zip(ours, theirs, strict=False)) if one != two), None)
@@ -153,7 +156,7 @@ def _different(right: _Placed, guess: _Placed, names: FileNames) -> InputError:
     )
 
 
-def _alone(left: list[_Placed], in_order: bool, names: FileNames) -> InputError:
+def _alone(left: list[_PlacedSentence], in_order: bool, names: FileNames) -> InputError:
     """Names that only one file has; the first of them is shown."""
     first = min(left, key=lambda placed: (placed.number, placed.side))
     others = {1: "", 2: " (nor has another)"}.get(len(left), f" (nor have {len(left) - 1:,} others)")
@@ -164,7 +167,7 @@ def _alone(left: list[_Placed], in_order: bool, names: FileNames) -> InputError:
     )
 
 
-def _place(placed: _Placed, names: FileNames) -> str:
+def _place(placed: _PlacedSentence, names: FileNames) -> str:
     """Where a sentence stands, for a message."""
     name = placed.sentence.id
     shown = "" if name is None else f" ({_short(name)})"

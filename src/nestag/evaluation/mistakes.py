@@ -115,7 +115,7 @@ def mistakes_of(gold: Collection[Entity], predicted: Collection[Entity]) -> list
     right, guessed = set(gold), set(predicted)
     unfound: list[Entity] = sorted(right - guessed, key=outermost_first)
     wrong: list[Entity] = sorted(guessed - right, key=outermost_first)
-    partner: dict[int, _Candidate] = {}
+    partner: dict[int, _PossiblePartners] = {}
     taken: set[int] = set()
     for candidate in sorted(_candidates(unfound, wrong)) if unfound and wrong else ():
         if candidate.gold not in partner and candidate.predicted not in taken:
@@ -130,7 +130,7 @@ def mistakes_of(gold: Collection[Entity], predicted: Collection[Entity]) -> list
     return found + [Mistake(KINDS[SPURIOUS], None, entity) for i, entity in enumerate(wrong) if i not in taken]
 
 
-class _Candidate(NamedTuple):
+class _PossiblePartners(NamedTuple):
     """Entities that could be partners, by their places; the best sort first."""
 
     kind: int
@@ -139,7 +139,7 @@ class _Candidate(NamedTuple):
     predicted: int
 
 
-def _candidates(unfound: Sequence[Entity], wrong: Sequence[Entity]) -> Iterator[_Candidate]:
+def _candidates(unfound: Sequence[Entity], wrong: Sequence[Entity]) -> Iterator[_PossiblePartners]:
     """All that share tokens: visited by their starts, each meets those of the other side that have not ended."""
     sides = unfound, wrong
     opened: list[list[int]] = [[], []]
@@ -151,9 +151,9 @@ def _candidates(unfound: Sequence[Entity], wrong: Sequence[Entity]) -> Iterator[
         opened[own].append(place)
 
 
-def _candidate(unfound: Sequence[Entity], wrong: Sequence[Entity], gold: int, predicted: int) -> _Candidate:
+def _candidate(unfound: Sequence[Entity], wrong: Sequence[Entity], gold: int, predicted: int) -> _PossiblePartners:
     one, two = unfound[gold], wrong[predicted]
     shared = min(one.end, two.end) - max(one.start, two.start)
     union = max(one.end, two.end) - min(one.start, two.start)
     kind = TYPE if shared == union else BOUNDARY if one.type == two.type else BOTH
-    return _Candidate(kind, -shared / union, gold, predicted)
+    return _PossiblePartners(kind, -shared / union, gold, predicted)

@@ -21,7 +21,7 @@ from nestag.corpora.report import Report
 from nestag.errors import InputError, NestagError
 from nestag.evaluation.judge import Judge
 from nestag.evaluation.matching import Pair, matched
-from nestag.files import Part, is_stream
+from nestag.files import FileShare, is_stream
 
 LARGE = 2**25
 """Bytes of both files from which on it is worth while to start processes."""
@@ -37,10 +37,10 @@ class JudgeTask(NamedTuple):
     gold: str
     predicted: str
     any_ids: bool  # whether sentences are partners whatever their ids
-    part: Part
+    part: FileShare
 
 
-class Seen(NamedTuple):
+class JudgedFiles(NamedTuple):
     """A judge that has seen two files, and what their readers had to change."""
 
     judge: Judge
@@ -61,9 +61,9 @@ def workers_for(*paths: str) -> int:
     return min(cores, MOST)
 
 
-def see_files(judge: Judge, gold: str, predicted: str, workers: int, any_ids: bool = False) -> Seen | None:
+def see_files(judge: Judge, gold: str, predicted: str, workers: int, any_ids: bool = False) -> JudgedFiles | None:
     """Judge two files in several processes and merge the counts; None if that cannot be done."""
-    tasks = [JudgeTask(judge, gold, predicted, any_ids, Part(block, workers)) for block in range(workers)]
+    tasks = [JudgeTask(judge, gold, predicted, any_ids, FileShare(block, workers)) for block in range(workers)]
     first, *others = _done(tasks)
     for other in others:
         if first is None or other is None:
@@ -74,7 +74,7 @@ def see_files(judge: Judge, gold: str, predicted: str, workers: int, any_ids: bo
     return first
 
 
-def _done(tasks: Sequence[JudgeTask]) -> list[Seen | None]:
+def _done(tasks: Sequence[JudgeTask]) -> list[JudgedFiles | None]:
     """The result of each task; None for all if one process cannot be started, or dies."""
     try:
         with ProcessPoolExecutor(len(tasks), get_context("spawn"), initializer=_end_with_parent) as pool:
@@ -95,10 +95,10 @@ def _exit_after_parent() -> None:
     os._exit(1)
 
 
-def see_part(task: JudgeTask) -> Seen | None:
+def see_part(task: JudgeTask) -> JudgedFiles | None:
     """What is seen of one part; None if the files do not match there, line by line."""
     judge, gold, predicted, any_ids, part = task
-    seen = Seen(judge, Report(), Report())
+    seen = JudgedFiles(judge, Report(), Report())
     files = jsonl.read_part(gold, part, seen.gold), jsonl.read_part(predicted, part, seen.predicted)
     pairs = matched(*files, "order")
     try:

@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import ClassVar, Literal, TextIO
 
-from nestag.corpora.labels import LabelBlock, Labelled, Parts, blocks
+from nestag.corpora.labels import LabelBlock, Labelled, LabelParsers, blocks
 from nestag.corpora.splits import Split
 from nestag.encodings import Encoding, encoding
 from nestag.encodings.base import Label
@@ -47,7 +47,7 @@ class Conll(Target):
             )
             stream.write("\n")
 
-    def read(self, path: str | Path, parts: Parts, vocabulary: Vocabulary) -> Iterator[LabelBlock]:
+    def read(self, path: str | Path, parts: LabelParsers, vocabulary: Vocabulary) -> Iterator[LabelBlock]:
         """Tokens from the first column, labels from the last one or three."""
         return blocks(path, last_columns(parts, 1 if self.labels == "joint" else len(Label._fields)))
 
@@ -70,7 +70,7 @@ def separate_writer(by: Encoding) -> Callable[[Label], str]:
     return write
 
 
-def last_columns(parts: Parts, count: int) -> Callable[[str], tuple[str, Label]]:
+def last_columns(parts: LabelParsers, count: int) -> Callable[[str], tuple[str, Label]]:
     """How a line is read whose last columns are the label."""
 
     def parse(line: str) -> tuple[str, Label]:

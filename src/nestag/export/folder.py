@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from nestag.corpora.labelling import Tally, labelled, nesting, place_of, read_vocabulary
+from nestag.corpora.labelling import LabellingTally, labelled, nesting, place_of, read_vocabulary
 from nestag.corpora.labels import Labelled
 from nestag.corpora.registry import format_of
 from nestag.corpora.report import Report
@@ -55,7 +55,7 @@ class ExportOutcome(NamedTuple):
     """What was exported."""
 
     vocabulary: Vocabulary
-    tallies: dict[Split, Tally]
+    tallies: dict[Split, LabellingTally]
     report: Report
 
 
@@ -69,13 +69,13 @@ class Export(NamedTuple):
 def write(target: Target, sources: dict[Split, Source], by: Encoding, folder: str | Path) -> ExportOutcome:
     """Export a corpus; the folder appears whole or not at all."""
     report = Report()
-    tallies: dict[Split, Tally] = {}
+    tallies: dict[Split, LabellingTally] = {}
     with writing_folder(folder) as part:
         train = sources["train"]
         vocabulary = learn(train, by)
         target = target.learned(vocabulary, train.sentences(Report()))
         for split, source in sources.items():
-            tallies[split] = Tally()
+            tallies[split] = LabellingTally()
             (part / target.files[split]).parent.mkdir(exist_ok=True)
             with writing(part / target.files[split]) as stream:
                 target.write(_labelled(source, vocabulary, tallies[split], report), vocabulary, stream)
@@ -123,7 +123,7 @@ def learn(source: Source, by: Encoding) -> Vocabulary:
     return vocabulary
 
 
-def _labelled(source: Source, vocabulary: Vocabulary, tally: Tally, report: Report) -> Iterator[Labelled]:
+def _labelled(source: Source, vocabulary: Vocabulary, tally: LabellingTally, report: Report) -> Iterator[Labelled]:
     """The sentences of a split as labels; what the vocabulary lacks goes into the report."""
     by = encoding(vocabulary.encoding)
     told = 0

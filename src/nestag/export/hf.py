@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Self, TextIO, TypeVar
 
-from nestag.corpora.labels import LabelBlock, Labelled, Parts
+from nestag.corpora.labels import LabelBlock, Labelled, LabelParsers
 from nestag.corpora.splits import Split
 from nestag.data import Sentence
 from nestag.encodings import encoding
@@ -62,7 +62,7 @@ class HuggingFace(Target):
             record[TAGS] = [numbers.get(text(label), UNSEEN) for label in labels]
             stream.write(json.dumps(record, ensure_ascii=False) + "\n")
 
-    def read(self, path: str | Path, parts: Parts, vocabulary: Vocabulary) -> Iterator[LabelBlock]:
+    def read(self, path: str | Path, parts: LabelParsers, vocabulary: Vocabulary) -> Iterator[LabelBlock]:
         """An object a line, with numbers or texts."""
         heads: list[Callable[[object], Any]] = [
             _reader("n", parts.n, vocabulary.n),

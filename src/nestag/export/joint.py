@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable
 from functools import cache
 
-from nestag.corpora.labels import Parts
+from nestag.corpora.labels import LabelParsers
 from nestag.encodings.base import Encoding, Label
 from nestag.encodings.notation import write_chain, write_field, write_name
 from nestag.errors import LabelError
@@ -38,7 +38,7 @@ def joint_writer(encoding: Encoding) -> Callable[[Label], str]:
     return write
 
 
-def read_joint(text: str, parts: Parts) -> Label:
+def read_joint(text: str, parts: LabelParsers) -> Label:
     """The inverse; a LabelError says what is not well formed."""
     found = text.split(SEPARATOR)
     if len(found) != len(Label._fields):

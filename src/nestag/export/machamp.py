@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, TextIO
 
-from nestag.corpora.labels import LabelBlock, Labelled, Parts, blocks, columns
+from nestag.corpora.labels import LabelBlock, Labelled, LabelParsers, blocks, columns
 from nestag.corpora.labels import write as write_labels
 from nestag.corpora.splits import Split
 from nestag.encodings import encoding
@@ -43,7 +43,7 @@ class MaChAmp(Target):
         """An ordinary label file."""
         write_labels(sentences, encoding(vocabulary.encoding), stream)
 
-    def read(self, path: str | Path, parts: Parts, vocabulary: Vocabulary) -> Iterator[LabelBlock]:
+    def read(self, path: str | Path, parts: LabelParsers, vocabulary: Vocabulary) -> Iterator[LabelBlock]:
         """A label file again, with predicted labels."""
         return blocks(path, columns(parts))
 

@@ -11,8 +11,8 @@ from functools import cache
 from pathlib import Path
 from typing import Literal, TypeVar
 
-from nestag.corpora.labelling import Tally, entities_of
-from nestag.corpora.labels import LabelBlock, Parts, parts
+from nestag.corpora.labelling import LabellingTally, entities_of
+from nestag.corpora.labels import LabelBlock, LabelParsers, parts
 from nestag.data import Sentence
 from nestag.encodings import encoding
 from nestag.encodings.base import Naming
@@ -30,7 +30,7 @@ def recovered(
     export: Export,
     corpus: Iterable[Sentence],
     predictions: str | Path,
-    tally: Tally,
+    tally: LabellingTally,
     naming: Naming = "first",
     unseen: Unseen = "refuse",
 ) -> Iterator[Sentence]:
@@ -72,9 +72,9 @@ def aligned(block: LabelBlock | None, sentence: Sentence, number: int, source: s
     return block
 
 
-def known_parts(parts: Parts, vocabulary: Vocabulary) -> Parts:
+def known_parts(parts: LabelParsers, vocabulary: Vocabulary) -> LabelParsers:
     """The same parts, with an error for those that the vocabulary lacks."""
-    return Parts(
+    return LabelParsers(
         _among(parts.n, vocabulary.n, "n"), _among(parts.c, vocabulary.c, "c"), _among(parts.u, vocabulary.u, "u")
     )
 

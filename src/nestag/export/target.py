@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, NamedTuple, Self, TextIO
 
-from nestag.corpora.labels import LabelBlock, Labelled, Parts
+from nestag.corpora.labels import LabelBlock, Labelled, LabelParsers
 from nestag.corpora.splits import Split
 from nestag.data import Sentence
 from nestag.vocabulary import Vocabulary
@@ -56,5 +56,5 @@ class Target(ABC):
         """The other files of the folder by name: settings, and a README.md with the commands."""
 
     @abstractmethod
-    def read(self, path: str | Path, parts: Parts, vocabulary: Vocabulary) -> Iterator[LabelBlock]:
+    def read(self, path: str | Path, parts: LabelParsers, vocabulary: Vocabulary) -> Iterator[LabelBlock]:
         """The labels in the library's predictions; an InputError names the line that holds none."""

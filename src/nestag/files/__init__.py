@@ -13,15 +13,15 @@ from nestag.files.folders import (
     writing_together,
 )
 from nestag.files.paths import PIPE, is_stream
-from nestag.files.sources import LONGEST_LINE, WHOLE, Line, Part, peek, read_blocks, read_lines, read_text, reading
+from nestag.files.sources import LONGEST_LINE, WHOLE, FileShare, Line, peek, read_blocks, read_lines, read_text, reading
 from nestag.files.targets import writing, writing_bytes
 
 __all__ = [
     "LONGEST_LINE",
     "PIPE",
     "WHOLE",
+    "FileShare",
     "Line",
-    "Part",
     "finish_moves",
     "is_leftover",
     "is_stream",

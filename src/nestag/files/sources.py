@@ -31,14 +31,14 @@ BYTES_AT_ONCE = 2**20
 _peeked: dict[tuple[str, object], BinaryIO] = {}  # streams that have been looked at and not read yet
 
 
-class Part(NamedTuple):
+class FileShare(NamedTuple):
     """Some of a file's blocks of lines: every `of`-th, beginning with this one."""
 
     block: int
     of: int
 
 
-WHOLE = Part(0, 1)
+WHOLE = FileShare(0, 1)
 
 
 class Line(NamedTuple):
@@ -48,7 +48,7 @@ class Line(NamedTuple):
     text: str
 
 
-def read_lines(path: str | Path, part: Part = WHOLE) -> Iterator[Line]:
+def read_lines(path: str | Path, part: FileShare = WHOLE) -> Iterator[Line]:
     """The lines of a file, ended by LF or CRLF and by nothing else; a byte order mark is left out."""
     source = str(path)
     number = 0

@@ -45,7 +45,7 @@ class Box(NamedTuple):
 
 
 @dataclass
-class _Written:
+class _TextSoFar:
     """What has been written of a text."""
 
     parts: list[str]
@@ -92,11 +92,11 @@ def _checked(text: str, marks: Iterable[Mark]) -> list[Mark]:
     return found
 
 
-def _walked(text: str, marks: list[Mark], colours: Mapping[str, int]) -> _Written:
+def _walked(text: str, marks: list[Mark], colours: Mapping[str, int]) -> _TextSoFar:
     """One walk over the text, from border to border."""
     borders = sorted({0, len(text), *(place for mark in marks for place in mark[:2])})
     waiting = marks[::-1]
-    written = _Written([], [], [0])
+    written = _TextSoFar([], [], [0])
     for here, end in zip(borders, [*borders[1:], len(text)], strict=True):
         for mark in _close(written, here, colours):
             _open(written, mark, goes_on=True)
@@ -106,13 +106,13 @@ def _walked(text: str, marks: list[Mark], colours: Mapping[str, int]) -> _Writte
     return written
 
 
-def _open(written: _Written, mark: Mark, goes_on: bool) -> None:
+def _open(written: _TextSoFar, mark: Mark, goes_on: bool) -> None:
     written.open.append(Box(mark, len(written.parts), goes_on))
     written.heights.append(0)
     written.parts.append("")
 
 
-def _close(written: _Written, place: int, colours: Mapping[str, int]) -> list[Mark]:
+def _close(written: _TextSoFar, place: int, colours: Mapping[str, int]) -> list[Mark]:
     """End the boxes that end here, and those inside them; the marks of the latter go on and are returned."""
     ending = [number for number, box in enumerate(written.open) if box.mark.end == place]
     cut: list[Mark] = []

@@ -15,10 +15,10 @@ from typing import Any
 from nestag.errors import InputError
 from nestag.files.packed import SUFFIX
 from nestag.files.sources import explained_reading
-from nestag.scale.job import Kind
+from nestag.scale.job import InputKind
 from nestag.scale.storage import filesystem, local_path, stored
 
-KINDS: dict[str, Kind] = {
+KINDS: dict[str, InputKind] = {
     ".parquet": "parquet", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl", ".txt": "text", ".text": "text",
 }  # fmt: skip
 READERS = 16
@@ -41,12 +41,12 @@ class InputFile:
 class Inputs:
     """The files of rows, by name, and what they all are."""
 
-    kind: Kind
+    kind: InputKind
     files: tuple[InputFile, ...]
     left: int  # files of other kinds that were found too
 
 
-def kind_of(name: str) -> Kind | None:
+def kind_of(name: str) -> InputKind | None:
     """What a file is by its name.
 
     >>> kind_of("news/2024.jsonl.gz"), kind_of("a.csv")
@@ -55,7 +55,7 @@ def kind_of(name: str) -> Kind | None:
     return KINDS.get(PurePosixPath(name.lower().removesuffix(SUFFIX)).suffix)
 
 
-def find_inputs(address: str, kind: Kind | None = None) -> Inputs:
+def find_inputs(address: str, kind: InputKind | None = None) -> Inputs:
     """The files of rows at an address, all of one kind; those of a kind that is named may have any name."""
     found = _listed(address)
     kinds = Counter(kind_of(file.name) for file in found)
@@ -66,7 +66,7 @@ def find_inputs(address: str, kind: Kind | None = None) -> Inputs:
     if kind is None and len(kinds) > 1:
         raise InputError(f"there are files of {' and '.join(sorted(map(str, kinds)))}; choose one kind with --from or"
                          " a glob", address)  # fmt: skip
-    chosen: Kind = kind or next(iter(kinds))  # type: ignore[assignment]
+    chosen: InputKind = kind or next(iter(kinds))  # type: ignore[assignment]
     if kind and not kinds:  # names that say nothing
         return Inputs(kind, tuple(found), 0)
     files = tuple(file for file in found if kind_of(file.name) == chosen)

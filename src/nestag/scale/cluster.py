@@ -20,7 +20,7 @@ import nestag
 from nestag.errors import InputError
 from nestag.scale.job import Device, Job
 from nestag.scale.model import Packed
-from nestag.scale.outcome import Outcome, as_json, outcome_from, part_from
+from nestag.scale.outcome import PartOutcome, as_json, outcome_from, part_from
 from nestag.scale.plan import Part
 from nestag.scale.storage import Folder, library
 from nestag.scale.worker import PartTagger
@@ -61,13 +61,13 @@ class Connection:
         there = int(self.ray.cluster_resources().get("GPU" if job.device == "cuda" else "CPU", 1))
         return max(1, min(self.cluster.workers or there, parts))
 
-    def run(self, parts: Sequence[Part], job: Job, model: Packed, out: Folder) -> Iterator[Outcome]:
+    def run(self, parts: Sequence[Part], job: Job, model: Packed, out: Folder) -> Iterator[PartOutcome]:
         """What becomes of each part, as it is known."""
         data = library("ray.data")
         _keep_quiet(data)
         workers = self.workers(job, len(parts))
         gpus = self.ray.cluster_resources().get("GPU", 0) if job.device == "cuda" else 0
-        ledger = self.ray.remote(num_cpus=0, max_restarts=-1)(_Ledger).remote()
+        ledger = self.ray.remote(num_cpus=0, max_restarts=-1)(_AttemptLedger).remote()
         rows = data.from_items([{"part": as_json(part)} for part in parts], override_num_blocks=len(parts))
         outcomes = rows.map(
             _Worker,
@@ -116,7 +116,7 @@ def _keep_quiet(data: Any) -> None:
     logging.getLogger("ray.data").setLevel(logging.ERROR)
 
 
-class _Ledger:
+class _AttemptLedger:
     """How often each part was begun; it lives in a process of its own, which survives the workers."""
 
     def __init__(self) -> None:
@@ -140,6 +140,6 @@ class _Worker:
     def __call__(self, row: dict[str, Any]) -> dict[str, Any]:
         part = part_from(row["part"])
         if self.ray.get(self.ledger.begin.remote(part.name)) > MOST_DEATHS:
-            lost = Outcome(part.name, error=f"its worker died {MOST_DEATHS} times; is there enough memory?")
+            lost = PartOutcome(part.name, error=f"its worker died {MOST_DEATHS} times; is there enough memory?")
             return {"outcome": as_json(lost)}
         return {"outcome": as_json(self.tagger(part))}

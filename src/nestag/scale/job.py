@@ -9,10 +9,10 @@ from nestag.corpora.format import Options, TokenizerName
 from nestag.errors import InputError
 from nestag.validation import setting
 
-Kind = Literal["parquet", "jsonl", "text"]
+InputKind = Literal["parquet", "jsonl", "text"]
 """What files of rows are read."""
 
-Form = Literal["parquet", "jsonl"]
+OutputForm = Literal["parquet", "jsonl"]
 """What is written."""
 
 Device = Literal["", "cpu", "cuda"]
@@ -32,8 +32,8 @@ class Job:
     text: str = setting("text", help="the column with text; lines of text files have no name")
     tokens: str = setting("", help="the column with lists of words, instead of text")
     keep: tuple[str, ...] = setting((), help="columns that are copied to the output")
-    kind: Kind | None = setting(None, help="what the files are, where their names do not say it")
-    form: Form = setting("parquet", help="what is written")
+    kind: InputKind | None = setting(None, help="what the files are, where their names do not say it")
+    form: OutputForm = setting("parquet", help="what is written")
     tokenizer: TokenizerName | None = setting(None, help="how text becomes words, if not as the model was trained")
     language: str | None = setting(None, help="of the text, as spaCy calls it, if not the model's")
     part_bytes: int = setting(0, minimum=0, help="bytes of text in a part; 0 for what suits the device")

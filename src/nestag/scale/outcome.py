@@ -32,7 +32,7 @@ class Done:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class PartOutcome:
     """What a worker says about a part."""
 
     name: str
@@ -49,9 +49,9 @@ def as_json(value: Any) -> str:
     return json.dumps(to_mapping(value), ensure_ascii=False, sort_keys=True)
 
 
-def outcome_from(text: str) -> Outcome:
+def outcome_from(text: str) -> PartOutcome:
     """The inverse of `as_json` for outcomes."""
-    return from_mapping(Outcome, json.loads(text), "outcome")
+    return from_mapping(PartOutcome, json.loads(text), "outcome")
 
 
 def part_from(text: str) -> Part:

@@ -16,8 +16,8 @@ from itertools import chain
 from typing import IO, TYPE_CHECKING, Any, Protocol
 
 from nestag.predictor import TextEntity
-from nestag.scale.job import ENTITIES, FILE, POSITION, Form
-from nestag.scale.rows import Batch
+from nestag.scale.job import ENTITIES, FILE, POSITION, OutputForm
+from nestag.scale.rows import RowBatch
 from nestag.scale.storage import library
 
 if TYPE_CHECKING:
@@ -29,13 +29,13 @@ ROW_GROUP = 16_000
 DECIMALS = 4
 """Of confidences."""
 
-Found = Sequence[Sequence[TextEntity]]
+RowEntities = Sequence[Sequence[TextEntity]]
 
 
-class Writer(Protocol):
+class PartWriter(Protocol):
     """What writes the rows of one part."""
 
-    def write(self, batch: Batch, found: Found) -> None:
+    def write(self, batch: RowBatch, found: RowEntities) -> None:
         """Write rows and the entities found in them."""
         ...
 
@@ -44,7 +44,7 @@ class Writer(Protocol):
         ...
 
 
-def writer_for(form: Form, stream: IO[bytes], file: str) -> Writer:
+def writer_for(form: OutputForm, stream: IO[bytes], file: str) -> PartWriter:
     """What writes one part in a form."""
     return (ParquetWriter if form == "parquet" else LinesWriter)(stream, file)
 
@@ -68,7 +68,7 @@ class ParquetWriter:
         self.rows = 0
         self.writer: Any = None
 
-    def write(self, batch: Batch, found: Found) -> None:
+    def write(self, batch: RowBatch, found: RowEntities) -> None:
         """Write rows and the entities found in them."""
         pa = library("pyarrow")
         names, columns = batch.kept.schema.names, batch.kept.columns
@@ -96,7 +96,7 @@ class ParquetWriter:
         self.waiting, self.rows = [], 0
 
 
-def _entities(found: Found) -> Any:
+def _entities(found: RowEntities) -> Any:
     """The column of entities."""
     pa = library("pyarrow")
     offsets = [0]
@@ -115,7 +115,7 @@ class LinesWriter:
     def __init__(self, stream: IO[bytes], file: str) -> None:
         self.stream, self.file = stream, file
 
-    def write(self, batch: Batch, found: Found) -> None:
+    def write(self, batch: RowBatch, found: RowEntities) -> None:
         """Write rows and the entities found in them."""
         kept = batch.kept.to_pylist() if batch.kept.num_columns else [{}] * len(batch.positions)
         for position, others, entities in zip(batch.positions, kept, found, strict=True):

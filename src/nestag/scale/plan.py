@@ -18,7 +18,7 @@ from nestag.errors import InputError
 from nestag.files.packed import is_packed
 from nestag.files.sources import explained_reading
 from nestag.scale.addresses import InputFile, Inputs
-from nestag.scale.job import Job, Kind
+from nestag.scale.job import InputKind, Job
 from nestag.scale.storage import library, opened
 
 READERS = 16
@@ -30,7 +30,7 @@ class Part:
     """A piece of an input file that becomes one output file."""
 
     name: str  # of the output, without its ending
-    kind: Kind
+    kind: InputKind
     file: InputFile
     first: int  # row group or byte
     last: int  # its end
@@ -45,7 +45,7 @@ class Failure(NamedTuple):
     error: str
 
 
-class Plan(NamedTuple):
+class PartPlan(NamedTuple):
     """The parts, and the files of which there are none because they cannot be read."""
 
     parts: tuple[Part, ...]
@@ -53,10 +53,10 @@ class Plan(NamedTuple):
     schema: tuple[str, ...]  # the types of the columns of Parquet files that are read or kept
 
 
-def plan_parts(inputs: Inputs, job: Job) -> Plan:
+def plan_parts(inputs: Inputs, job: Job) -> PartPlan:
     """The parts of all files, by file and place."""
     if inputs.kind != "parquet":
-        return Plan(tuple(part for file in inputs.files for part in _line_parts(file, inputs.kind, job)), (), ())
+        return PartPlan(tuple(part for file in inputs.files for part in _line_parts(file, inputs.kind, job)), (), ())
     with ThreadPoolExecutor(READERS) as pool:
         read = list(pool.map(lambda file: _footer(file, job), inputs.files))
     schema = next((footer.types for footer in read if isinstance(footer, _Footer)), ())
@@ -67,7 +67,7 @@ def plan_parts(inputs: Inputs, job: Job) -> Plan:
             parts += _row_group_parts(file, footer, job)
         else:
             failures.append(Failure(file.name, _other(footer, schema, job) if isinstance(footer, _Footer) else footer))
-    return Plan(tuple(parts), tuple(failures), schema)
+    return PartPlan(tuple(parts), tuple(failures), schema)
 
 
 def output_name(file: str, number: int) -> str:
@@ -80,7 +80,7 @@ def output_name(file: str, number: int) -> str:
     return f"{readable}-{hashlib.sha256(file.encode()).hexdigest()[:8]}-{number:05}"
 
 
-def _line_parts(file: InputFile, kind: Kind, job: Job) -> Iterator[Part]:
+def _line_parts(file: InputFile, kind: InputKind, job: Job) -> Iterator[Part]:
     step = max(1, file.size if is_packed(file.name) else job.part_bytes)
     for number, first in enumerate(range(0, max(1, file.size), step)):
         last = min(first + step, file.size)

@@ -44,7 +44,7 @@ class BadRow(NamedTuple):
 
 
 @dataclass
-class Batch:
+class RowBatch:
     """Some rows of a part."""
 
     positions: list[int] = field(default_factory=list)
@@ -53,7 +53,7 @@ class Batch:
     bad: list[BadRow] = field(default_factory=list)
 
 
-def read_part(part: Part, job: Job) -> Iterator[Batch]:
+def read_part(part: Part, job: Job) -> Iterator[RowBatch]:
     """The rows of a part in batches; every reader of a part gets the same ones."""
     address = part.file.address
     try:
@@ -66,7 +66,7 @@ def read_part(part: Part, job: Job) -> Iterator[Batch]:
         raise BadFileError(error.message, part.file.name) from None
 
 
-def _table_batches(stream: BinaryIO, part: Part, job: Job) -> Iterator[Batch]:
+def _table_batches(stream: BinaryIO, part: Part, job: Job) -> Iterator[RowBatch]:
     pa, pq = library("pyarrow"), library("pyarrow.parquet")
     at = part.position
     try:
@@ -82,8 +82,8 @@ def _table_batches(stream: BinaryIO, part: Part, job: Job) -> Iterator[Batch]:
         raise InputError(f"cannot be read as Parquet ({error}); write it again", part.file.address) from None
 
 
-def _table_batch(table: Any, at: int, job: Job) -> Batch:
-    batch = Batch()
+def _table_batch(table: Any, at: int, job: Job) -> RowBatch:
+    batch = RowBatch()
     good: list[int] = []
     for row, raw in enumerate(_cells(table.column(job.column), job)):
         try:
@@ -110,9 +110,9 @@ def _cells(column: Any, job: Job) -> list[Any]:
         )
 
 
-def _line_batches(stream: BinaryIO, part: Part, job: Job) -> Iterator[Batch]:
+def _line_batches(stream: BinaryIO, part: Part, job: Job) -> Iterator[RowBatch]:
     parse: Callable[[bytes, Job], _Parsed | None] = _from_json if part.kind == "jsonl" else _from_text
-    batch, kept = Batch(), list[tuple[str | None, ...]]()
+    batch, kept = RowBatch(), list[tuple[str | None, ...]]()
     for position, raw in _lines(stream, part, LONGEST_LINE if part.kind == "jsonl" else MOST_BYTES + 2):
         try:
             parsed = parse(raw.removeprefix(b"\xef\xbb\xbf") if position == 0 else raw, job)
@@ -125,7 +125,7 @@ def _line_batches(stream: BinaryIO, part: Part, job: Job) -> Iterator[Batch]:
                 kept.append(parsed.kept)
         if len(batch.values) + len(batch.bad) == ROWS:
             yield _with_kept(batch, kept, job)
-            batch, kept = Batch(), []
+            batch, kept = RowBatch(), []
     yield _with_kept(batch, kept, job)
 
 
@@ -237,7 +237,7 @@ def _check_size(size: int, most: int = 0) -> None:
         raise ValueError(f"longer than {most or MOST_BYTES:,} bytes")
 
 
-def _with_kept(batch: Batch, kept: list[tuple[str | None, ...]], job: Job) -> Batch:
+def _with_kept(batch: RowBatch, kept: list[tuple[str | None, ...]], job: Job) -> RowBatch:
     pa = library("pyarrow")
     columns = list(zip(*kept, strict=True)) if kept else [()] * len(job.keep)
     batch.kept = pa.table([pa.array(column, pa.string()) for column in columns], names=list(job.keep))

@@ -21,7 +21,7 @@ from nestag.scale.plan import Part, plan_parts
 from nestag.scale.storage import Folder, opened
 from nestag.scale.summary import Totals, total_weight
 
-Watch = Callable[[Totals], None]
+TotalsCallback = Callable[[Totals], None]
 
 READERS = 16
 """Files that say what is done which are read at the same time."""
@@ -48,7 +48,7 @@ def tag(
     cluster: Cluster | None = None,
     *,
     verify: bool = False,
-    watch: Watch | None = None,
+    watch: TotalsCallback | None = None,
 ) -> Finished:
     """Tag every row of the inputs; the same call again goes on where a run was stopped.
 

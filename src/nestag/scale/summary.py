@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from nestag.duration import duration
-from nestag.scale.outcome import STAGES, Done, Outcome
+from nestag.scale.outcome import STAGES, Done, PartOutcome
 from nestag.scale.plan import Failure, Part
 from nestag.tables import Section, Table
 
@@ -40,7 +40,7 @@ class Totals:
         self.skipped_weight += part.weight
         self._count(done)
 
-    def add(self, part: Part, outcome: Outcome) -> None:
+    def add(self, part: Part, outcome: PartOutcome) -> None:
         """Count a part that a worker is through with."""
         self.tagged_weight += part.weight
         if outcome.done is None:

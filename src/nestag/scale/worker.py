@@ -27,10 +27,10 @@ from nestag.errors import NestagError
 from nestag.predictor import Predictor, TextEntity
 from nestag.scale.job import Job
 from nestag.scale.model import Packed, load
-from nestag.scale.outcome import STAGES, Done, Outcome, as_json, bad_rows_name, done_name
-from nestag.scale.output import DECIMALS, Found, Hashing, writer_for
+from nestag.scale.outcome import STAGES, Done, PartOutcome, as_json, bad_rows_name, done_name
+from nestag.scale.output import DECIMALS, Hashing, RowEntities, writer_for
 from nestag.scale.plan import Part
-from nestag.scale.rows import BadFileError, BadRow, Batch, read_part
+from nestag.scale.rows import BadFileError, BadRow, RowBatch, read_part
 from nestag.scale.storage import Folder
 from nestag.visible import visible
 
@@ -45,14 +45,14 @@ class PartTagger:
         self.predictor = load(model, job.device, job.changes)
         self.loading = time.perf_counter() - began
 
-    def __call__(self, part: Part) -> Outcome:
+    def __call__(self, part: Part) -> PartOutcome:
         """Tag a part; whatever is wrong with its file or with the output is in the outcome."""
         clock = _Clock()
         computed = time.process_time()
         clock.seconds["loading"], self.loading = self.loading, 0.0
         try:
             done = self._tag(part, clock)
-            return Outcome(
+            return PartOutcome(
                 part.name,
                 done,
                 seconds=clock.seconds,
@@ -60,11 +60,11 @@ class PartTagger:
                 peak=peak_memory(),
             )
         except BadFileError as error:
-            return Outcome(part.name, error=error.message)
+            return PartOutcome(part.name, error=error.message)
         except NestagError as error:
-            return Outcome(part.name, stop=str(error))
+            return PartOutcome(part.name, stop=str(error))
         except Exception as error:  # noqa: BLE001 - one part that cannot be tagged must not end the others
-            return Outcome(part.name, error=visible(f"{type(error).__name__}: {error}"[:300]))
+            return PartOutcome(part.name, error=visible(f"{type(error).__name__}: {error}"[:300]))
 
     def _tag(self, part: Part, clock: _Clock) -> Done:
         job, bad, types, rows = self.job, list[BadRow](), Counter[str](), 0
@@ -90,9 +90,9 @@ class PartTagger:
         return done
 
 
-def tagged(predictor: Predictor, batches: Iterable[Batch], job: Job) -> Iterator[tuple[Batch, Found]]:
+def tagged(predictor: Predictor, batches: Iterable[RowBatch], job: Job) -> Iterator[tuple[RowBatch, RowEntities]]:
     """The batches with the entities found in their rows, as they stream by."""
-    waiting: deque[Batch] = deque()
+    waiting: deque[RowBatch] = deque()
 
     def values() -> Iterator[Any]:
         for batch in batches:
@@ -161,7 +161,7 @@ class _Clock:
         yield
         self.seconds[stage] += time.perf_counter() - began
 
-    def timed(self, batches: Iterator[Batch], stage: str) -> Iterator[Batch]:
+    def timed(self, batches: Iterator[RowBatch], stage: str) -> Iterator[RowBatch]:
         """The batches, with the seconds counted that it took to have them."""
         while True:
             with self.running(stage):

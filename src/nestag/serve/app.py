@@ -30,7 +30,7 @@ from nestag.serve.schema import (
     Status,
 )
 from nestag.serve.service import Service
-from nestag.serve.watch import Watch
+from nestag.serve.watch import WatchMiddleware
 from nestag.visible import visible
 
 KINDS = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
@@ -84,7 +84,7 @@ def app_of(service: Service, token: str | None = None, hosts: Sequence[str] = ()
     app.add_exception_handler(HTTPException, _http)
     routes = frozenset(route.path for route in app.routes if isinstance(route, APIRoute)) | {"/openapi.json"}
     app.add_middleware(Gate, limits=service.limits, metrics=service.metrics, token=token, hosts=hosts)
-    app.add_middleware(Watch, metrics=service.metrics, routes=routes)
+    app.add_middleware(WatchMiddleware, metrics=service.metrics, routes=routes)
     return app
 
 

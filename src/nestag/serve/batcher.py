@@ -18,8 +18,8 @@ from typing import NamedTuple, Protocol
 from nestag.data import Sentence
 from nestag.predictor import ScoredEntity
 
-Tagged = tuple[Sentence, tuple[ScoredEntity, ...]]
-Tag = Callable[[list[Sentence]], Iterable[Tagged]]
+TaggedSentence = tuple[Sentence, tuple[ScoredEntity, ...]]
+TagFunction = Callable[[list[Sentence]], Iterable[TaggedSentence]]
 
 
 class Watcher(Protocol):
@@ -46,19 +46,19 @@ class ClosedError(Exception):
     """No jobs are taken any more."""
 
 
-class Job:
+class QueuedRequest:
     """The texts of a request, each as sentences, and the promise of their entities."""
 
     def __init__(self, texts: Sequence[Sequence[Sentence]], deadline: float) -> None:
         """`deadline` is a time of the monotonic clock."""
         self.texts = texts
         self.deadline = deadline
-        self.found: list[list[Tagged]] = [[] for _ in texts]
+        self.found: list[list[TaggedSentence]] = [[] for _ in texts]
         self.taken = 0  # texts that were put into a batch
         self.waiting = len(texts)  # texts that were not answered
-        self.future: Future[list[list[Tagged]]] = Future()
+        self.future: Future[list[list[TaggedSentence]]] = Future()
 
-    def answer(self, number: int, tagged: list[Tagged]) -> None:
+    def answer(self, number: int, tagged: list[TaggedSentence]) -> None:
         """Keep what was found in a text; the last one keeps the promise."""
         self.found[number] = tagged
         self.waiting -= 1
@@ -82,7 +82,7 @@ class Job:
 class Pick(NamedTuple):
     """A text of a job that is to be tagged now."""
 
-    job: Job
+    job: QueuedRequest
     number: int
 
     @property
@@ -94,10 +94,10 @@ class Pick(NamedTuple):
 class Batcher:
     """The thread that tags, and the jobs in front of it."""
 
-    def __init__(self, tag: Tag, batch_words: int, watcher: Watcher) -> None:
+    def __init__(self, tag: TagFunction, batch_words: int, watcher: Watcher) -> None:
         """`tag` is called by one thread alone."""
         self._tag, self._batch_words, self._watcher = tag, batch_words, watcher
-        self._jobs: deque[Job] = deque()
+        self._jobs: deque[QueuedRequest] = deque()
         self._changed = threading.Condition()
         self._closed = False
         self._thread = threading.Thread(target=self._work, name="nestag-tagging", daemon=True)
@@ -113,9 +113,9 @@ class Batcher:
         """Whether jobs are taken."""
         return self.alive and not self._closed
 
-    def submit(self, texts: Sequence[Sequence[Sentence]], deadline: float) -> Future[list[list[Tagged]]]:
+    def submit(self, texts: Sequence[Sequence[Sentence]], deadline: float) -> Future[list[list[TaggedSentence]]]:
         """The promise of each sentence of each text with its entities."""
-        job = Job(texts, deadline)
+        job = QueuedRequest(texts, deadline)
         if not texts:
             job.future.set_result([])
             return job.future

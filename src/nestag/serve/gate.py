@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from nestag.serve.limits import Limits
+from nestag.serve.limits import ServerLimits
 from nestag.serve.metrics import Metrics
 from nestag.serve.problems import RefusedError, busy
 
@@ -31,7 +31,7 @@ class Gate:
     """Lets requests through to an application, or raises a RefusedError."""
 
     def __init__(
-        self, app: ASGIApp, limits: Limits, metrics: Metrics, token: str | None = None, hosts: Sequence[str] = ()
+        self, app: ASGIApp, limits: ServerLimits, metrics: Metrics, token: str | None = None, hosts: Sequence[str] = ()
     ) -> None:
         """`hosts` are the names by which the server may be called; none are all."""
         self.app, self.limits, self.metrics, self.hosts = app, limits, metrics, hosts

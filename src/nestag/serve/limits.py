@@ -8,7 +8,7 @@ from nestag.validation import setting
 
 
 @dataclass(frozen=True)
-class Limits:
+class ServerLimits:
     """Limits of a server; a request over one of them is refused with a status and a line that names it."""
 
     body_bytes: int = setting(1_000_000, minimum=1, help="bytes of a request's body (413)")

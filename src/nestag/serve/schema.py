@@ -23,19 +23,19 @@ def integral(number: Any) -> Any:
 
 Whole = Annotated[str, AfterValidator(whole)]
 Position = Annotated[int, BeforeValidator(integral)]
-Text = Annotated[Whole, Field(description="A text; offsets count its characters (code points).")]
+TextField = Annotated[Whole, Field(description="A text; offsets count its characters (code points).")]
 Token = Annotated[Whole, Field(min_length=1, description="A word.")]
-Tokens = Annotated[list[Token], Field(min_length=1, description="The words of a sentence.")]
+TokenList = Annotated[list[Token], Field(min_length=1, description="The words of a sentence.")]
 LINCOLN = "Lincoln was president of the USA."
 
 
-class Model(BaseModel):
+class StrictModel(BaseModel):
     """What all of them share: unknown fields are refused, and "1" is not 1."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
-class Asked(Model):
+class Asked(StrictModel):
     """What every request may say."""
 
     threshold: float = Field(0.0, ge=0, le=1, description="The least confidence of an entity that is returned.")
@@ -45,25 +45,25 @@ class Asked(Model):
 class AskedText(Asked):
     """One text."""
 
-    text: Text = Field(examples=[LINCOLN])
+    text: TextField = Field(examples=[LINCOLN])
 
 
 class AskedTexts(Asked):
     """Several texts."""
 
-    texts: list[Text] = Field(min_length=1, examples=[[LINCOLN, "The mayor of Utrecht resigned."]])
+    texts: list[TextField] = Field(min_length=1, examples=[[LINCOLN, "The mayor of Utrecht resigned."]])
 
 
 class AskedTokens(Asked):
     """One sentence whose words are known."""
 
-    tokens: Tokens = Field(examples=[LINCOLN[:-1].split()])
+    tokens: TokenList = Field(examples=[LINCOLN[:-1].split()])
 
 
 class AskedSentences(Asked):
     """Several sentences whose words are known."""
 
-    sentences: list[Tokens] = Field(min_length=1, examples=[[LINCOLN[:-1].split(), ["Ilse", "Brandt", "slept"]]])
+    sentences: list[TokenList] = Field(min_length=1, examples=[[LINCOLN[:-1].split(), ["Ilse", "Brandt", "slept"]]])
 
 
 KINDS = ("text", "texts", "tokens", "sentences")
@@ -88,7 +88,7 @@ EntitiesRequest = Annotated[
 ]
 
 
-class FoundEntity(Model):
+class FoundEntity(StrictModel):
     """An entity: characters of a text, or tokens of a sentence, the end exclusive."""
 
     start: int = Field(ge=0)
@@ -98,27 +98,27 @@ class FoundEntity(Model):
     confidence: float = Field(ge=0, le=1)
 
 
-class FoundSentence(Model):
+class FoundSentence(StrictModel):
     """A sentence of a text: its tokens, and where each stands in the text."""
 
     tokens: list[str]
     offsets: list[tuple[int, int]] = Field(description="Start and end of each token, in characters of the text.")
 
 
-class Result(Model):
+class Result(StrictModel):
     """What was found in a text or sentence."""
 
     entities: list[FoundEntity]
     sentences: list[FoundSentence] | None = Field(None, description="If tokens_too was asked for, else null.")
 
 
-class EntitiesAnswer(Model):
+class EntitiesAnswer(StrictModel):
     """A result for each text or sentence, in their order."""
 
     results: list[Result]
 
 
-class GivenEntity(Model):
+class GivenEntity(StrictModel):
     """An entity of tokens, the end exclusive."""
 
     start: Position = Field(ge=0)
@@ -126,10 +126,10 @@ class GivenEntity(Model):
     type: Whole = Field(min_length=1, max_length=200)
 
 
-class LabelsRequest(Model):
+class LabelsRequest(StrictModel):
     """A sentence and its entities, which must nest."""
 
-    tokens: Tokens = Field(max_length=2_000, examples=[LINCOLN[:-1].split()])
+    tokens: TokenList = Field(max_length=2_000, examples=[LINCOLN[:-1].split()])
     entities: list[GivenEntity] = Field(
         max_length=2_000,
         examples=[
@@ -142,7 +142,7 @@ class LabelsRequest(Model):
     )
 
 
-class Node(Model):
+class Node(StrictModel):
     """A node of the tree, in the order of reading; a leaf is a token."""
 
     depth: int = Field(description="How many nodes are above it.")
@@ -150,7 +150,7 @@ class Node(Model):
     token: int | None = Field(description="The position of a leaf's token, null for other nodes.")
 
 
-class LabelRow(Model):
+class LabelRow(StrictModel):
     """The label of a word in one encoding: how many ancestors it shares, their lowest, and what is over it alone."""
 
     n: str
@@ -158,14 +158,14 @@ class LabelRow(Model):
     u: str
 
 
-class LabelsAnswer(Model):
+class LabelsAnswer(StrictModel):
     """The tree of a sentence, and its labels in every encoding."""
 
     tree: list[Node]
     labels: dict[str, list[LabelRow]]
 
 
-class ModelAnswer(Model):
+class ModelAnswer(StrictModel):
     """What is served."""
 
     name: str
@@ -179,13 +179,13 @@ class ModelAnswer(Model):
     limits: dict[str, int | float]
 
 
-class Status(Model):
+class Status(StrictModel):
     """How the server is."""
 
     status: str
 
 
-class Problem(Model):
+class Problem(StrictModel):
     """Why a request was not answered."""
 
     error: str

@@ -16,8 +16,8 @@ from nestag.corpora.document import Document, sentences_of
 from nestag.corpora.report import Report
 from nestag.data import Sentence
 from nestag.predictor import Predictor
-from nestag.serve.batcher import Batcher, ClosedError, ExpiredError, Tagged, UntaggableError
-from nestag.serve.limits import Limits
+from nestag.serve.batcher import Batcher, ClosedError, ExpiredError, TaggedSentence, UntaggableError
+from nestag.serve.limits import ServerLimits
 from nestag.serve.metrics import Metrics
 from nestag.serve.problems import RefusedError, busy
 from nestag.serve.schema import (
@@ -41,7 +41,7 @@ WARMING = "The mayor of Utrecht resigned."
 class Service:
     """A recognizer, the thread that calls it, and what it may be asked."""
 
-    def __init__(self, predictor: Predictor, name: str, limits: Limits, metrics: Metrics) -> None:
+    def __init__(self, predictor: Predictor, name: str, limits: ServerLimits, metrics: Metrics) -> None:
         """The first call of a recognizer is slow, so it is made here."""
         self.predictor, self.name, self.limits, self.metrics = predictor, name, limits, metrics
         self._documents = count()
@@ -133,7 +133,7 @@ def pieces_of(asked: Asked) -> Sequence[str] | Sequence[list[str]]:
     raise AssertionError(asked)
 
 
-def result_of(tagged: Sequence[Tagged], asked: Asked) -> Result:
+def result_of(tagged: Sequence[TaggedSentence], asked: Asked) -> Result:
     """What was found in a text, as JSON."""
     entities = [
         found_entity(sentence, *entity)

@@ -41,7 +41,7 @@ HEADERS = {
 }
 
 
-class Watch:
+class WatchMiddleware:
     """Counts and logs every answer of an application, and answers where it cannot."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics, routes: frozenset[str]) -> None:

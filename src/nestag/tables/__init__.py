@@ -9,7 +9,7 @@ get as a column of their own.
 
 from nestag.tables.cells import NOTHING, Cell, Figure, Percent, Row, percent, shown
 from nestag.tables.escapes import latex_escaped, markdown_escaped
-from nestag.tables.forms import Form, to_csv, to_json, to_latex, to_markdown, write
+from nestag.tables.forms import TableForm, to_csv, to_json, to_latex, to_markdown, write
 from nestag.tables.table import Section, Table, flat, is_numeric, is_parted
 from nestag.tables.terminal import TextLine, lines, to_rich, to_text
 
@@ -17,11 +17,11 @@ __all__ = [
     "NOTHING",
     "Cell",
     "Figure",
-    "Form",
     "Percent",
     "Row",
     "Section",
     "Table",
+    "TableForm",
     "TextLine",
     "flat",
     "is_numeric",

@@ -14,7 +14,7 @@ from nestag.tables.table import Table, flat, is_numeric, is_parted
 from nestag.tables.terminal import to_text
 
 
-class Form(StrEnum):
+class TableForm(StrEnum):
     """How a table is written."""
 
     text = "text"
@@ -24,14 +24,14 @@ class Form(StrEnum):
     csv = "csv"
 
 
-def write(table: Table, form: Form) -> str:
+def write(table: Table, form: TableForm) -> str:
     """The table as text that ends with a line end; text is what a terminal shows, without colours."""
     writers = {
-        Form.json: to_json,
-        Form.markdown: to_markdown,
-        Form.latex: to_latex,
-        Form.csv: to_csv,
-        Form.text: to_text,
+        TableForm.json: to_json,
+        TableForm.markdown: to_markdown,
+        TableForm.latex: to_latex,
+        TableForm.csv: to_csv,
+        TableForm.text: to_text,
     }
     return writers[form](table)
 

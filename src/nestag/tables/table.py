@@ -51,7 +51,7 @@ def is_numeric(table: Table, place: int) -> bool:
     return len(texts) < len(cells) and all(map(_BOUND.fullmatch, texts))
 
 
-class _Part(NamedTuple):
+class _PlainColumn(NamedTuple):
     """A column as programs get it: a field of the figures in a column, or the cells themselves."""
 
     name: str
@@ -79,10 +79,10 @@ def flat(table: Table) -> Table:
     return Table(table.title, tuple(part.name for part in parts), sections, table.note)
 
 
-def _parts(table: Table, place: int) -> Iterator[_Part]:
+def _parts(table: Table, place: int) -> Iterator[_PlainColumn]:
     name = table.columns[place]
     figures = [cell for cell in table.column(place) if isinstance(cell, Figure)]
-    yield _Part(name, place)
+    yield _PlainColumn(name, place)
     for field in ("deviation", "count"):
         if any(getattr(figure, field) is not None for figure in figures):
-            yield _Part(f"{name} {field}", place, field)
+            yield _PlainColumn(f"{name} {field}", place, field)

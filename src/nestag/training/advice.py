@@ -25,7 +25,7 @@ def advice(run: Run) -> Iterator[str]:
         )
     elif _still_rising(run):
         yield f"dev F1 was still rising at the end; train longer: {longer}"
-    labels = len(vocabulary.n) + len(vocabulary.c) + len(vocabulary.u)
+    labels = sum(vocabulary.sizes)
     if labels > plan.sentences:
         yield (
             f"there are more labels ({labels:,}) than sentences ({plan.sentences:,}), so most are seen once or never;"

@@ -28,7 +28,7 @@ SUREST = 1 - 1e-6
 """No entity counts as surer, for one mistake would outweigh everything."""
 
 
-class _Seen(NamedTuple):
+class _HeldOut(NamedTuple):
     """Sentences as the model sees them, the entities it finds, and which of them are right."""
 
     scores: Scores
@@ -47,7 +47,7 @@ def temperature_for(recognizer: NestedNER, sentences: Sequence[Sentence]) -> flo
     )
 
 
-def _seen(recognizer: NestedNER, sentences: Sequence[Sentence]) -> Iterator[_Seen]:
+def _seen(recognizer: NestedNER, sentences: Sequence[Sentence]) -> Iterator[_HeldOut]:
     for first in range(0, len(sentences), AT_ONCE):
         chunk = sentences[first : first + AT_ONCE]
         n, c, u, lengths, _ = recognizer.scores([one.tokens for one in chunk], [document_of(one) for one in chunk])
@@ -55,10 +55,10 @@ def _seen(recognizer: NestedNER, sentences: Sequence[Sentence]) -> Iterator[_See
         table = decode_scores(recognizer.vocabulary, n, c, u, lengths, settings.decoding, settings.naming)
         pairs = zip(chunk, table.to_lists(), strict=True)
         right = [entity in set(one.entities) for one, found in pairs for entity in found]
-        yield _Seen(Scores.of(recognizer.vocabulary, n, c, u, lengths), table, np.array(right, dtype=bool))
+        yield _HeldOut(Scores.of(recognizer.vocabulary, n, c, u, lengths), table, np.array(right, dtype=bool))
 
 
-def _negative_log_likelihood(recognizer: NestedNER, seen: _Seen, temperature: float) -> float:
+def _negative_log_likelihood(recognizer: NestedNER, seen: _HeldOut, temperature: float) -> float:
     """The negative log-likelihood of what is right and wrong, by the confidences at a temperature."""
     rated = confidences(recognizer.vocabulary, seen.scores, seen.table, Search(temperature=temperature))
     sure = np.clip(rated, 1 - SUREST, SUREST)

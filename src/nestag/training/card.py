@@ -13,7 +13,7 @@ from nestag.evaluation.display import by_depth, by_type, overall
 from nestag.evaluation.judge import judged
 from nestag.evaluation.matching import Pair
 from nestag.evaluation.result import Evaluation
-from nestag.tables import Form, write
+from nestag.tables import TableForm, write
 from nestag.training.recipe import Recipe
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def _body(
         yield f"| {split} | {len(sentences):,} | {tokens:,} | {entities:,} |"
     for split, evaluation in found.items():
         yield f"\n## Scores on {split}\n"
-        yield from (write(table(evaluation), Form.markdown) for table in (overall, by_type, by_depth))
+        yield from (write(table(evaluation), TableForm.markdown) for table in (overall, by_type, by_depth))
     yield f"\n## Settings\n\nSeed {seed}.\n\n| setting | value |\n|---|---|"
     yield from (f"| {key} | {value} |" for key, value in asdict(recipe).items())
     yield "\n" + " · ".join([f"Python {platform.python_version()}", *map(_version, PACKAGES)])

@@ -26,7 +26,7 @@ from nestag.validation import to_mapping
 
 CLAIM = "run.json"
 LOCK = ".lock"
-Claim = dict[str, Any]
+RunIdentity = dict[str, Any]
 
 
 def claim_of(
@@ -35,7 +35,7 @@ def claim_of(
     training: Sequence[Sentence],
     dev: Sequence[Sentence],
     reading: Options = DEFAULT,
-) -> Claim:
+) -> RunIdentity:
     """What tells a run from all others."""
     data = {"train": fingerprint(training), "dev": fingerprint(dev)}
     claim = {"recipe": to_mapping(recipe), "seed": seed, "data": data}
@@ -54,7 +54,7 @@ def fingerprint(sentences: Sequence[Sentence]) -> str:
 
 
 @contextmanager
-def claimed(folder: Path, claim: Claim) -> Iterator[None]:
+def claimed(folder: Path, claim: RunIdentity) -> Iterator[None]:
     """Make the folder this run's own while the block lasts; a folder of another run or process is refused."""
     if folder.exists() and not folder.is_dir():
         raise InputError("this is a file; choose another name for the folder", str(folder))
@@ -75,7 +75,7 @@ def claimed(folder: Path, claim: Claim) -> Iterator[None]:
         ) from None
 
 
-def _check(folder: Path, claim: Claim) -> None:
+def _check(folder: Path, claim: RunIdentity) -> None:
     """Refuse to go on with another run's work; where nothing was saved yet, there is none."""
     file = folder / CLAIM
     if file.exists():
@@ -93,7 +93,7 @@ def _check(folder: Path, claim: Claim) -> None:
         stream.write(json.dumps(claim, indent=1) + "\n")
 
 
-def _difference(found: Any, claim: Claim) -> str:
+def _difference(found: Any, claim: RunIdentity) -> str:
     """What tells two runs apart, in words."""
     if (
         not isinstance(found, dict)

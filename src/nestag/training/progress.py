@@ -54,7 +54,7 @@ class Progress:
         return self.stalled or self.step >= self.plan.steps
 
 
-Watch = Callable[[Progress], None]
+ProgressCallback = Callable[[Progress], None]
 """Whoever wants to know where a run stands: called at the start, after each step and after each scoring."""
 
 

@@ -40,7 +40,7 @@ from nestag.training.dataset import TrainingSet
 from nestag.training.folder import CHECKPOINTS
 from nestag.training.identity import claim_of, claimed
 from nestag.training.plan import TrainingPlan, plan_for
-from nestag.training.progress import Scoring, Watch, best_of, scorings_from
+from nestag.training.progress import ProgressCallback, Scoring, best_of, scorings_from
 from nestag.training.recipe import Recipe, load_recipe
 from nestag.training.spans import GoldSpans
 from nestag.training.trainer import NestedTrainer
@@ -74,7 +74,7 @@ def train(
     recipe: str | Recipe = "default",
     *,
     seed: int = 1,
-    watch: Watch | None = None,
+    watch: ProgressCallback | None = None,
     report_to: Sequence[str] = (),
     use_cpu: bool = False,
     options: Options | None = None,
@@ -111,7 +111,7 @@ def _train(
     folder: Path,
     recipe: Recipe,
     seed: int,
-    watch: Watch | None,
+    watch: ProgressCallback | None,
     report_to: Sequence[str],
     use_cpu: bool,
     reading: Options,
@@ -192,7 +192,7 @@ def untrained(recipe: Recipe, vocabulary: Vocabulary, span_types: int = 0, readi
     """A recognizer whose heads know nothing yet."""
     model = Tagger.around(
         recipe.encoder,
-        sizes=(len(vocabulary.n), len(vocabulary.c), len(vocabulary.u)),
+        sizes=vocabulary.sizes,
         pooling=recipe.pooling,
         shape_size=recipe.shape_size,
         conv_size=recipe.conv_size,

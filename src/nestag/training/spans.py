@@ -29,7 +29,7 @@ CONTINUES = 0.6
 """The probability that a span drawn at random takes in one word more."""
 
 
-class Judged(NamedTuple):
+class JudgedSpans(NamedTuple):
     """Spans of a batch and the types that hold for them."""
 
     spans: Ints  # spans x 3: window, first word, last word
@@ -61,7 +61,7 @@ class GoldSpans:
         counts = np.array([len(sentence.entities) for sentence in sentences], dtype=np.int64)
         return cls(first, last, kind, offsets(counts), len(names))
 
-    def judged(self, windows: Windows, seed: int, batch: Ints) -> Judged:
+    def judged(self, windows: Windows, seed: int, batch: Ints) -> JudgedSpans:
         """What is to be judged in the windows of a batch."""
         row, entity = self._inside(windows)
         first, last = self.first[entity] - windows.first[row], self.last[entity] - windows.first[row]
@@ -75,7 +75,7 @@ class GoldSpans:
         keys = np.unique((spans[0] * width + spans[1]) * width + spans[2])
         types = np.zeros((len(keys), self.types), dtype=np.float32)
         types[np.searchsorted(keys, (row * width + first) * width + last), self.type[entity]] = 1
-        return Judged(np.stack([keys // width**2, keys // width % width, keys % width], axis=1), types)
+        return JudgedSpans(np.stack([keys // width**2, keys // width % width, keys % width], axis=1), types)
 
     def _inside(self, windows: Windows) -> tuple[Ints, Ints]:
         """The entities that lie in windows whole: the window of each in the batch, and its number."""

@@ -29,7 +29,7 @@ from nestag.training.folder import CHECKPOINTS, last_checkpoint
 from nestag.training.objective import loss_of
 from nestag.training.optimizer import freezes_encoder, optimizer_of, scheduler_of
 from nestag.training.plan import TrainingPlan
-from nestag.training.progress import Progress, Scoring, Watch
+from nestag.training.progress import Progress, ProgressCallback, Scoring
 from nestag.training.recipe import Recipe
 from nestag.training.scoring import DevScorer
 
@@ -52,7 +52,7 @@ class NestedTrainer(Trainer):
         recipe: Recipe,
         plan: TrainingPlan,
         seed: int,
-        watch: Watch | None = None,
+        watch: ProgressCallback | None = None,
         report_to: Sequence[str] = (),
         use_cpu: bool = False,
     ) -> None:
@@ -182,7 +182,7 @@ class NestedTrainer(Trainer):
 class _Follow(TrainerCallback):
     """Keeps the average, says when to score and save, tells the watcher, and stops early or when interrupted."""
 
-    def __init__(self, trainer: NestedTrainer, watch: Watch | None) -> None:
+    def __init__(self, trainer: NestedTrainer, watch: ProgressCallback | None) -> None:
         self.trainer, self.watch = trainer, watch
         self.saved = time.monotonic()
         self.started = (0, 0.0)

@@ -8,14 +8,14 @@ from typer.testing import CliRunner
 
 from finished_runs import evaluation, percent, result
 from nestag.cli import app
-from nestag.lab.experiment.result import Result, write_result
+from nestag.lab.experiment.result import RunResult, write_result
 from nestag.lab.experiment.spec import folder_of
 from whole_runs import whole
 
 FOUND = evaluation(percent(75))
 
 
-def experiment(folder: Path, *runs: Result) -> Path:
+def experiment(folder: Path, *runs: RunResult) -> Path:
     for one in runs or (whole(seed=1), whole(seed=2)):
         place = folder_of(folder, one.key)
         place.mkdir(parents=True)

@@ -11,8 +11,8 @@ from nestag.evaluation.judge import judged
 from nestag.evaluation.matching import Pair
 from nestag.lab.experiment.facts import facts_of, write_facts
 from nestag.lab.experiment.grid import Grid
-from nestag.lab.experiment.plan import Plan, plan_of
-from nestag.lab.experiment.result import Result, write_result
+from nestag.lab.experiment.plan import ExperimentPlan, plan_of
+from nestag.lab.experiment.result import RunResult, write_result
 from nestag.lab.experiment.spec import CorpusFiles, Spec, write_spec
 from nestag.training.progress import Scoring
 from nestag.training.recipe import Recipe
@@ -34,7 +34,7 @@ def finish(spec: Spec) -> None:
     scores = {split: {"legal": found} for split in ("dev", "test")}
     spec.folder.mkdir(parents=True)
     scorings = (Scoring(100, 0.5, found.overall, 13.0), Scoring(200, 0.5, found.overall, 26.0))
-    write_result(Result(spec.key, spec.settings, scorings, 26.0, 1, "a processor", {}, scores, {}), spec.folder)
+    write_result(RunResult(spec.key, spec.settings, scorings, 26.0, 1, "a processor", {}, scores, {}), spec.folder)
 
 
 def begin(spec: Spec) -> None:
@@ -45,7 +45,7 @@ def begin(spec: Spec) -> None:
 
 
 @pytest.fixture
-def plan(grid: Grid, tmp_path: Path) -> Plan:
+def plan(grid: Grid, tmp_path: Path) -> ExperimentPlan:
     runs = grid.runs(tmp_path / "out")
     finish(runs[0])
     begin(runs[1])

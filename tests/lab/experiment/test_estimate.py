@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from nestag.lab.experiment.estimate import Kind, estimate, spread_out, starting, timed
+from nestag.lab.experiment.estimate import RunKind, estimate, spread_out, starting, timed
 from nestag.lab.experiment.grid import Grid
-from nestag.lab.experiment.plan import Plan, plan_of
+from nestag.lab.experiment.plan import ExperimentPlan, plan_of
 from nestag.training.folder import COMPLETE
 from nestag.training.plan import rough_plan
 from two_sentences import CORPUS, MANY, quick
@@ -18,25 +18,25 @@ from two_sentences import CORPUS, MANY, quick
 TOKENS = 13  # of the training corpus
 
 
-def work(plan: Plan) -> float:
+def work(plan: ExperimentPlan) -> float:
     """Subwords that one run of the grid learns from, judging included."""
     found = rough_plan(plan.specs[0].recipe, 2, TOKENS)
     return (found.steps + found.epoch_steps) * found.batch_subwords
 
 
-def rate(plan: Plan) -> float:
+def rate(plan: ExperimentPlan) -> float:
     """Seconds a subword: the finished run took 26 for its 200 steps."""
     return 26 / (200 * rough_plan(plan.specs[0].recipe, 2, TOKENS).batch_subwords)
 
 
-def test_finished_runs_tell_how_fast_the_others_are(plan: Plan) -> None:
+def test_finished_runs_tell_how_fast_the_others_are(plan: ExperimentPlan) -> None:
     found = estimate(plan, probe=_never, start=5)
     assert found.seconds == pytest.approx(3 * (5 + rate(plan) * work(plan)))
-    assert found.from_runs == (Kind("minilm", "r"),)
+    assert found.from_runs == (RunKind("minilm", "r"),)
     assert found.from_probes == ()
 
 
-def test_steps_that_an_interrupted_run_has_behind_it_are_not_counted(plan: Plan) -> None:
+def test_steps_that_an_interrupted_run_has_behind_it_are_not_counted(plan: ExperimentPlan) -> None:
     model = plan.specs[1].model
     (model / "checkpoints" / "checkpoint-150").mkdir(parents=True)
     (model / "checkpoints" / "checkpoint-150" / COMPLETE).touch()
@@ -46,13 +46,13 @@ def test_steps_that_an_interrupted_run_has_behind_it_are_not_counted(plan: Plan)
     assert estimate(plan, probe=_never, start=0).seconds == pytest.approx(expected)
 
 
-def test_what_nobody_knows_is_timed_once(grid: Grid, plan: Plan, tmp_path: Path) -> None:
+def test_what_nobody_knows_is_timed_once(grid: Grid, plan: ExperimentPlan, tmp_path: Path) -> None:
     probed: list[str] = []
     wider = replace(grid, encoders={"minilm": "minilm", "new": "new"})
     found = estimate(plan_of(wider, plan.root), probe=lambda spec, _: (probed.append(spec.title), 2.0)[1], start=0)
     assert probed == ["small new abs r seed 1"]
     assert found.seconds == pytest.approx(3 * rate(plan) * work(plan) + 4 * 2.0 * work(plan))
-    assert (found.from_runs, found.from_probes) == ((Kind("minilm", "r"),), (Kind("new", "r"),))
+    assert (found.from_runs, found.from_probes) == ((RunKind("minilm", "r"),), (RunKind("new", "r"),))
     fresh = estimate(plan_of(grid, tmp_path / "fresh"), probe=lambda *_: 1.0, start=0)
     assert fresh.seconds == pytest.approx(4 * work(plan))
 

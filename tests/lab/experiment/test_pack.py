@@ -16,7 +16,7 @@ from nestag.evaluation.judge import judged
 from nestag.evaluation.matching import Pair
 from nestag.files import read_text
 from nestag.lab.experiment.pack import PACK, Pack, pack_of, read_pack, write_pack
-from nestag.lab.experiment.result import Result, write_result
+from nestag.lab.experiment.result import RunResult, write_result
 from nestag.lab.experiment.spec import CorpusFiles, Spec, folder_of, write_spec
 from nestag.lab.paper.differences import comparisons
 from nestag.lab.paper.pages import DIFFERENCES, packed_pages, pages_of
@@ -36,7 +36,7 @@ def predicted(encoding: str, seed: int, way: str) -> list[Sentence]:
     return [one.with_entities(one.entities[: 1 + (number >= missed)]) for number, one in enumerate(TEST)]
 
 
-def finished_run(root: Path, encoding: str, seed: int) -> Result:
+def finished_run(root: Path, encoding: str, seed: int) -> RunResult:
     found = {way: judged(map(Pair, TEST, predicted(encoding, seed, way))) for way in WAYS}
     made = result("books", encoding, seed, test=found)
     folder = folder_of(root, made.key)

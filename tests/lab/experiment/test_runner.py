@@ -12,8 +12,8 @@ import pytest
 
 from nestag.corpora.formats import jsonl
 from nestag.errors import InputError
-from nestag.lab.experiment.outcome import Ended, Outcome, Task
-from nestag.lab.experiment.plan import Plan
+from nestag.lab.experiment.outcome import Ended, Task, TaskOutcome
+from nestag.lab.experiment.plan import ExperimentPlan
 from nestag.lab.experiment.result import Key
 from nestag.lab.experiment.runner import Observer, environment, gpus, run_plan, run_tasks
 from nestag.lab.experiment.spec import CorpusFiles, Spec, folder_of, write_spec
@@ -59,11 +59,11 @@ class Seen(Observer):
     """All that a watcher was told, and what it does then."""
 
     def __init__(self, then: Callable[[], None] = lambda: None) -> None:
-        self.outcomes: list[Outcome] = []
+        self.outcomes: list[TaskOutcome] = []
         self.stops = 0
         self.then = then
 
-    def ended(self, outcome: Outcome) -> None:
+    def ended(self, outcome: TaskOutcome) -> None:
         self.outcomes.append(outcome)
         self.then()
 
@@ -188,7 +188,7 @@ def test_runs_of_another_process_are_known_until_it_finishes_them(nap: Path) -> 
     assert Ended((), stopped=False).taken == ()
 
 
-def test_no_run_is_begun_on_a_corpus_that_has_changed_since_the_first(plan: Plan) -> None:
+def test_no_run_is_begun_on_a_corpus_that_has_changed_since_the_first(plan: ExperimentPlan) -> None:
     jsonl.write(CORPUS[:1], plan.corpora[0].dev)
     ended = run_plan(plan, cpu=True)
     assert [outcome.how for outcome in ended.outcomes] == ["failed"] * len(plan.left)

@@ -2,7 +2,7 @@
 
 from finished_runs import evaluation, percent, result
 from nestag.evaluation.score import Score
-from nestag.lab.experiment.result import Result
+from nestag.lab.experiment.result import RunResult
 from nestag.lab.paper.groups import depth_table, length_table, own_depth_table, own_length_table
 from nestag.lab.paper.runs import finished
 from nestag.lab.paper.types import types_table
@@ -16,7 +16,7 @@ def row(table: Table, section: str, *head: str) -> list[str]:
     return [shown(cell) for cell in cells]
 
 
-def run(seed: int, f1: float, correct: int, found: int) -> Result:
+def run(seed: int, f1: float, correct: int, found: int) -> RunResult:
     """A run with an F1 in all, and of 10 predicted and 20 gold entities at depth 1 so many right and found."""
     one = {0: Score.of(5, 5, 5), 1: Score(correct, 10, 20, found), 2: Score(0, 0, 4, 0)}
     overall = percent(f1)
@@ -79,7 +79,7 @@ def test_bold_is_the_best_for_each_depth() -> None:
 
 
 def test_lengths_are_means_over_seeds() -> None:
-    def run(seed: int, correct: int) -> Result:
+    def run(seed: int, correct: int) -> RunResult:
         lengths = {1: Score.of(5, 10, 10), 2: Score.of(9, 9, 9), 4: Score.of(correct, 10, 20), 12: Score.of(0, 0, 10)}
         return result(seed=seed, test={"greedy-first": evaluation(percent(70), lengths=lengths)})
 
@@ -96,7 +96,7 @@ def test_lengths_are_means_over_seeds() -> None:
 
 
 def test_types_are_averaged_over_seeds_first() -> None:
-    def run(seed: int, protein: float, rna: float) -> Result:
+    def run(seed: int, protein: float, rna: float) -> RunResult:
         types = {"DNA": percent(80), "RNA": percent(rna), "protein": percent(protein), "odd": Score.of(0, 3, 0)}
         return result(seed=seed, test={"greedy-first": evaluation(percent(70), types=types)})
 

@@ -15,7 +15,7 @@ from nestag.diagnosis.statistics import describe
 from nestag.errors import InputError
 from nestag.evaluation.score import Score
 from nestag.lab.experiment.facts import Facts, write_facts
-from nestag.lab.experiment.result import Key, Result, write_result
+from nestag.lab.experiment.result import Key, RunResult, write_result
 from nestag.lab.experiment.spec import folder_of
 from nestag.lab.experiment.wanted import write_wanted
 from nestag.lab.paper.missing import missing_runs
@@ -36,7 +36,7 @@ def facts(corpus: str) -> Facts:
     return Facts(corpus, {}, describe(splits), coverage(lambda: splits["train"], others))
 
 
-def both_ways(corpus: str, encoding: str, seed: int) -> Result:
+def both_ways(corpus: str, encoding: str, seed: int) -> RunResult:
     part = {0: Score.of(7, 10, 10), 1: Score.of(1, 2, 4)}
     found = {
         decoding: evaluation(percent(70 + seed + gain), {"a_b": percent(60)}, part, {1: percent(50)}, part)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from finished_runs import evaluation, percent, result
 from nestag.evaluation.score import Score
-from nestag.lab.experiment.result import Result
+from nestag.lab.experiment.result import RunResult
 from nestag.lab.paper.all_runs import runs_table
 from nestag.lab.paper.gains import gains_table
 from nestag.lab.paper.means import best, closest, mean_of
@@ -35,7 +35,7 @@ def bold(table: Table) -> list[str]:
     return [shown(cell) for cell in cells if isinstance(cell, Figure) and cell.bold]
 
 
-def seeds(corpus: str, encoding: str, *scores: float) -> list[Result]:
+def seeds(corpus: str, encoding: str, *scores: float) -> list[RunResult]:
     return [result(corpus, encoding, seed, f1) for seed, f1 in enumerate(scores, 1)]
 
 
@@ -118,7 +118,7 @@ def test_the_best_run_is_chosen_by_f1_and_named_by_its_seed() -> None:
 
 
 def test_gains_are_taken_model_by_model() -> None:
-    def run(corpus: str, seed: int, greedy: float, legal: float) -> Result:
+    def run(corpus: str, seed: int, greedy: float, legal: float) -> RunResult:
         found = {
             "greedy-first": evaluation(percent(greedy)),
             "greedy-majority": evaluation(percent(greedy + 0.5)),
@@ -182,7 +182,7 @@ def test_every_run_has_a_row_for_each_decoding() -> None:
     assert (legal["best step"], legal["steps"], shown(legal["minutes"])) == (20, 30, "1.5")
 
 
-def rows_of(results: list[Result]) -> tuple[Row, ...]:
+def rows_of(results: list[RunResult]) -> tuple[Row, ...]:
     [part] = runs_table(results, "test").sections
     return part.rows
 

@@ -14,7 +14,7 @@ from nestag.errors import MissingExtraError
 from nestag.evaluation.calibration import Rated, calibration
 from nestag.evaluation.result import Confused
 from nestag.evaluation.seeds import OverSeeds
-from nestag.lab.experiment.result import Result
+from nestag.lab.experiment.result import RunResult
 from nestag.lab.report.figures import confusion, f1, kinds, parts, reliability
 from nestag.lab.report.figures.inline import inline
 from nestag.lab.report.gallery import Plate, gallery
@@ -156,7 +156,7 @@ def test_types_are_joined_from_the_rarest() -> None:
     assert confusion.matrix(counts[:12]).names == (*"ABCDEFGHIJKL", NOTHING)
 
 
-def runs_of(*scores: float) -> list[Result]:
+def runs_of(*scores: float) -> list[RunResult]:
     return [result(seed=seed, f1=score) for seed, score in enumerate(scores, 1)]
 
 

@@ -11,7 +11,7 @@ import pytest
 from finished_runs import evaluation, percent, result
 from nestag.data import Entity
 from nestag.evaluation.result import Shown
-from nestag.lab.experiment.result import Result
+from nestag.lab.experiment.result import RunResult
 from nestag.lab.paper.pages import Pages, pages_of
 from nestag.lab.report.browse import cases
 from nestag.lab.report.groups import setups
@@ -46,7 +46,7 @@ class Read(HTMLParser):
         return [value or "" for _, attributes in self.elements for key, value in attributes.items() if key == name]
 
 
-def made_of(results: list[Result], split: str = "test", pages: Pages | None = None) -> ReportPage:
+def made_of(results: list[RunResult], split: str = "test", pages: Pages | None = None) -> ReportPage:
     return made("trial", results, pages or pages_of(results, {}, split), split, WHEN, png=False)
 
 
@@ -95,7 +95,7 @@ def test_tables_are_exactly_those_of_the_paper(page: str) -> None:
     assert Read(page).texts["caption"] == [text for title in titles for text in (title, "\n")]
 
 
-def evil_run() -> Result:
+def evil_run() -> RunResult:
     bad = Shown(EVIL[0], EVIL, (Entity(0, 2, EVIL[1]),), (Entity(1, 3, EVIL[2]), Entity(3, 4, EVIL[5])))
     run = whole()
     found = run.evaluations["test"]["legal"]

@@ -74,7 +74,7 @@ class Mention(NamedTuple):
 def read(path: str | Path, options: Options = DEFAULT, report: Report | None = None) -> Iterator[Sentence]:
     """The sentences of a file; an InputError names the line that cannot be read."""
     report = Report() if report is None else report
-    reader = _Reader(str(path), options, report)
+    reader = _ConlluReader(str(path), options, report)
     for block in blocks(path):
         with skipping(options, report):
             sentence = reader.sentence(block)
@@ -112,7 +112,7 @@ def _is_id(text: str) -> bool:
     return match is not None and not (match["range"] and int(match["from"]) >= int(match["to"]))
 
 
-class _Reader:
+class _ConlluReader:
     """What is known of the file so far, and of the sentence at hand."""
 
     def __init__(self, source: str, options: Options, report: Report) -> None:

@@ -19,7 +19,7 @@ from nestag.corpora.records import any_object, is_list
 from nestag.corpora.report import Report
 from nestag.data import Entity, Origin, Sentence
 from nestag.errors import DataError, InputError
-from nestag.files import WHOLE, Line, Part, read_lines, writing
+from nestag.files import WHOLE, FileShare, Line, read_lines, writing
 
 
 def read(path: str | Path, options: Options = DEFAULT, report: Report | None = None) -> Iterator[Sentence]:
@@ -28,7 +28,7 @@ def read(path: str | Path, options: Options = DEFAULT, report: Report | None = N
 
 
 def read_part(
-    path: str | Path, part: Part, report: Report | None = None, options: Options = DEFAULT
+    path: str | Path, part: FileShare, report: Report | None = None, options: Options = DEFAULT
 ) -> Iterator[Sentence]:
     """The sentences of some of its lines, so that several processes can share a file."""
     report = Report() if report is None else report

@@ -164,23 +164,23 @@ def _write_one(document: Document, path: str | Path, layer: TsvLayer, report: Re
                 stream.write("\t".join(row) + "\n")
 
 
-class _Held(NamedTuple):
+class _TokenEntity(NamedTuple):
     """An entity on a token; the number tells those of several tokens, or of one span, apart."""
 
     type: str
     number: int
 
 
-def _cells(segment: Segment, spans: Sequence[TextSpan]) -> list[list[_Held]]:
-    cells: list[list[_Held]] = [[] for _ in segment]
+def _cells(segment: Segment, spans: Sequence[TextSpan]) -> list[list[_TokenEntity]]:
+    cells: list[list[_TokenEntity]] = [[] for _ in segment]
     for number, (start, end, kind) in enumerate(spans, 1):
         for token, (first, last) in enumerate(segment):
             if start <= first and last <= end:
-                cells[token].append(_Held(kind, number))
+                cells[token].append(_TokenEntity(kind, number))
     return cells
 
 
-def _cell(held: Sequence[_Held], is_type: bool) -> str:
+def _cell(held: Sequence[_TokenEntity], is_type: bool) -> str:
     return "|".join(f"{escape(kind) if is_type else '*'}[{number}]" for kind, number in held) or "_"
 
 

@@ -62,7 +62,7 @@ def _best_of_long(moves: Moves, machine: DepthMachine, first: Ints, lengths: Int
 
     Then the parts are put together one after the other, and each is searched once more from where it really begins.
     """
-    parts = Parts.of(first, lengths)
+    parts = SentenceParts.of(first, lengths)
     root, left, score = _put_together(parts, _ways_through(parts, moves, machine), machine)
     entered = np.append(0, left[:-1] + 1)
     entered[parts.begin] = 0
@@ -75,7 +75,7 @@ def _best_of_long(moves: Moves, machine: DepthMachine, first: Ints, lengths: Int
     return BestDepths(depth[words], machine.roots[root], score)
 
 
-def _put_together(parts: Parts, ways: Floats, machine: DepthMachine) -> tuple[Ints, Ints, Floats]:
+def _put_together(parts: SentenceParts, ways: Floats, machine: DepthMachine) -> tuple[Ints, Ints, Floats]:
     """The root of each sentence, the depth (from 0) at which its best way leaves each part, and its score."""
     here = ways[parts.begin, 0]  # sentences x roots x depths: the best way to the end of the part looked at
     came = np.zeros((len(ways), *machine.c_row.shape), dtype=np.int64)  # the depth each part was entered from
@@ -91,7 +91,7 @@ def _put_together(parts: Parts, ways: Floats, machine: DepthMachine) -> tuple[In
     return root, left, ending.max(axis=1)
 
 
-class Parts(NamedTuple):
+class SentenceParts(NamedTuple):
     """Long sentences in parts of `PART` words."""
 
     sentence: Ints
@@ -106,7 +106,7 @@ class Parts(NamedTuple):
     """Parts of each sentence."""
 
     @classmethod
-    def of(cls, first: Ints, lengths: Ints) -> Parts:
+    def of(cls, first: Ints, lengths: Ints) -> SentenceParts:
         """The parts of sentences that begin with these words and have these lengths."""
         count = -(-lengths // PART)
         begin = np.cumsum(count) - count
@@ -121,7 +121,7 @@ class Parts(NamedTuple):
             yield there, self.begin[there] + number
 
 
-def _ways_through(parts: Parts, moves: Moves, machine: DepthMachine) -> Floats:
+def _ways_through(parts: SentenceParts, moves: Moves, machine: DepthMachine) -> Floats:
     """The score of the best way through each part: parts x depths it is entered from x roots x depths it reaches."""
     depths = machine.n_row.shape[1]
     ways = np.empty((len(parts.first), depths, *machine.c_row.shape))

@@ -23,7 +23,7 @@ from nestag.decoding.opened import BOTTOM, NewNodes, OpenNodes
 from nestag.decoding.semiring import Semiring
 
 
-class Openings(NamedTuple):
+class DepthOpenings(NamedTuple):
     """What can be opened at each word: depths and names, those of one word after those of the other."""
 
     first: Ints
@@ -39,7 +39,7 @@ class DepthGrammar:
 
     def __init__(
         self, machine: DepthMachine, root_names: Bools, semiring: Semiring,
-        n: Floats, c: Floats, viable: Bools, openings: Openings, beyond: Floats,
+        n: Floats, c: Floats, viable: Bools, openings: DepthOpenings, beyond: Floats,
     ) -> None:  # fmt: skip
         """`n` and `c` are weights, `viable` says which depths (0 first) can be, `beyond` what lies ahead of each."""
         self.root_names = root_names
@@ -107,7 +107,7 @@ class DepthGrammar:
 
 def openings_of(
     machine: DepthMachine, levels: Ints, viable: Bools, named: Bools, roots: Bools, last: Bools
-) -> Openings:
+) -> DepthOpenings:
     """What can be opened at words that are not `last`.
 
     `viable` says which depths (0 first), `named` which names below the root, `roots` which roots: each x words.
@@ -127,4 +127,4 @@ def openings_of(
     word, depth, name, floor = (np.concatenate(column) for column in zip(*parts, strict=True))
     order = np.argsort(word, kind="stable")
     count = np.bincount(word, minlength=viable.shape[1])
-    return Openings(np.cumsum(count) - count, count, depth[order], name[order], floor[order])
+    return DepthOpenings(np.cumsum(count) - count, count, depth[order], name[order], floor[order])

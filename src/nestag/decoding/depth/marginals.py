@@ -19,7 +19,7 @@ from nestag.decoding.chains import chains_of
 from nestag.decoding.depth.joint import DepthGrammar, openings_of
 from nestag.decoding.depth.machine import DepthMachine
 from nestag.decoding.depth.probabilities import Chain
-from nestag.decoding.lattice import Lattice, Limits
+from nestag.decoding.lattice import Lattice, PruningLimits
 from nestag.decoding.opened import ClosedNodes, closed
 from nestag.decoding.scores import Scores
 from nestag.decoding.semiring import LOGS, PRODUCTS, UNDERFLOW
@@ -33,7 +33,7 @@ WIDTH = 64
 """The most states of a stretch at a gap."""
 
 
-class Relaxed(NamedTuple):
+class RelaxedDepths(NamedTuple):
     """What the relaxed chain says of each word."""
 
     depth: Floats
@@ -46,7 +46,7 @@ class Relaxed(NamedTuple):
     """The weight of what is ahead, against the largest at the word: depths x words."""
 
 
-def relaxed(machine: DepthMachine, scores: Scores) -> Relaxed:
+def relaxed(machine: DepthMachine, scores: Scores) -> RelaxedDepths:
     """Run the relaxed chain over a batch."""
     chain = Chain.of(PRODUCTS, machine, scores)
     sentence = np.repeat(np.arange(len(scores.lengths)), scores.lengths)
@@ -60,13 +60,13 @@ def relaxed(machine: DepthMachine, scores: Scores) -> Relaxed:
     return found
 
 
-def _relaxed(chain: Chain, sentence: Ints) -> Relaxed:
+def _relaxed(chain: Chain, sentence: Ints) -> RelaxedDepths:
     semiring = chain.semiring
     share = semiring.share(semiring.times(chain.before, chain.after), chain.whole[sentence])
     beyond = semiring.sum(chain.after, 0)
     top = beyond.max(axis=0)
     beyond = beyond / np.maximum(top, UNDERFLOW) if semiring is PRODUCTS else np.exp(np.maximum(beyond - top, -700))
-    return Relaxed(share.sum(axis=0), share[0, 0].copy(), chain.root[:, sentence], beyond)
+    return RelaxedDepths(share.sum(axis=0), share[0, 0].copy(), chain.root[:, sentence], beyond)
 
 
 def node_shares(
@@ -102,7 +102,7 @@ def _node_shares(
     openings = openings_of(machine, levels, viable, named, seen.roots >= least, last & (scores.lengths > 1)[sentence])
     n = PRODUCTS.labels(scores.n)
     grammar = DepthGrammar(machine, chains_of(vocabulary).c.root, PRODUCTS, n, c, viable, openings, seen.beyond)
-    lattice = Lattice(grammar, stretches, Limits(least, width), PRODUCTS)
+    lattice = Lattice(grammar, stretches, PruningLimits(least, width), PRODUCTS)
     layers = lattice.forward(beginnings(lattice.nodes, stretches, plain))
     missed = np.zeros(len(scores.lengths), dtype=bool)
     missed[sentence[stretches.first[lattice.total == 0]]] = True

@@ -23,7 +23,7 @@ CLOSE = 1e-9
 """Scores that are not farther apart count as equal."""
 
 
-class LegalNodes(NamedTuple):
+class LegalDepthNodes(NamedTuple):
     """The nodes of the best depths that name entities, each with the best name for it."""
 
     nodes: NamedNodes
@@ -32,7 +32,7 @@ class LegalNodes(NamedTuple):
     best: BestDepths
 
 
-def legal_nodes(scores: Scores, machine: DepthMachine, vocabulary: Vocabulary, search: Search) -> LegalNodes:
+def legal_nodes(scores: Scores, machine: DepthMachine, vocabulary: Vocabulary, search: Search) -> LegalDepthNodes:
     """The nodes of the best depths; a sentence is settled if every gap has the best name for it, and a tree has all."""
     c = comparable(scores.c)
     best = best_depths(scores, c, machine)
@@ -47,7 +47,7 @@ def legal_nodes(scores: Scores, machine: DepthMachine, vocabulary: Vocabulary, s
     parts = (nodes.start[named], whole.start), (nodes.end[named], whole.end), (names[named], whole.c)
     settled = (best.root == 1) & (best.score > MISSING / 2)
     settled[_sentence(scores, nodes.start[_unsettled(scores, nodes, names, loss, levels)])] = False
-    return LegalNodes(NamedNodes(*map(np.concatenate, parts)), settled, best)
+    return LegalDepthNodes(NamedNodes(*map(np.concatenate, parts)), settled, best)
 
 
 def _unsettled(scores: Scores, nodes: Nodes, names: Ints, loss: Floats, levels: Ints) -> Bools:

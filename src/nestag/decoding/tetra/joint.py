@@ -32,7 +32,7 @@ OPENING = np.array([[R_R, R_L], [L_R, L_L]])
 """The mark of a gap that opens a constituent: closing none or some before it x not a last child, or one."""
 
 
-class Openings(NamedTuple):
+class TetraOpenings(NamedTuple):
     """The constituents that can be opened at each word, those of one word after those of the other."""
 
     first: Ints
@@ -42,11 +42,11 @@ class Openings(NamedTuple):
     name: Ints
 
 
-def openings_of(last_child: Ints, word: Ints, name: Ints, words: int) -> Openings:
+def openings_of(last_child: Ints, word: Ints, name: Ints, words: int) -> TetraOpenings:
     """Constituents in any order, sorted by word."""
     order = np.argsort(word, kind="stable")
     width = np.bincount(word, minlength=words)
-    return Openings(np.cumsum(width) - width, width, last_child[order], name[order])
+    return TetraOpenings(np.cumsum(width) - width, width, last_child[order], name[order])
 
 
 class TetraLabels(NamedTuple):
@@ -89,7 +89,7 @@ def repeated(c: Floats, scores: Scores, semiring: Semiring) -> Floats:
 class TetraGrammar:
     """The steps that marks and names allow, and their weights."""
 
-    def __init__(self, labels: TetraLabels, openings: Openings, beyond: Floats, semiring: Semiring) -> None:
+    def __init__(self, labels: TetraLabels, openings: TetraOpenings, beyond: Floats, semiring: Semiring) -> None:
         """`beyond` is the weight of what lies ahead of each height (0 first)."""
         self.root_names = labels.root
         self._labels, self._openings, self._beyond, self._semiring = labels, openings, beyond, semiring

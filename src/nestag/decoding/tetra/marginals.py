@@ -12,12 +12,12 @@ from typing import NamedTuple
 import numpy as np
 
 from nestag.arrays import Bools, Floats, Ints
-from nestag.decoding.lattice import Lattice, Limits
+from nestag.decoding.lattice import Lattice, PruningLimits
 from nestag.decoding.opened import ClosedNodes, closed
 from nestag.decoding.scores import Scores
 from nestag.decoding.semiring import LOGS, PRODUCTS, UNDERFLOW, Semiring
 from nestag.decoding.stretches import beginnings, stretches_of
-from nestag.decoding.tetra.joint import Openings, TetraGrammar, TetraLabels, openings_of, repeated
+from nestag.decoding.tetra.joint import TetraGrammar, TetraLabels, TetraOpenings, openings_of, repeated
 from nestag.decoding.tetra.probabilities import HeightChain
 from nestag.decoding.tetra.search import L_L, L_R, R_L, R_R, fitting_names
 from nestag.vocabulary import Vocabulary
@@ -56,7 +56,7 @@ def passing(chain: HeightChain, scores: Scores) -> Passing:
     return Passing(np.stack(ways), np.stack(lowest))
 
 
-class Relaxed(NamedTuple):
+class RelaxedHeights(NamedTuple):
     """What the chain of heights says of each word."""
 
     mark: Floats
@@ -67,7 +67,7 @@ class Relaxed(NamedTuple):
     """The weight of what is ahead of each height, against the largest at the word."""
 
 
-def relaxed(vocabulary: Vocabulary, scores: Scores, deepest: int | None) -> Relaxed:
+def relaxed(vocabulary: Vocabulary, scores: Scores, deepest: int | None) -> RelaxedHeights:
     """Run the chain of heights over a batch."""
     chain = HeightChain.of(PRODUCTS, vocabulary, scores, deepest, joint=True)
     sentence = np.repeat(np.arange(len(scores.lengths)), scores.lengths)
@@ -82,14 +82,14 @@ def relaxed(vocabulary: Vocabulary, scores: Scores, deepest: int | None) -> Rela
     return found
 
 
-def _relaxed(chain: HeightChain, scores: Scores, sentence: Ints) -> Relaxed:
+def _relaxed(chain: HeightChain, scores: Scores, sentence: Ints) -> RelaxedHeights:
     semiring = chain.semiring
     beyond = with_end(chain.after, scores, semiring)
     top = beyond.max(axis=0)
     beyond = beyond / np.maximum(top, UNDERFLOW) if semiring is PRODUCTS else np.exp(np.maximum(beyond - top, -700))
     found = passing(chain, scores)
     whole = chain.whole[sentence]
-    return Relaxed(semiring.share(found.mark, whole), semiring.share(found.low, whole), beyond)
+    return RelaxedHeights(semiring.share(found.mark, whole), semiring.share(found.low, whole), beyond)
 
 
 def with_end(after: Floats, scores: Scores, semiring: Semiring) -> Floats:
@@ -129,7 +129,7 @@ def _node_shares(
     openings = _openings(vocabulary, seen, shares, cut, least)
     stretches = stretches_of(cut | labels.last, labels.last, scores)
     grammar = TetraGrammar(labels, openings, seen.beyond, PRODUCTS)
-    lattice = Lattice(grammar, stretches, Limits(least, width), PRODUCTS)
+    lattice = Lattice(grammar, stretches, PruningLimits(least, width), PRODUCTS)
     layers = lattice.forward(beginnings(lattice.nodes, stretches, plain))
     missed = np.zeros(len(scores.lengths), dtype=bool)
     sentence = np.repeat(np.arange(len(scores.lengths)), scores.lengths)
@@ -156,7 +156,7 @@ class _Shares(NamedTuple):
         return cls(*(c / np.maximum(c[rows].sum(axis=0), UNDERFLOW) for rows in fitting_names(vocabulary)))
 
 
-def _openings(vocabulary: Vocabulary, seen: Relaxed, shares: _Shares, cut: Bools, least: float) -> Openings:
+def _openings(vocabulary: Vocabulary, seen: RelaxedHeights, shares: _Shares, cut: Bools, least: float) -> TetraOpenings:
     names = fitting_names(vocabulary).opening
     root = np.array([vocabulary.c[row].root and not vocabulary.c[row].types for row in names.tolist()], dtype=bool)
     not_last = seen.mark[[R_R, L_R]].sum(axis=0) * shares.opening[names] >= least
@@ -166,7 +166,7 @@ def _openings(vocabulary: Vocabulary, seen: Relaxed, shares: _Shares, cut: Bools
     return join_openings(names, not_last, last_child)
 
 
-def join_openings(names: Ints, not_last: Bools, last_child: Bools) -> Openings:
+def join_openings(names: Ints, not_last: Bools, last_child: Bools) -> TetraOpenings:
     """Which names can open constituents that are not last children, and such that are: names x words."""
     row, word = np.nonzero(not_last)
     other, other_word = np.nonzero(last_child)

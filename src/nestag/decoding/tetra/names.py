@@ -132,14 +132,14 @@ class MarkedPath(NamedTuple):
         return (self.written & ~lossy) | (lengths < 2)
 
 
-class LegalNodes(NamedTuple):
+class LegalTetraNodes(NamedTuple):
     """The constituents of the best marks; their path if names were asked to be searched with the marks."""
 
     nodes: NamedNodes
     path: MarkedPath | None
 
 
-def legal_nodes(scores: Scores, vocabulary: Vocabulary, search: Search) -> LegalNodes:
+def legal_nodes(scores: Scores, vocabulary: Vocabulary, search: Search) -> LegalTetraNodes:
     """The constituents of the best legal marks, by the best names along their spines."""
     c = comparable(scores.c)
     if search.joint:
@@ -152,7 +152,9 @@ def legal_nodes(scores: Scores, vocabulary: Vocabulary, search: Search) -> Legal
     named = row < len(vocabulary.c)
     end = np.repeat(spines.end, spines.sizes)
     nodes = NamedNodes(spines.start[node[named]], end[node[named]], row[named])
-    return LegalNodes(nodes, _path(vocabulary, scores, c, heights.mark, spines, node, base) if search.joint else None)
+    return LegalTetraNodes(
+        nodes, _path(vocabulary, scores, c, heights.mark, spines, node, base) if search.joint else None
+    )
 
 
 def _path(

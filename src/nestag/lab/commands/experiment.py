@@ -10,7 +10,7 @@ import typer
 from nestag.cli.output import show
 from nestag.cli.terminal import tell
 from nestag.lab.experiment.conduct import Mean, Request, conduct, means, print_estimate
-from nestag.tables import Form, Section, Table
+from nestag.tables import Section, Table, TableForm
 
 
 def experiment(
@@ -28,7 +28,7 @@ def experiment(
         return
     conducted = conduct(request, tell)
     if conducted.results:
-        show(means_table(means(conducted.results)), Form.text)
+        show(means_table(means(conducted.results)), TableForm.text)
     if conducted.code:
         raise typer.Exit(conducted.code)
 

@@ -14,7 +14,7 @@ from nestag.errors import InputError
 from nestag.lab.experiment.pack import pack_of, write_pack
 from nestag.lab.paper.pages import F1, read_pages
 from nestag.lab.paper.write import write_tables
-from nestag.tables import Form
+from nestag.tables import TableForm
 
 
 class ScoredSplit(StrEnum):
@@ -49,5 +49,5 @@ def tables(
     write_tables(pages, target)
     scores = pages.table(F1)
     if scores:
-        show(scores, Form.text)
+        show(scores, TableForm.text)
     tell(f"{len(pages.pages)} tables written to {target}; tables.md has all of them")

@@ -17,7 +17,7 @@ from typing import Literal, NamedTuple
 from nestag.corpora.report import Report
 from nestag.errors import InputError
 from nestag.files import reading
-from nestag.lab.corpora.markup import EndTag, Event, StartTag, Text, events
+from nestag.lab.corpora.markup import CharacterData, EndTag, Event, StartTag, events
 
 TYPES = ("PER", "ORG", "GPE", "LOC", "FAC", "VEH", "WEA")
 MentionPart = Literal["extent", "head"]
@@ -49,7 +49,7 @@ def read(path: Path, part: MentionPart, report: Report) -> Iterator[AceMention]:
                     span, text = event, ""
                 elif name in _LEFT_OUT:
                     report.add(_LEFT_OUT[name], f"{path}:{line}", attributes.get("ID", ""))
-            case Text(piece) if span:
+            case CharacterData(piece) if span:
                 text += piece
             case EndTag():
                 if inside.pop() is span and span:

@@ -28,7 +28,7 @@ from nestag.data import Entity, Sentence
 from nestag.errors import InputError
 from nestag.files import reading
 from nestag.files.packed import BROKEN
-from nestag.lab.corpora.markup import EndTag, Event, StartTag, Text, events
+from nestag.lab.corpora.markup import CharacterData, EndTag, Event, StartTag, events
 from nestag.lab.corpora.split import SplitSentence
 from nestag.lab.corpora.words import words
 
@@ -95,7 +95,7 @@ class _Marked:
                     self.terms.append(Term(start, self.length, tag.attributes.get("sem", "")))
                 elif tag.name == "w":
                     self.words.append((start, self.length))
-            case Text(text):
+            case CharacterData(text):
                 self.pieces.append(text)
                 self.length += len(text)
 

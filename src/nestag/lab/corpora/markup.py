@@ -36,13 +36,13 @@ class EndTag(NamedTuple):
     name: str
 
 
-class Text(NamedTuple):
+class CharacterData(NamedTuple):
     """What stands between tags."""
 
     text: str
 
 
-Event = StartTag | EndTag | Text
+Event = StartTag | EndTag | CharacterData
 
 
 def events(stream: BinaryIO, source: str) -> Iterator[Event]:
@@ -106,7 +106,7 @@ class _Handler(ContentHandler):
 
     def characters(self, content: str) -> None:
         """Text between tags."""
-        self.met.append(Text(content))
+        self.met.append(CharacterData(content))
 
     def skippedEntity(self, name: str) -> None:  # noqa: N802
         """An entity that is not declared: one of XML's own in capitals, or a mistake."""

@@ -14,9 +14,9 @@ from nestag.files import writing
 from nestag.lab.experiment.estimate import Estimate, estimate
 from nestag.lab.experiment.facts import read_facts
 from nestag.lab.experiment.grid import Grid, load_grid
-from nestag.lab.experiment.outcome import Ended, Outcome
-from nestag.lab.experiment.plan import Plan, plan_of
-from nestag.lab.experiment.result import Result
+from nestag.lab.experiment.outcome import Ended, TaskOutcome
+from nestag.lab.experiment.plan import ExperimentPlan, plan_of
+from nestag.lab.experiment.result import RunResult
 from nestag.lab.experiment.runner import Observer, run_plan
 from nestag.lab.experiment.spec import make_folder
 from nestag.lab.experiment.wanted import write_wanted
@@ -41,7 +41,7 @@ class Conducted(NamedTuple):
     """The outcome of an experiment."""
 
     code: int  # 0 all is finished, 1 something failed or is done elsewhere, 130 it was stopped
-    results: list[Result]
+    results: list[RunResult]
 
 
 def conduct(request: Request, tell: Tell) -> Conducted:
@@ -85,7 +85,7 @@ def _keep(grid: Grid, root: Path) -> None:
     write_wanted((spec.key for spec in grid.runs(root)), root)
 
 
-def standing(plan: Plan) -> str:
+def standing(plan: ExperimentPlan) -> str:
     """Where an experiment stands, in one line."""
     interrupted, total = len(plan.interrupted), len(plan.specs)
     return (
@@ -100,7 +100,7 @@ class _Counting(Observer):
     def __init__(self, done: int, total: int, tell: Tell) -> None:
         self.done, self.total, self.tell = done, total, tell
 
-    def ended(self, outcome: Outcome) -> None:
+    def ended(self, outcome: TaskOutcome) -> None:
         """Tell how it ended, unless there is nothing to say."""
         if outcome.how == "finished" and outcome.task.facts:
             for line in _findings(outcome.task.facts):
@@ -124,13 +124,13 @@ def _findings(file: Path) -> list[str]:
     return [f"{facts.corpus} {split}: {line}" for split, lines in facts.findings.items() for line in lines]
 
 
-def _how(outcome: Outcome) -> str:
+def _how(outcome: TaskOutcome) -> str:
     if outcome.result:
         return f"test F1 {100 * _best_known(outcome.result):.2f}"
     return f"FAILED: {outcome.reason}" if outcome.how == "failed" else "another process is doing it"
 
 
-def _best_known(result: Result) -> float:
+def _best_known(result: RunResult) -> float:
     """F1 on test with legal decoding, or with the one there is."""
     found = result.evaluations["test"]
     return (found.get("legal") or next(iter(found.values()))).overall.f1
@@ -164,7 +164,7 @@ class Mean(NamedTuple):
     deviation: float | None  # of a sample; None with a single seed
 
 
-def means(results: Sequence[Result]) -> list[Mean]:
+def means(results: Sequence[RunResult]) -> list[Mean]:
     """F1 on test over seeds, in a fixed order."""
     values: dict[tuple[str, str, str, str, str], list[float]] = defaultdict(list)
     for result in results:

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nestag.data import Sentence
 from nestag.lab.experiment.facts import facts_file, read_facts
-from nestag.lab.experiment.plan import Plan
-from nestag.lab.experiment.result import Result, read_results
+from nestag.lab.experiment.plan import ExperimentPlan
+from nestag.lab.experiment.result import RunResult, read_results
 from nestag.lab.experiment.spec import CorpusFiles, Spec
 from nestag.training.folder import CHECKPOINTS, last_checkpoint
 from nestag.training.plan import rough_plan
@@ -49,7 +49,7 @@ class Size(NamedTuple):
     words: int
 
 
-class Kind(NamedTuple):
+class RunKind(NamedTuple):
     """Runs that are assumed to be equally fast."""
 
     encoder: str
@@ -61,11 +61,13 @@ class Estimate:
     """What the rest will cost, one run after another."""
 
     seconds: float
-    from_runs: tuple[Kind, ...]  # what finished runs told
-    from_probes: tuple[Kind, ...]  # what was timed
+    from_runs: tuple[RunKind, ...]  # what finished runs told
+    from_probes: tuple[RunKind, ...]  # what was timed
 
 
-def estimate(plan: Plan, cpu: bool = False, probe: Probe | None = None, start: float | None = None) -> Estimate:
+def estimate(
+    plan: ExperimentPlan, cpu: bool = False, probe: Probe | None = None, start: float | None = None
+) -> Estimate:
     """The seconds that the runs left will take; `start` is what each needs to begin, which is timed if not given."""
     if not plan.left:
         return Estimate(0.0, (), ())
@@ -78,8 +80,8 @@ def estimate(plan: Plan, cpu: bool = False, probe: Probe | None = None, start: f
     return Estimate(seconds, tuple(kind for kind in first if kind in rates), tuple(probed))
 
 
-def _kind(spec: Spec) -> Kind:
-    return Kind(spec.key.encoder, spec.key.recipe)
+def _kind(spec: Spec) -> RunKind:
+    return RunKind(spec.key.encoder, spec.key.recipe)
 
 
 def _size(corpus: CorpusFiles, root: Path) -> Size:
@@ -92,14 +94,14 @@ def _size(corpus: CorpusFiles, root: Path) -> Size:
     return Size(len(sentences), sum(map(len, sentences)))
 
 
-def known_rates(results: Sequence[Result], root: Path) -> dict[Kind, float]:
+def known_rates(results: Sequence[RunResult], root: Path) -> dict[RunKind, float]:
     """Seconds for each subword that was learned from, of all finished runs together."""
-    seconds: dict[Kind, float] = defaultdict(float)
-    work: dict[Kind, float] = defaultdict(float)
+    seconds: dict[RunKind, float] = defaultdict(float)
+    work: dict[RunKind, float] = defaultdict(float)
     for result in results:
         file = facts_file(root, result.key.corpus)
         if result.scorings and file.exists():
-            kind = Kind(result.key.encoder, result.key.recipe)
+            kind = RunKind(result.key.encoder, result.key.recipe)
             found = read_facts(file).statistics["train"]
             plan = rough_plan(Recipe(**result.settings), found.sentences, found.tokens)
             seconds[kind] += result.seconds

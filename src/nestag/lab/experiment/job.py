@@ -26,7 +26,7 @@ from nestag.errors import InputError
 from nestag.files import remove_leftovers, writing
 from nestag.interruption import ending_as_exceptions
 from nestag.lab.experiment.machine import device, prepare, versions
-from nestag.lab.experiment.result import Result, write_result
+from nestag.lab.experiment.result import RunResult, write_result
 from nestag.lab.experiment.spec import FAILED, LOCK, Spec, read_spec
 from nestag.lab.experiment.ways import decoded
 
@@ -83,7 +83,7 @@ def do(spec: Spec, cpu: bool = False) -> None:
     run = trained(spec, splits, cpu)
     recognizer = run.recognizer
     judged = {name: judge(spec, recognizer, name, splits) for name in ("dev", "test")}
-    result = Result(
+    result = RunResult(
         key=spec.key,
         settings=spec.settings,
         scorings=tuple(run.scorings),
@@ -118,14 +118,14 @@ def trained(spec: Spec, splits: Mapping[str, Corpus], cpu: bool) -> Run:
     return run
 
 
-class Judged(NamedTuple):
+class JudgedSplit(NamedTuple):
     """What was found on a split."""
 
     evaluations: dict[str, Evaluation]  # by decoding
     calibration: Calibration | None  # of legal decoding
 
 
-def judge(spec: Spec, recognizer: NestedNER, split: str, splits: Mapping[str, Corpus]) -> Judged:
+def judge(spec: Spec, recognizer: NestedNER, split: str, splits: Mapping[str, Corpus]) -> JudgedSplit:
     """Predict a split with each decoding, save what is predicted, and evaluate it."""
     from nestag.corpora.formats import jsonl
     from nestag.evaluation.judge import judged
@@ -146,7 +146,7 @@ def judge(spec: Spec, recognizer: NestedNER, split: str, splits: Mapping[str, Co
         jsonl.write(predicted, spec.folder / f"{split}.{decoding}.jsonl.gz")
         evaluations[decoding] = judged(map(Pair, gold, predicted), train=splits["train"])
         log(f"{split} {decoding}: F1 {100 * evaluations[decoding].overall.f1:.2f}")
-    return Judged(evaluations, calibrated)
+    return JudgedSplit(evaluations, calibrated)
 
 
 def calibration_of(gold: Sequence[Sentence], rated: Sequence[Sequence[ScoredEntity]]) -> Calibration:

@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 from nestag.errors import InputError
 from nestag.files import writing
 from nestag.lab.experiment.job import BROKEN, STOPPED, TAKEN
-from nestag.lab.experiment.result import RESULT, Result, read_result
+from nestag.lab.experiment.result import RESULT, RunResult, read_result
 from nestag.lab.experiment.spec import FAILED, LOG, Spec
 
 How = Literal["finished", "failed", "taken", "stopped"]
@@ -32,47 +32,47 @@ class Task(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Outcome:
+class TaskOutcome:
     """How a task ended."""
 
     task: Task
     how: How
     seconds: float
     reason: str = ""  # of a failure
-    result: Result | None = None  # of a finished run
+    result: RunResult | None = None  # of a finished run
 
 
 @dataclass(frozen=True)
 class Ended:
     """How tasks ended."""
 
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[TaskOutcome, ...]
     stopped: bool  # by Ctrl-C
 
     @property
-    def failures(self) -> tuple[Outcome, ...]:
+    def failures(self) -> tuple[TaskOutcome, ...]:
         """What failed."""
         return tuple(outcome for outcome in self.outcomes if outcome.how == "failed")
 
     @property
-    def taken(self) -> tuple[Outcome, ...]:
+    def taken(self) -> tuple[TaskOutcome, ...]:
         """Runs that another process does, and has not finished."""
         taken = (outcome for outcome in self.outcomes if outcome.how == "taken")
         return tuple(outcome for outcome in taken if not (outcome.task.spec and outcome.task.spec.finished))
 
 
-def outcome_of(task: Task, code: int, seconds: float, stopping: bool) -> Outcome:
+def outcome_of(task: Task, code: int, seconds: float, stopping: bool) -> TaskOutcome:
     """The outcome of an exit code; while tasks are being stopped, a stopped one is no failure."""
     if code == 0:
         if task.spec:
-            return Outcome(task, "finished", seconds, result=read_result(task.spec.folder / RESULT))
+            return TaskOutcome(task, "finished", seconds, result=read_result(task.spec.folder / RESULT))
         task.log.unlink(missing_ok=True)
-        return Outcome(task, "finished", seconds)
+        return TaskOutcome(task, "finished", seconds)
     if code == TAKEN:
-        return Outcome(task, "taken", seconds)
+        return TaskOutcome(task, "taken", seconds)
     if stopping and code in (STOPPED, -signal.SIGINT):
-        return Outcome(task, "stopped", seconds)
-    return Outcome(task, "failed", seconds, _reason(task, code))
+        return TaskOutcome(task, "stopped", seconds)
+    return TaskOutcome(task, "failed", seconds, _reason(task, code))
 
 
 def _reason(task: Task, code: int) -> str:

@@ -29,7 +29,7 @@ from nestag.files import read_lines, writing
 from nestag.lab.experiment.facts import Facts, read_all_facts
 from nestag.lab.experiment.grid import load_grid
 from nestag.lab.experiment.records import record_from
-from nestag.lab.experiment.result import Key, Result, read_results
+from nestag.lab.experiment.result import Key, RunResult, read_results
 from nestag.lab.experiment.spec import CorpusFiles, folder_of, read_spec
 from nestag.lab.experiment.wanted import read_wanted
 from nestag.validation import to_mapping
@@ -58,7 +58,7 @@ class FoundCounts(NamedTuple):
 class Pack:
     """Finished runs, and their counts by sentence."""
 
-    results: tuple[Result, ...]
+    results: tuple[RunResult, ...]
     facts: dict[str, Facts]
     wanted: tuple[Key, ...]
     gold: dict[str, GoldCounts]  # by corpus
@@ -92,7 +92,7 @@ def pack_of(folder: str | Path) -> Pack:
     return Pack(results, read_all_facts(root), tuple(read_wanted(root)), gold, counts)
 
 
-def _stripped(result: Result) -> Result:
+def _stripped(result: RunResult) -> RunResult:
     """A result without sentences, and without what no table needs."""
     return replace(
         result,
@@ -189,7 +189,7 @@ def _joined(pack: Pack, record: Mapping[str, Any], file: Path, what: str, remedy
         gold = GoldCounts(_numbers(record["gold"]), _numbers(record["documents"]))
         return replace(pack, gold=pack.gold | {record["corpus"]: gold})
     if "result" in record:
-        result = record_from(Result, record["result"], file, what, remedy)
+        result = record_from(RunResult, record["result"], file, what, remedy)
         counts = {way: FoundCounts(*map(_numbers, parts)) for way, parts in record["counts"].items()}
         return replace(pack, results=(*pack.results, result), counts=pack.counts | {result.key: counts})
     return replace(pack, wanted=tuple(Key(**key) for key in record["wanted"]))

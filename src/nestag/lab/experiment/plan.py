@@ -15,12 +15,12 @@ from typing import Any
 from nestag.errors import InputError
 from nestag.lab.experiment.facts import facts_file, fingerprints, read_facts
 from nestag.lab.experiment.grid import Grid
-from nestag.lab.experiment.result import RESULT, Result, read_result
+from nestag.lab.experiment.result import RESULT, RunResult, read_result
 from nestag.lab.experiment.spec import CorpusFiles, Spec
 
 
 @dataclass(frozen=True)
-class Plan:
+class ExperimentPlan:
     """The runs of a grid."""
 
     root: Path
@@ -46,12 +46,12 @@ class Plan:
         """Runs that have no result, those that were begun among them."""
         return tuple(spec for spec in self.specs if not spec.finished)
 
-    def results(self) -> list[Result]:
+    def results(self) -> list[RunResult]:
         """The results there are."""
         return [read_result(spec.folder / RESULT) for spec in self.finished]
 
 
-def plan_of(grid: Grid, root: str | Path, only: str = "") -> Plan:
+def plan_of(grid: Grid, root: str | Path, only: str = "") -> ExperimentPlan:
     """The runs of a grid, or only those whose titles have all words of a text."""
     specs = grid.runs(root)
     chosen = tuple(spec for spec in specs if set(only.split()) <= set(spec.title.split()))
@@ -61,7 +61,7 @@ def plan_of(grid: Grid, root: str | Path, only: str = "") -> Plan:
         _refuse_changed(spec)
     for corpus in dict.fromkeys(spec.corpus for spec in chosen):
         refuse_changed_corpus(corpus, Path(root))
-    return Plan(Path(root), chosen)
+    return ExperimentPlan(Path(root), chosen)
 
 
 def _refuse_changed(spec: Spec) -> None:

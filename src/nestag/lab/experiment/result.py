@@ -36,7 +36,7 @@ class Key(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Result:
+class RunResult:
     """A finished run."""
 
     key: Key
@@ -50,22 +50,22 @@ class Result:
     calibration: dict[str, Calibration]  # split -> that of legal decoding
 
 
-def write_result(result: Result, folder: Path) -> None:
+def write_result(result: RunResult, folder: Path) -> None:
     """Save a result; the run counts as finished from then on."""
     write_json({"version": VERSION, **to_mapping(result), "key": result.key._asdict()}, folder / RESULT)
 
 
-def read_result(file: Path) -> Result:
+def read_result(file: Path) -> RunResult:
     """Load a result, or an InputError that says what is wrong with it."""
     what, remedy = "a result", "delete it and run the experiment again"
     record = read_json(file, what, remedy)
     version = record.pop("version", None) if isinstance(record, dict) else None
     if version != VERSION:
         raise InputError(f"its version is {version!r}, this nestag reads {VERSION}; {remedy}", str(file))
-    return record_from(Result, record, file, what, remedy)
+    return record_from(RunResult, record, file, what, remedy)
 
 
-def read_results(folder: str | Path) -> list[Result]:
+def read_results(folder: str | Path) -> list[RunResult]:
     """All finished runs of an experiment, in a fixed order."""
     root = Path(folder)
     if not root.is_dir():

@@ -21,8 +21,8 @@ from pathlib import Path
 from nestag.errors import NestagError
 from nestag.interruption import Interrupted, interruptible
 from nestag.lab.experiment.facts import facts_file
-from nestag.lab.experiment.outcome import Ended, Outcome, Task, outcome_of
-from nestag.lab.experiment.plan import Plan, refuse_changed_corpus
+from nestag.lab.experiment.outcome import Ended, Task, TaskOutcome, outcome_of
+from nestag.lab.experiment.plan import ExperimentPlan, refuse_changed_corpus
 from nestag.lab.experiment.spec import LOG, CorpusFiles, Spec, make_folder, write_spec
 from nestag.validation import to_mapping
 
@@ -33,14 +33,14 @@ PAUSE = 0.1
 class Observer:
     """Is told what happens; this one ignores it."""
 
-    def ended(self, outcome: Outcome) -> None:
+    def ended(self, outcome: TaskOutcome) -> None:
         """A task has ended."""
 
     def stopping(self) -> None:
         """Called when the user asks to stop, while runs are saved."""
 
 
-def run_plan(plan: Plan, at_once: int = 1, cpu: bool = False, watch: Observer | None = None) -> Ended:
+def run_plan(plan: ExperimentPlan, at_once: int = 1, cpu: bool = False, watch: Observer | None = None) -> Ended:
     """Run what is left of a plan."""
     unknown = [corpus for corpus in plan.corpora if not facts_file(plan.root, corpus.name).exists()]
     tasks = [_facts_task(corpus, plan.root) for corpus in unknown]
@@ -109,7 +109,7 @@ class _Pool:
         self.devices = devices
         self.slots: list[_Child | None] = [None] * at_once
 
-    def outcomes(self, interrupted: Interrupted, watch: Observer) -> Iterator[Outcome]:
+    def outcomes(self, interrupted: Interrupted, watch: Observer) -> Iterator[TaskOutcome]:
         """Start waiting tasks and yield how each ends; once interrupted, nothing new is started."""
         told = 0
         try:
@@ -128,7 +128,7 @@ class _Pool:
             for child in filter(None, self.slots):
                 child.process.wait()
 
-    def _turn(self, interrupted: Interrupted) -> Iterator[Outcome]:
+    def _turn(self, interrupted: Interrupted) -> Iterator[TaskOutcome]:
         """Yield what has ended, and start a waiting task in its place."""
         for slot, child in enumerate(self.slots):
             if child and child.process.poll() is not None:
@@ -141,7 +141,7 @@ class _Pool:
                 try:
                     self.slots[slot] = self._start(task, slot)
                 except (NestagError, OSError) as error:
-                    yield Outcome(task, "failed", 0.0, str(error))
+                    yield TaskOutcome(task, "failed", 0.0, str(error))
 
     def _start(self, task: Task, slot: int) -> _Child:
         task.prepare()

@@ -16,7 +16,7 @@ WANTED = "wanted.json"
 
 
 @dataclass(frozen=True)
-class _Wanted:
+class _GridFile:
     """The file."""
 
     runs: tuple[Key, ...]
@@ -33,4 +33,4 @@ def read_wanted(root: Path) -> list[Key]:
     if not file.exists():
         return []
     what, remedy = "a list of runs", "delete it and run the experiment again"
-    return list(record_from(_Wanted, {"runs": read_json(file, what, remedy)}, file, what, remedy).runs)
+    return list(record_from(_GridFile, {"runs": read_json(file, what, remedy)}, file, what, remedy).runs)

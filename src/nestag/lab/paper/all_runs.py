@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from nestag.lab.experiment.result import Result
+from nestag.lab.experiment.result import RunResult
 from nestag.tables import Figure, Row, Section, Table
 from nestag.training.progress import best_of
 
@@ -26,7 +26,7 @@ COLUMNS = (
 )
 
 
-def runs_table(results: Sequence[Result], split: str) -> Table:
+def runs_table(results: Sequence[RunResult], split: str) -> Table:
     """A row for each run and decoding that has scores on the split."""
     rows = tuple(row for result in results for row in _rows(result, split))
     note = (
@@ -37,7 +37,7 @@ def runs_table(results: Sequence[Result], split: str) -> Table:
     return Table("Every run", COLUMNS, (Section("", rows),), note)
 
 
-def _rows(result: Result, split: str) -> Iterator[Row]:
+def _rows(result: RunResult, split: str) -> Iterator[Row]:
     key, found = result.key, result.calibration.get(split)
     best = best_of(result.scorings)
     for decoding, evaluation in sorted(result.evaluations.get(split, {}).items()):

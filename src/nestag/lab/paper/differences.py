@@ -18,7 +18,7 @@ from nestag.tables import Figure, Row, Section, Table
 COLUMNS = ("first", "second", "of", "seeds", "drawn", "difference", "low", "high", "p", "p corrected")
 
 
-class Side(NamedTuple):
+class ComparedModel(NamedTuple):
     """What is compared: a model and the way it is decoded."""
 
     corpus: str
@@ -31,8 +31,8 @@ class Side(NamedTuple):
 class Compared(NamedTuple):
     """Two of them, and what was found."""
 
-    first: Side
-    second: Side
+    first: ComparedModel
+    second: ComparedModel
     found: Difference
     documents: bool  # whether documents were drawn
 
@@ -64,12 +64,14 @@ def comparisons(pack: Pack) -> Iterator[Compared]:
         encodings = in_order(key.encoding for key in keys)
         for encoding in encodings:
             for over in GREEDY:
-                yield from _compared(pack, Side(*setup, encoding, "legal"), Side(*setup, encoding, over))
+                yield from _compared(
+                    pack, ComparedModel(*setup, encoding, "legal"), ComparedModel(*setup, encoding, over)
+                )
         for way in WAYS:
-            yield from _compared(pack, Side(*setup, "dyn", way), Side(*setup, "rel", way))
+            yield from _compared(pack, ComparedModel(*setup, "dyn", way), ComparedModel(*setup, "rel", way))
 
 
-def _compared(pack: Pack, first: Side, second: Side) -> Iterator[Compared]:
+def _compared(pack: Pack, first: ComparedModel, second: ComparedModel) -> Iterator[Compared]:
     """The two compared, if there are runs of both with equal seeds."""
     seeds = sorted(_seeds(pack, first) & _seeds(pack, second))
     if not seeds:
@@ -82,12 +84,12 @@ def _compared(pack: Pack, first: Side, second: Side) -> Iterator[Compared]:
     yield Compared(first, second, difference(*counts), documents)
 
 
-def _seeds(pack: Pack, side: Side) -> set[int]:
+def _seeds(pack: Pack, side: ComparedModel) -> set[int]:
     model = (side.corpus, side.encoder, side.encoding, side.recipe)
     return {key.seed for key, ways in pack.counts.items() if key[:4] == model and side.way in ways}
 
 
-def _counts(pack: Pack, side: Side, seeds: Sequence[int]) -> UnitCounts:
+def _counts(pack: Pack, side: ComparedModel, seeds: Sequence[int]) -> UnitCounts:
     """The counts of a side, one row a seed."""
     keys = [Key(side.corpus, side.encoder, side.encoding, side.recipe, seed) for seed in seeds]
     found = [pack.counts[key][side.way] for key in keys]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from nestag.lab.experiment.result import Result
+from nestag.lab.experiment.result import RunResult
 from nestag.lab.experiment.ways import GREEDY
 from nestag.lab.paper.lines import ModelLine, TableLayout, one_by_one
 from nestag.lab.paper.means import mean_of
@@ -17,7 +17,7 @@ MEASURES = ("models", *(f"{split} {what}" for split in SPLITS for what in ("gain
 SIGNED = "+.2f"
 
 
-def gains_table(results: Sequence[Result]) -> Table:
+def gains_table(results: Sequence[RunResult]) -> Table:
     """A section for each corpus, and one for all of them if there are several."""
     corpora = sorted({result.key.corpus for result in results if gains_known(result)})
     note = (
@@ -31,16 +31,16 @@ def gains_table(results: Sequence[Result]) -> Table:
     return one_by_one(layout, [*corpora, EVERY] if len(corpora) > 1 else corpora, lines)
 
 
-def gains_known(result: Result) -> bool:
+def gains_known(result: RunResult) -> bool:
     """Whether a model was decoded both legally and greedily."""
     return any(_known(result, over) for over in GREEDY)
 
 
-def _known(result: Result, over: str) -> bool:
+def _known(result: RunResult, over: str) -> bool:
     return any(gain(result, split, over) is not None for split in SPLITS)
 
 
-def _lines(results: Sequence[Result], corpora: Sequence[str], over: str) -> Iterable[ModelLine]:
+def _lines(results: Sequence[RunResult], corpora: Sequence[str], over: str) -> Iterable[ModelLine]:
     for encoder, recipe in sorted({(result.key.encoder, result.key.recipe) for result in results}):
         same = [result for result in results if (result.key.encoder, result.key.recipe) == (encoder, recipe)]
         for encoding in in_order(result.key.encoding for result in same):
@@ -52,7 +52,7 @@ def _lines(results: Sequence[Result], corpora: Sequence[str], over: str) -> Iter
             yield ModelLine(f"{encoder}, {recipe}", (encoding, over), cells, ours=True)
 
 
-def _row(results: Sequence[Result], over: str) -> Row:
+def _row(results: Sequence[RunResult], over: str) -> Row:
     cells = [cell for split in SPLITS for cell in _spread([gain(result, split, over) for result in results])]
     return (len(results), *cells)
 
@@ -65,7 +65,7 @@ def _spread(gains: Iterable[float | None]) -> tuple[Figure | None, ...]:
     return (mean_of(known, len(known), SIGNED), *ends)
 
 
-def gain(result: Result, split: str, over: str) -> float | None:
+def gain(result: RunResult, split: str, over: str) -> float | None:
     """What legal decoding adds to the F1 that another way has, None unless the model was decoded both ways."""
     found = result.evaluations.get(split, {})
     if "legal" not in found or over not in found:

@@ -11,7 +11,7 @@ from nestag.evaluation.score import Score
 from nestag.lab.paper.lines import ModelLine, TableLayout, one_by_one, our_lines, paper_lines, side_by_side
 from nestag.lab.paper.means import closest, mean_of, seeds_note
 from nestag.lab.paper.published import PrecisionRecall, Reported, published
-from nestag.lab.paper.runs import Finished, ScoredRun
+from nestag.lab.paper.runs import FinishedRuns, ScoredRun
 from nestag.tables import Figure, Row, Table
 
 BOTH = ("precision", "recall")
@@ -19,7 +19,7 @@ NOTHING = "Precision counts as 0 where nothing was predicted; a dash stands wher
 AS_PRINTED = "The paper's figures are as printed."
 
 
-def depth_table(runs: Finished) -> Table:
+def depth_table(runs: FinishedRuns) -> Table:
     """Table 3: by depth, as the paper scores it."""
 
     def ours(group: Group, found: Sequence[ScoredRun]) -> Row:
@@ -37,7 +37,7 @@ def depth_table(runs: Finished) -> Table:
     return side_by_side(layout, runs.corpora, _lines(runs, DEPTHS, ours, published().depths))
 
 
-def own_depth_table(runs: Finished) -> Table:
+def own_depth_table(runs: FinishedRuns) -> Table:
     """By depth, as we define it: counts add up to the whole."""
 
     def ours(group: Group, found: Sequence[ScoredRun]) -> Row:
@@ -55,7 +55,7 @@ def own_depth_table(runs: Finished) -> Table:
     return one_by_one(layout, runs.corpora, _lines(runs, DEPTHS, ours, ()))
 
 
-def length_table(runs: Finished) -> Table:
+def length_table(runs: FinishedRuns) -> Table:
     """Table 4: by length, as the authors' code counts it."""
     note = (
         "Both are means over seeds; the paper does not say which runs its figures are of. The authors' code puts each"
@@ -70,14 +70,14 @@ def length_table(runs: Finished) -> Table:
     return _length_table(runs, TableLayout(title, ("encoding", "length"), BOTH, note, reported, frozenset(BOTH)), True)
 
 
-def own_length_table(runs: Finished) -> Table:
+def own_length_table(runs: FinishedRuns) -> Table:
     """By length in tokens."""
     title = f"Precision and recall by length in tokens on {runs.split}: {seeds_note(runs)}"
     note = f"Both are means over seeds. {NOTHING}"
     return _length_table(runs, TableLayout(title, ("encoding", "tokens"), BOTH, note, best=frozenset(BOTH)), False)
 
 
-def _length_table(runs: Finished, layout: TableLayout, paper: bool) -> Table:
+def _length_table(runs: FinishedRuns, layout: TableLayout, paper: bool) -> Table:
     def ours(group: Group, found: Sequence[ScoredRun]) -> Row:
         scores = [group.score(run.found.lengths) for run in found]
         return (precision(scores, runs.seeds), recall(scores, runs.seeds))
@@ -87,7 +87,7 @@ def _length_table(runs: Finished, layout: TableLayout, paper: bool) -> Table:
 
 
 def _lines(
-    runs: Finished,
+    runs: FinishedRuns,
     groups: Iterable[Group],
     ours: Callable[[Group, Sequence[ScoredRun]], Row],
     reported: Sequence[Reported[dict[str, PrecisionRecall]]],

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeVar
 
 from nestag.lab.paper.published import Measured, Reported, published_name
-from nestag.lab.paper.runs import Finished, Model, ScoredRun
+from nestag.lab.paper.runs import FinishedRuns, ModelKey, ScoredRun
 from nestag.tables import Cell, Figure, Row, Section, Table
 
 T = TypeVar("T")
@@ -29,18 +29,18 @@ class ModelLine(NamedTuple):
     ours: bool
 
 
-def our_lines(runs: Finished, measure: Callable[[Sequence[ScoredRun]], Row], *group: str) -> Iterator[ModelLine]:
+def our_lines(runs: FinishedRuns, measure: Callable[[Sequence[ScoredRun]], Row], *group: str) -> Iterator[ModelLine]:
     """A line for each setup and encoding."""
     for setup in runs.setups:
         for encoding in runs.encodings:
-            models = {corpus: runs.models.get(Model(corpus, setup, encoding)) for corpus in runs.corpora}
+            models = {corpus: runs.models.get(ModelKey(corpus, setup, encoding)) for corpus in runs.corpora}
             cells = {corpus: measure(found) for corpus, found in models.items() if found}
             if cells:
                 yield ModelLine(runs.title(setup), (encoding, *group), cells, ours=True)
 
 
 def paper_lines(
-    reported: Iterable[Reported[T]], runs: Finished, cells: Callable[[T], Row], *group: str
+    reported: Iterable[Reported[T]], runs: FinishedRuns, cells: Callable[[T], Row], *group: str
 ) -> Iterator[ModelLine]:
     """A line for each model or system that the paper reports on corpora of ours; its figures are of test alone."""
     if runs.split != "test":

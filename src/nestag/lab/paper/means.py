@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from nestag.evaluation.seeds import over_seeds
-from nestag.lab.paper.runs import Finished, ScoredRun
+from nestag.lab.paper.runs import FinishedRuns, ScoredRun
 from nestag.tables import Figure
 
 
@@ -35,7 +35,7 @@ def best(runs: Sequence[ScoredRun]) -> ScoredRun:
     return min(runs, key=lambda run: (-run.found.overall.f1, run.seed))
 
 
-def seeds_note(runs: Finished) -> str:
+def seeds_note(runs: FinishedRuns) -> str:
     """How means are to be read."""
     if runs.seeds < 2:
         return "one seed each"

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from nestag.lab.experiment.facts import Facts, read_all_facts
 from nestag.lab.experiment.pack import Pack, has_pack, read_pack
-from nestag.lab.experiment.result import Result, read_results
+from nestag.lab.experiment.result import RunResult, read_results
 from nestag.lab.paper.all_runs import runs_table
 from nestag.lab.paper.datasets import datasets_table
 from nestag.lab.paper.differences import differences_table
@@ -77,7 +77,7 @@ def packed_pages(pack: Pack, split: str = "test", differences: bool = True) -> P
     return Pages(tuple(pages[name] for name in NAMES if name in pages), missing)
 
 
-def pages_of(results: Sequence[Result], facts: Mapping[str, Facts], split: str = "test") -> Pages:
+def pages_of(results: Sequence[RunResult], facts: Mapping[str, Facts], split: str = "test") -> Pages:
     """The tables of finished runs and of the facts of corpora; what lacks its input is left out and named."""
     tables: dict[str, Table] = {}
     missing: list[str] = []

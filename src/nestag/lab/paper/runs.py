@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from nestag.diagnosis.coverage import ENCODINGS
 from nestag.evaluation.result import Evaluation
-from nestag.lab.experiment.result import Result
+from nestag.lab.experiment.result import RunResult
 
 
 class Setup(NamedTuple):
@@ -19,7 +19,7 @@ class Setup(NamedTuple):
     decoding: str
 
 
-class Model(NamedTuple):
+class ModelKey(NamedTuple):
     """What is run with several seeds."""
 
     corpus: str
@@ -35,11 +35,11 @@ class ScoredRun(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Finished:
+class FinishedRuns:
     """All runs that were scored on a split."""
 
     split: str
-    models: dict[Model, tuple[ScoredRun, ...]]  # each with its runs by seed
+    models: dict[ModelKey, tuple[ScoredRun, ...]]  # each with its runs by seed
     sizes: dict[tuple[str, str], str]  # parameters by encoder and recipe, as people read them
 
     @property
@@ -67,18 +67,18 @@ class Finished:
         return f"{setup.encoder} {self.sizes[setup[:2]]}, {setup.recipe}, {setup.decoding}"
 
 
-def finished(results: Iterable[Result], split: str) -> Finished:
+def finished(results: Iterable[RunResult], split: str) -> FinishedRuns:
     """Put the runs of each model together."""
-    models: dict[Model, list[ScoredRun]] = {}
+    models: dict[ModelKey, list[ScoredRun]] = {}
     parameters: dict[tuple[str, str], list[int]] = {}
     for result in sorted(results, key=lambda result: result.key):
         key = result.key
         parameters.setdefault((key.encoder, key.recipe), []).append(result.parameters)
         for decoding, found in result.evaluations.get(split, {}).items():
-            model = Model(key.corpus, Setup(key.encoder, key.recipe, decoding), key.encoding)
+            model = ModelKey(key.corpus, Setup(key.encoder, key.recipe, decoding), key.encoding)
             models.setdefault(model, []).append(ScoredRun(key.seed, found))
     sizes = {names: size_of(counts) for names, counts in parameters.items()}
-    return Finished(split, {model: tuple(runs) for model, runs in models.items()}, sizes)
+    return FinishedRuns(split, {model: tuple(runs) for model, runs in models.items()}, sizes)
 
 
 def in_order(encodings: Iterable[str]) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from nestag.lab.paper.lines import ModelLine, TableLayout, figure, one_by_one, our_lines, paper_lines, side_by_side
 from nestag.lab.paper.means import best, mean_of, seeds_note
 from nestag.lab.paper.published import Reported, ScoreFigures, published
-from nestag.lab.paper.runs import Finished, Model, ScoredRun, Setup
+from nestag.lab.paper.runs import FinishedRuns, ModelKey, ScoredRun, Setup
 from nestag.tables import Figure, Row, Table
 
 LEAD = ("dyn", "rel")
@@ -19,7 +19,7 @@ OF_THE_PAPER = (
 )
 
 
-def f1_table(runs: Finished) -> Table:
+def f1_table(runs: FinishedRuns) -> Table:
     """Table 2: rows encodings, columns corpora."""
 
     def ours(found: Sequence[ScoredRun]) -> Row:
@@ -34,11 +34,11 @@ def f1_table(runs: Finished) -> Table:
     return side_by_side(layout, runs.corpora, lines)
 
 
-def lead_table(runs: Finished) -> Table:
+def lead_table(runs: FinishedRuns) -> Table:
     """The paper's text: how far dyn is ahead of rel."""
 
     def leads(setup: Setup) -> dict[str, Row]:
-        pairs = {corpus: [runs.models.get(Model(corpus, setup, name)) for name in LEAD] for corpus in runs.corpora}
+        pairs = {corpus: [runs.models.get(ModelKey(corpus, setup, name)) for name in LEAD] for corpus in runs.corpora}
         return {corpus: (_lead(*pair),) for corpus, pair in pairs.items() if all(pair)}  # type: ignore[arg-type]
 
     lines = [ModelLine(runs.title(setup), ("dyn - rel",), leads(setup), ours=True) for setup in runs.setups]
@@ -72,7 +72,7 @@ def _gaps(dyn: dict[str, ScoreFigures], rel: dict[str, ScoreFigures]) -> dict[st
     return {corpus: round(dyn[corpus].f1.mean - rel[corpus].f1.mean, 1) for corpus in dyn if corpus in rel}
 
 
-def precision_recall_table(runs: Finished) -> Table:
+def precision_recall_table(runs: FinishedRuns) -> Table:
     """Table 6: precision and recall of the same runs."""
 
     def ours(found: Sequence[ScoredRun]) -> Row:
@@ -90,7 +90,7 @@ def precision_recall_table(runs: Finished) -> Table:
     return side_by_side(layout, runs.corpora, lines)
 
 
-def best_table(runs: Finished) -> Table:
+def best_table(runs: FinishedRuns) -> Table:
     """Table 7: the best run of each model."""
 
     def ours(found: Sequence[ScoredRun]) -> Row:

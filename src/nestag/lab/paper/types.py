@@ -8,11 +8,11 @@ from statistics import fmean, pstdev
 from nestag.evaluation.seeds import over_seeds
 from nestag.lab.paper.lines import TableLayout, one_by_one, our_lines, paper_lines
 from nestag.lab.paper.published import TypeSpread, published
-from nestag.lab.paper.runs import Finished, ScoredRun
+from nestag.lab.paper.runs import FinishedRuns, ScoredRun
 from nestag.tables import Figure, Row, Table
 
 
-def types_table(runs: Finished) -> Table:
+def types_table(runs: FinishedRuns) -> Table:
     """Table 5."""
     note = (
         "The F1 of each type is averaged over seeds first; then the best and the worst type, and mean and deviation"

@@ -8,9 +8,9 @@ from pathlib import Path
 from nestag.files import writing, writing_together
 from nestag.lab.paper.pages import NAMES, Pages
 from nestag.lab.paper.published import published
-from nestag.tables import Form, markdown_escaped, write
+from nestag.tables import TableForm, markdown_escaped, write
 
-FORMS = {"md": Form.markdown, "tex": Form.latex, "csv": Form.csv}
+FORMS = {"md": TableForm.markdown, "tex": TableForm.latex, "csv": TableForm.csv}
 ALL = "tables.md"
 
 
@@ -40,5 +40,5 @@ def everything(pages: Pages) -> str:
     if pages.missing:
         parts += ["What is missing:\n", "".join(f"- {markdown_escaped(line)}\n" for line in pages.missing)]
     for _, table in pages.pages:
-        parts += [f"## {markdown_escaped(table.title)}\n", write(replace(table, title=""), Form.markdown)]
+        parts += [f"## {markdown_escaped(table.title)}\n", write(replace(table, title=""), TableForm.markdown)]
     return "\n".join(parts)

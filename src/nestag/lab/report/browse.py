@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from nestag.evaluation.result import Evaluation
-from nestag.lab.experiment.result import Result
+from nestag.lab.experiment.result import RunResult
 from nestag.lab.report.groups import Method, RunGroup, setups, splits, typical, ways
 from nestag.lab.report.sentences import drawn
 from nestag.rendering import Html
@@ -37,11 +37,11 @@ class _Chosen(NamedTuple):
     setup: RunGroup
     split: str
     way: Method
-    run: Result
+    run: RunResult
     evaluation: Evaluation
 
 
-def cases(results: Sequence[Result], room: int = ROOM) -> list[Case]:
+def cases(results: Sequence[RunResult], room: int = ROOM) -> list[Case]:
     """Every case that has mistakes, each with as many sentences as fit into all."""
     chosen = list(_chosen(results))
     names = [types_of(one.evaluation) for one in chosen]
@@ -61,7 +61,7 @@ def cases(results: Sequence[Result], room: int = ROOM) -> list[Case]:
     return [_case(one, types, texts) for one, types, texts in zip(chosen, names, shown, strict=True)]
 
 
-def _chosen(results: Sequence[Result]) -> list[_Chosen]:
+def _chosen(results: Sequence[RunResult]) -> list[_Chosen]:
     """The typical run of each setup, split and way that has mistakes to show."""
     found = []
     for setup, runs in setups(results).items():

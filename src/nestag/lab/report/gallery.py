@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from nestag.lab.experiment.result import Result
+from nestag.lab.experiment.result import RunResult
 from nestag.lab.report import topics
 from nestag.lab.report.figures import confusion, curves, f1, kinds, parts, reliability
 from nestag.lab.report.figures.inline import inline
@@ -45,7 +45,7 @@ class Plate(NamedTuple):
     boxes: tuple[str, ...] = ()  # files that have boxes for letters, where matplotlib's fonts lack them
 
 
-def gallery(results: Sequence[Result], split: str, png: bool = True) -> list[Plate]:
+def gallery(results: Sequence[RunResult], split: str, png: bool = True) -> list[Plate]:
     """Every picture that these runs give, by topic and then by setup; drawing PNG takes half of the time."""
     groups = setups(results)
     stems: list[str] = []
@@ -65,7 +65,7 @@ def _apart(stem: str, others: Sequence[str]) -> str:
     return stem if stem not in others else next(name for name in numbers if name not in others)
 
 
-def pictures(runs: Sequence[Result], split: str) -> Iterator[Picture]:
+def pictures(runs: Sequence[RunResult], split: str) -> Iterator[Picture]:
     """Those of one setup; what was not measured is not drawn."""
     if ways(runs, split):
         yield Picture(topics.F1, f1.draw(runs, split), f1.words(runs, split))
@@ -79,7 +79,7 @@ def pictures(runs: Sequence[Result], split: str) -> Iterator[Picture]:
         yield Picture(topics.CALIBRATION, reliability.draw(runs, split), reliability.words(runs, split))
 
 
-def _confusion(runs: Sequence[Result], split: str) -> Iterator[Picture]:
+def _confusion(runs: Sequence[RunResult], split: str) -> Iterator[Picture]:
     """The matrix of the typical run of the best encoding and decoding, if it has any counts."""
     way = best_way(runs, split)
     run = typical(runs, split, way) if way else None

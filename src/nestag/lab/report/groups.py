@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from nestag.evaluation.result import Evaluation, Group
 from nestag.evaluation.seeds import OverSeeds, over_seeds
-from nestag.lab.experiment.result import Result
+from nestag.lab.experiment.result import RunResult
 from nestag.lab.experiment.ways import WAYS
 from nestag.lab.paper.means import closest
 from nestag.lab.paper.runs import ScoredRun, in_order
@@ -34,9 +34,9 @@ class Method(NamedTuple):
     decoding: str
 
 
-def setups(results: Iterable[Result]) -> dict[RunGroup, list[Result]]:
+def setups(results: Iterable[RunResult]) -> dict[RunGroup, list[RunResult]]:
     """The runs of each setup, by name."""
-    found: dict[RunGroup, list[Result]] = {}
+    found: dict[RunGroup, list[RunResult]] = {}
     for result in sorted(results, key=lambda result: result.key):
         key = result.key
         found.setdefault(RunGroup(key.corpus, key.encoder, key.recipe), []).append(result)
@@ -63,33 +63,33 @@ def ordered(names: Iterable[str], first: Sequence[str]) -> list[str]:
     return sorted(set(names), key=lambda name: (first.index(name) if name in first else len(first), name))
 
 
-def encodings(results: Iterable[Result]) -> list[str]:
+def encodings(results: Iterable[RunResult]) -> list[str]:
     """The encodings of these runs."""
     return list(in_order(result.key.encoding for result in results))
 
 
-def decodings(results: Iterable[Result]) -> list[str]:
+def decodings(results: Iterable[RunResult]) -> list[str]:
     """The decodings of these runs."""
     return ordered((way for result in results for found in result.evaluations.values() for way in found), DECODINGS)
 
 
-def splits(results: Iterable[Result]) -> list[str]:
+def splits(results: Iterable[RunResult]) -> list[str]:
     """The splits that these runs were evaluated on."""
     return ordered((split for result in results for split in result.evaluations), SPLITS)
 
 
-def evaluation(result: Result, split: str, decoding: str) -> Evaluation | None:
+def evaluation(result: RunResult, split: str, decoding: str) -> Evaluation | None:
     """That of a split and decoding, if there is one."""
     return result.evaluations.get(split, {}).get(decoding)
 
 
-def of_way(results: Iterable[Result], split: str, way: Method) -> list[Evaluation]:
+def of_way(results: Iterable[RunResult], split: str, way: Method) -> list[Evaluation]:
     """The evaluations of an encoding and decoding, one for each seed."""
     own = (evaluation(one, split, way.decoding) for one in results if one.key.encoding == way.encoding)
     return [found for found in own if found is not None]
 
 
-def ways(results: Sequence[Result], split: str) -> list[Method]:
+def ways(results: Sequence[RunResult], split: str) -> list[Method]:
     """Every encoding and decoding that was evaluated."""
     found = [Method(encoding, decoding) for encoding in encodings(results) for decoding in decodings(results)]
     return [way for way in found if of_way(results, split, way)]
@@ -106,13 +106,13 @@ def part_f1(evaluations: Iterable[Evaluation], breakdown: str, group: Group) -> 
     return over_seeds(100 * score.f1 for score in scores if score.gold)
 
 
-def best_way(results: Sequence[Result], split: str) -> Method | None:
+def best_way(results: Sequence[RunResult], split: str) -> Method | None:
     """The encoding and decoding of the highest mean F1, the first of equals; None if nothing was evaluated."""
     means = {way: spread.mean for way in ways(results, split) if (spread := f1(of_way(results, split, way)))}
     return max(means, key=means.__getitem__) if means else None
 
 
-def typical(results: Iterable[Result], split: str, way: Method) -> Result | None:
+def typical(results: Iterable[RunResult], split: str, way: Method) -> RunResult | None:
     """The run of a setup whose F1 is closest to the mean over seeds; None if there is none."""
     own = {
         result.key.seed: (result, found)

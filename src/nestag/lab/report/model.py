@@ -48,7 +48,7 @@ class Tile(NamedTuple):
     meaning: str
 
 
-class Part(NamedTuple):
+class PageSection(NamedTuple):
     """A section of the page."""
 
     name: str
@@ -102,22 +102,23 @@ def _interval(bounds: Intervals | None, name: str) -> str:
     return f"{100 * between.low:.1f} to {100 * between.high:.1f}"
 
 
-def parts(evaluation: Evaluation, trial: Trial) -> Iterator[Part]:
+def parts(evaluation: Evaluation, trial: Trial) -> Iterator[PageSection]:
     """The tables, each with a line on how to read it."""
-    yield Part("types", "By type", "An entity counts as right if both its words and its type are.",
-               _html(display.by_type(evaluation)))  # fmt: skip
-    yield Part("depth", "Entities inside entities", "Depth 0 is in no other entity, depth 1 in one, and so on.",
-               _html(display.by_depth(evaluation)))  # fmt: skip
-    yield Part("length", "By length", "How many words an entity has.", _html(display.by_length(evaluation)))
-    yield Part("confidence", "How sure it is",
-               "Of the entities that it marks with a confidence near 90 %, about 90 % should be right.",
-               _html(confidence_table(rated(trial))))  # fmt: skip
-    yield Part("kinds", "What goes wrong", "Type: the right words with another type. Boundary: the right type with some"
-               " words more or fewer. Missed: not found at all. Spurious: marked where there is none.",
-               _html(display.mistakes(evaluation)))  # fmt: skip
+    yield PageSection("types", "By type", "An entity counts as right if both its words and its type are.",
+                      _html(display.by_type(evaluation)))  # fmt: skip
+    yield PageSection("depth", "Entities inside entities", "Depth 0 is in no other entity, depth 1 in one, and so on.",
+                      _html(display.by_depth(evaluation)))  # fmt: skip
+    yield PageSection("length", "By length", "How many words an entity has.", _html(display.by_length(evaluation)))
+    yield PageSection("confidence", "How sure it is",
+                      "Of the entities that it marks with a confidence near 90 %, about 90 % should be right.",
+                      _html(confidence_table(rated(trial))))  # fmt: skip
+    yield PageSection("kinds", "What goes wrong",
+                      "Type: the right words with another type. Boundary: the right type with some"
+                      " words more or fewer. Missed: not found at all. Spurious: marked where there is none.",
+                      _html(display.mistakes(evaluation)))  # fmt: skip
     if evaluation.mistakes.confusion:
-        yield Part("confusion", "Types that are mixed up", "True types in rows, what the model said in columns.",
-                   _html(display.confusion(evaluation)))  # fmt: skip
+        yield PageSection("confusion", "Types that are mixed up", "True types in rows, what the model said in columns.",
+                          _html(display.confusion(evaluation)))  # fmt: skip
 
 
 def rated(trial: Trial) -> Calibration:

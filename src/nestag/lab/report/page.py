@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nestag.errors import InputError, MissingExtraError
 from nestag.evaluation.result import KINDS
-from nestag.lab.experiment.result import Result, read_results
+from nestag.lab.experiment.result import RunResult, read_results
 from nestag.lab.paper.pages import F1, Page, Pages, read_pages
 from nestag.lab.report.browse import Case, cases
 from nestag.lab.report.gallery import Plate, gallery
@@ -76,7 +76,7 @@ def report(folder: str | Path, split: str = "test", png: bool = True) -> ReportP
 
 
 def made(
-    name: str, results: Sequence[Result], pages: Pages, split: str, when: Times | None, png: bool = True
+    name: str, results: Sequence[RunResult], pages: Pages, split: str, when: Times | None, png: bool = True
 ) -> ReportPage:
     """The report of these runs and tables; equal input gives equal bytes."""
     frame = template()  # first: without its library, nothing need be drawn
@@ -110,7 +110,9 @@ def _boxes(plates: Sequence[Plate]) -> list[str]:
     return [told] if names else []
 
 
-def choices(results: Sequence[Result], shown: Sequence[Case], groups: Sequence[RunGroup], split: str) -> list[Choice]:
+def choices(
+    results: Sequence[RunResult], shown: Sequence[Case], groups: Sequence[RunGroup], split: str
+) -> list[Choice]:
     """What the cases that are shown differ in; the page opens on the best of the first setup."""
     named = {title_of(case.setup, groups) for case in shown}
     titles = {title_of(setup, groups): setup for setup in groups if title_of(setup, groups) in named}

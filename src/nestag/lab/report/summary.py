@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from nestag.duration import duration
-from nestag.lab.experiment.result import RESULT, Result
+from nestag.lab.experiment.result import RESULT, RunResult
 from nestag.lab.paper.runs import size_of
 from nestag.lab.report.groups import Method, best_way, decodings, encodings, f1, of_way, setups, title_of
 
@@ -43,7 +43,7 @@ def times(folder: str | Path) -> Times | None:
     return Times(*(datetime.fromtimestamp(found[place], UTC) for place in (0, -1))) if found else None
 
 
-def facts(results: Sequence[Result], when: Times | None) -> list[Fact]:
+def facts(results: Sequence[RunResult], when: Times | None) -> list[Fact]:
     """What was run, where, with what and when."""
     found = [
         Fact("runs", f"{len(results):,}"),
@@ -62,7 +62,7 @@ def facts(results: Sequence[Result], when: Times | None) -> list[Fact]:
     return found
 
 
-def bests(results: Sequence[Result], split: str) -> list[Best]:
+def bests(results: Sequence[RunResult], split: str) -> list[Best]:
     """The best of each setup."""
     found = []
     groups = setups(results)
@@ -78,7 +78,7 @@ def _names(names: Iterable[str]) -> str:
     return ", ".join(sorted(set(names)))
 
 
-def _encoders(results: Sequence[Result]) -> list[str]:
+def _encoders(results: Sequence[RunResult]) -> list[str]:
     """Each encoder with the size of its models."""
     names = sorted({result.key.encoder for result in results})
     return [
@@ -87,7 +87,7 @@ def _encoders(results: Sequence[Result]) -> list[str]:
     ]
 
 
-def _versions(results: Sequence[Result]) -> list[str]:
+def _versions(results: Sequence[RunResult]) -> list[str]:
     """Every library with all versions that were used."""
     found: dict[str, set[str]] = {}
     for result in results:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from nestag.lab.experiment.result import Result
+from nestag.lab.experiment.result import RunResult
 from nestag.lab.report.figures.look import canvas, frame_percent, legend_above, percent, sign
 from nestag.lab.report.groups import encodings
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 HEIGHT = 4.8
 
 
-def draw(results: Sequence[Result]) -> Figure:
+def draw(results: Sequence[RunResult]) -> Figure:
     """The picture of one setup: F1 above, loss below."""
     figure = canvas(HEIGHT)
     above, below = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
@@ -40,7 +40,7 @@ def draw(results: Sequence[Result]) -> Figure:
     return figure
 
 
-def words(results: Sequence[Result]) -> str:
+def words(results: Sequence[RunResult]) -> str:
     """What the picture shows, for those who cannot see it."""
     told = [
         f"{run.key.encoding} seed {run.key.seed}: F1 {percent(100 * run.scorings[0].score.f1)} after the first of"

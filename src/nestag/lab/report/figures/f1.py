@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from nestag.evaluation.seeds import OverSeeds
-from nestag.lab.experiment.result import Result
+from nestag.lab.experiment.result import RunResult
 from nestag.lab.report.figures.look import canvas, frame_percent, legend_above, percent, sign
 from nestag.lab.report.groups import Method, decodings, encodings, f1, of_way, ways
 
@@ -18,7 +18,7 @@ APART = 0.34
 """Between the decodings of an encoding, where encodings stand 1 apart."""
 
 
-def draw(results: Sequence[Result], split: str) -> Figure:
+def draw(results: Sequence[RunResult], split: str) -> Figure:
     """The picture of one setup."""
     figure = canvas()
     axes = figure.subplots()
@@ -56,7 +56,7 @@ def _draw_seeds(axes: Axes, place: float, spread: OverSeeds, number: int) -> Non
     axes.annotate(f"{spread.mean:.1f}", (place, top), (0, 5), textcoords="offset points", ha="center", fontsize=9)
 
 
-def words(results: Sequence[Result], split: str) -> str:
+def words(results: Sequence[RunResult], split: str) -> str:
     """What the picture shows, for those who cannot see it."""
     found = {way: f1(of_way(results, split, way)) for way in ways(results, split)}
     told = [

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nestag.evaluation.result import KINDS, Evaluation
 from nestag.evaluation.seeds import over_seeds
-from nestag.lab.experiment.result import Result
+from nestag.lab.experiment.result import RunResult
 from nestag.lab.report.figures.look import PAPER, canvas, ink_on, legend_above, sign
 from nestag.lab.report.groups import Method, of_way, ways
 
@@ -18,7 +18,7 @@ ROOM = 0.06
 """The share of the longest bar from which a part has room for its number."""
 
 
-def counts(results: Sequence[Result], split: str) -> dict[Method, dict[str, float]]:
+def counts(results: Sequence[RunResult], split: str) -> dict[Method, dict[str, float]]:
     """Mistakes by kind, the mean over seeds."""
     return {
         way: {kind: _mean_count(of_way(results, split, way), kind) for kind in KINDS} for way in ways(results, split)
@@ -30,7 +30,7 @@ def _mean_count(evaluations: Sequence[Evaluation], kind: str) -> float:
     return found.mean if found else 0.0
 
 
-def draw(results: Sequence[Result], split: str) -> Figure:
+def draw(results: Sequence[RunResult], split: str) -> Figure:
     """The picture of one setup: a bar for each encoding and decoding, parted by kind."""
     found = counts(results, split)
     figure = canvas(1.5 + 0.3 * max(4, len(found)))
@@ -53,7 +53,7 @@ def draw(results: Sequence[Result], split: str) -> Figure:
     return figure
 
 
-def words(results: Sequence[Result], split: str) -> str:
+def words(results: Sequence[RunResult], split: str) -> str:
     """What the picture shows, for those who cannot see it."""
     told = [
         f"{way.encoding} {way.decoding} {', '.join(f'{kind} {count:,.0f}' for kind, count in kinds.items())}"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from nestag.evaluation.result import DEPTHS, LENGTHS, Group
 from nestag.evaluation.seeds import OverSeeds
-from nestag.lab.experiment.result import Result
+from nestag.lab.experiment.result import RunResult
 from nestag.lab.report.figures.look import INK, Sign, canvas, frame_percent, legend_above, percent, sign
 from nestag.lab.report.groups import Method, decodings, encodings, of_way, part_f1, ways
 
@@ -31,7 +31,7 @@ DEPTH = Breakdown("depths", tuple(group for group in DEPTHS if group.name != "â‰
 LENGTH = Breakdown("lengths", tuple(group for group in LENGTHS if group.name != "â‰¥ 2"), "length in tokens")
 
 
-def draw(results: Sequence[Result], split: str, breakdown: Breakdown) -> Figure:
+def draw(results: Sequence[RunResult], split: str, breakdown: Breakdown) -> Figure:
     """The picture of one setup."""
     figure = canvas()
     axes = figure.subplots()
@@ -63,7 +63,7 @@ def _name_decodings(axes: Axes, names: Sequence[str]) -> None:
 
 
 def _spreads(
-    results: Sequence[Result], split: str, encoding: str, breakdown: Breakdown, group: Group
+    results: Sequence[RunResult], split: str, encoding: str, breakdown: Breakdown, group: Group
 ) -> dict[str, OverSeeds]:
     """F1 of a group by decoding."""
     found = {
@@ -91,13 +91,13 @@ def _draw_decodings(axes: Axes, place: float, own: Sign, spreads: dict[str, Over
         )
 
 
-def gold_of(results: Sequence[Result], split: str, breakdown: Breakdown, group: Group) -> int:
+def gold_of(results: Sequence[RunResult], split: str, breakdown: Breakdown, group: Group) -> int:
     """How many gold entities a group has; runs of one corpus all have the same."""
     found = [one for way in ways(results, split) for one in of_way(results, split, way)]
     return group.score(getattr(found[0], breakdown.field)).gold if found else 0
 
 
-def words(results: Sequence[Result], split: str, breakdown: Breakdown) -> str:
+def words(results: Sequence[RunResult], split: str, breakdown: Breakdown) -> str:
     """What the picture shows, for those who cannot see it."""
     told = []
     for way in ways(results, split):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from nestag.evaluation.calibration import Bin, Calibration
-from nestag.lab.experiment.result import Result
+from nestag.lab.experiment.result import RunResult
 from nestag.lab.report.figures.look import LINE, canvas, legend_above, sign
 from nestag.lab.report.groups import encodings
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 HEIGHT = 4.8
 
 
-def calibrations(results: Sequence[Result], split: str) -> dict[str, Calibration]:
+def calibrations(results: Sequence[RunResult], split: str) -> dict[str, Calibration]:
     """For each encoding that predicted anything, that of its seeds together."""
     rated = [result for result in results if split in result.calibration]
     found = {
@@ -34,7 +34,7 @@ def together(several: Sequence[Calibration]) -> Calibration:
     return Calibration(tuple(bins), sum(one.brier * one.entities for one in several) / max(1, entities))
 
 
-def draw(results: Sequence[Result], split: str) -> Figure:
+def draw(results: Sequence[RunResult], split: str) -> Figure:
     """The picture of one setup: shares above, counts below."""
     figure = canvas(HEIGHT)
     above, below = figure.subplots(2, 1, sharex=True, height_ratios=(3, 1.3))
@@ -60,7 +60,7 @@ def draw(results: Sequence[Result], split: str) -> Figure:
     return figure
 
 
-def words(results: Sequence[Result], split: str) -> str:
+def words(results: Sequence[RunResult], split: str) -> str:
     """What the picture shows, for those who cannot see it."""
     told = [
         f"{encoding} {found.error:.3f} over {found.entities:,} entities"
