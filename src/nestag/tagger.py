@@ -21,8 +21,9 @@ from transformers.models.auto.modeling_auto import (
     MODEL_FOR_TOKEN_CLASSIFICATION_MAPPING_NAMES,
 )
 
-from nestag.encoders import locate, out_of_reach
+from nestag.encoders import is_light, locate, out_of_reach
 from nestag.errors import InputError
+from nestag.light_encoder import LightConfig, LightEncoder
 from nestag.model_folder import WEIGHTS
 from nestag.span_head import SpanHead
 from nestag.subwords import SHAPES
@@ -82,13 +83,20 @@ class Convolution(nn.Module):
 
     def __init__(self, size: int, kernel: int = 3) -> None:
         super().__init__()
+        self.reach = kernel // 2
         self.norm = nn.LayerNorm(size)
         self.conv = nn.Conv1d(size, 2 * size, kernel, padding=kernel // 2)
 
     def forward(self, vectors: Tensor, present: Tensor) -> Tensor:
-        """Mix the vectors of neighbouring words."""
-        inner = self.norm(vectors) * present  # windows x words x size
-        mixed = self.conv(inner.transpose(1, 2)).transpose(1, 2)
+        """Mix the vectors of neighbouring words.
+
+        It is one multiplication of matrices, because convolutions of PyTorch take longer on a CPU.
+        """
+        inner = nn.functional.pad(self.norm(vectors) * present, (0, 0, self.reach, self.reach))
+        words = vectors.shape[1]
+        seen = torch.cat([inner[:, at : at + words] for at in range(2 * self.reach + 1)], dim=-1)
+        weight = self.conv.weight.transpose(1, 2).flatten(1)  # 2 size x kernel size
+        mixed = nn.functional.linear(seen, weight, self.conv.bias)  # windows x words x 2 size
         added: Tensor = vectors + nn.functional.glu(mixed, dim=-1)
         return added
 
@@ -107,13 +115,7 @@ class Tagger(PreTrainedModel):
         super().__init__(config)
         if config.pooling not in POOLINGS:
             raise ValueError(f"pooling is {config.pooling!r}; it takes {', '.join(POOLINGS)}")
-        settings = dict(config.encoder)
-        kind = settings.pop("model_type")
-        if kind not in TEXT_ENCODERS:
-            raise ValueError(f"{kind!r} is no encoder of text that transformers has")
-        self.encoder: Any = encoder or AutoModel.from_config(
-            AutoConfig.for_model(kind, **settings), trust_remote_code=False
-        )
+        self.encoder: Any = encoder or _encoder_of(dict(config.encoder))
         if getattr(self.encoder, "pooler", None) is not None:
             self.encoder.pooler = None  # made for whole sentences; nothing here reads it
         width: int = self.encoder.config.hidden_size  # type: ignore[union-attr, assignment]
@@ -162,6 +164,8 @@ class Tagger(PreTrainedModel):
             raise InputError(f"{len(missing)} of its weights are missing, e.g. {missing[0]}; get it again", encoder)
         if (kind := pretrained.config.model_type) not in TEXT_ENCODERS:
             raise InputError(f"{kind!r} is no encoder of text; choose one such as bert or roberta", encoder)
+        if is_light(encoder):
+            pretrained = LightEncoder.reduced(pretrained.get_input_embeddings().weight)
         return cls(TaggerConfig(encoder=pretrained.config.to_dict(), **settings), pretrained)
 
     @classmethod
@@ -224,6 +228,16 @@ class Tagger(PreTrainedModel):
         )
         hidden: Tensor = self.encoder(input_ids=input_ids, attention_mask=whole).last_hidden_state
         return hidden
+
+
+def _encoder_of(settings: dict[str, Any]) -> Any:
+    """An encoder of a configured kind, with random weights."""
+    kind = settings.pop("model_type")
+    if kind == LightConfig.model_type:
+        return LightEncoder(LightConfig(**settings))
+    if kind not in TEXT_ENCODERS:
+        raise ValueError(f"{kind!r} is no encoder of text that transformers has")
+    return AutoModel.from_config(AutoConfig.for_model(kind, **settings), trust_remote_code=False)
 
 
 def _takes_whole_masks(config: Any) -> bool:

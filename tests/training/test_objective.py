@@ -10,7 +10,7 @@ from nestag.recognizer import load_tokenizer
 from nestag.span_head import SpanHead
 from nestag.subwords import LayoutMaker
 from nestag.tagger import WHOLE_MASKS, Tagger
-from nestag.training.objective import divergence, loss_of, twice
+from nestag.training.objective import divergence, loss_of, masked, twice
 from nestag.training.recipe import Recipe
 from nestag.training.run import train
 from nestag.training.spans import GoldSpans
@@ -115,3 +115,15 @@ def test_a_model_learns_with_everything_at_once(tiny_encoder: Callable[[str], st
     recipe = quick(tiny_encoder("bert"), span_loss=1.0, rdrop=1.0, dropout=0.1)
     run = train(MANY, CORPUS, tmp_path / "model", recipe, use_cpu=True)
     assert run.recognizer.predict(CORPUS) == GOLD
+
+
+def test_a_share_of_the_words_subwords_is_hidden() -> None:
+    torch.manual_seed(0)
+    ids, word = torch.arange(5, 4005).reshape(4, 1000), torch.arange(1000).repeat(4, 1)
+    word[:, ::10] = -1
+    found = masked(ids, word, 0.25, mask=4)
+    assert torch.equal(found[word < 0], ids[word < 0])
+    hidden = found != ids
+    assert set(found[hidden].tolist()) == {4}
+    assert hidden[word >= 0].float().mean().item() == pytest.approx(0.25, abs=0.03)
+    assert not torch.equal(hidden[0], hidden[1])

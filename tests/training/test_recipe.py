@@ -63,7 +63,7 @@ def test_steps_and_epochs_replace_each_other() -> None:
 
 
 def test_an_unknown_recipe_is_refused() -> None:
-    with pytest.raises(UnknownNameError, match="there are accurate, default, paper, or give"):
+    with pytest.raises(UnknownNameError, match="there are accurate, default, light, paper, or give"):
         load_recipe("secret")
 
 

@@ -18,7 +18,7 @@ from nestag.encoders import locate
 from nestag.errors import InputError
 from nestag.evaluation import Score, score
 from nestag.evaluation.seeds import over_seeds
-from nestag.training.recipe import Recipe, load_recipe
+from nestag.training.recipe import Recipe, load_recipe, recipe_for
 
 if TYPE_CHECKING:
     from nestag.training.progress import Progress
@@ -33,12 +33,19 @@ def train(
     output: Annotated[str, typer.Option("-o", "--output", metavar="DIR", help="The folder to save the model in.")],
     test: Annotated[str | None, typer.Option(metavar="FILE", help="A corpus to report scores on at the end.")] = None,
     encoder: Annotated[
-        str | None, typer.Option(metavar="E", help="minilm, a folder, or a name on the hub (default: the recipe's).")
+        str | None,
+        typer.Option(metavar="E", help="minilm, light, a folder, or a name on the hub (default: the recipe's)."),
     ] = None,
     encoding: Annotated[
         str | None, typer.Option(metavar="E", help="abs, rel, dyn or 4tg (default: the recipe's).")
     ] = None,
-    recipe: Annotated[str, typer.Option(metavar="R", help="default, paper, or a .toml file.")] = "default",
+    recipe: Annotated[
+        str | None,
+        typer.Option(
+            metavar="R",
+            help="default, accurate, light, paper, or a .toml file (default: what suits the encoder).",
+        ),
+    ] = None,
     settings: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="Change a setting (see --settings); may be given again."),
@@ -64,7 +71,10 @@ def train(
     hush()  # first: without torch, nothing need be read
     changes = dict(_setting(text) for text in settings or [])
     changes |= {name: value for name, value in (("encoder", encoder), ("encoding", encoding)) if value}
-    chosen = load_recipe(recipe).changed(changes, "--set", text=True)
+    name = recipe or recipe_for(changes.get("encoder"))
+    chosen = load_recipe(name).changed(changes, "--set", text=True)
+    if not recipe and name != "default":
+        tell(f"recipe {name}, made for this encoder; --recipe names another")
     _check_encoding(chosen)
     locate(chosen.encoder)
     paths = {"train": training, "dev": dev, "test": test}

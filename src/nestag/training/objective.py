@@ -2,6 +2,7 @@
 
 - The head for spans learns which spans are entities (`span_loss` times its loss). It is not asked when tagging; what it
   needs from the word vectors makes them better for the labels too.
+- With `masked_subwords`, a share of the subwords is hidden, so that a word is learned from its neighbours too.
 - With `rdrop`, every batch is read twice with other dropout, and the labels' distributions are drawn to each other.
 """
 
@@ -18,12 +19,14 @@ from nestag.tagger import IGNORED, TaggerOutput
 from nestag.training.recipe import Recipe
 
 
-def loss_of(model: Any, inputs: dict[str, Tensor], recipe: Recipe) -> Tensor:
-    """The loss of a batch."""
+def loss_of(model: Any, inputs: dict[str, Tensor], recipe: Recipe, mask: int = 0) -> Tensor:
+    """The loss of a batch; `mask` is the subword that hides others."""
     inputs = dict(inputs)
     types = inputs.pop("span_types", None)
     if recipe.rdrop:
         inputs = twice(inputs)
+    if recipe.masked_subwords:
+        inputs["input_ids"] = masked(inputs["input_ids"], inputs["word"], recipe.masked_subwords, mask)
     found: TaggerOutput = model(**inputs)
     assert found.loss is not None
     loss = found.loss
@@ -34,6 +37,12 @@ def loss_of(model: Any, inputs: dict[str, Tensor], recipe: Recipe) -> Tensor:
     if recipe.rdrop:
         loss = loss + recipe.rdrop * divergence(found[:3], inputs["labels"][..., 0] != IGNORED)
     return loss
+
+
+def masked(input_ids: Tensor, word: Tensor, share: float, mask: int) -> Tensor:
+    """Subwords of which a share is replaced by the one that hides; those of no word stay."""
+    hidden = (torch.rand(word.shape, device=word.device) < share) & (word >= 0)
+    return torch.where(hidden, mask, input_ids)
 
 
 def twice(inputs: dict[str, Tensor]) -> dict[str, Tensor]:

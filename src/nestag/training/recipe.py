@@ -1,8 +1,8 @@
 """Recipes: every setting of a training run, as a file that people can read and copy.
 
 A recipe is a TOML file of the fields below; what it leaves out keeps the default, and `"auto"` lets the corpus decide
-(plan.py). Three come with the package: `default`, found on development sets; `accurate`, which is better and takes up
-to twice as long; and `paper`, the published configuration.
+(plan.py). Four come with the package: `default`, found on development sets; `accurate`, which is better and takes up
+to twice as long; `light`, for the light encoder; and `paper`, the published configuration.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from nestag.decoding import Decoding
-from nestag.encoders import Precision
+from nestag.encoders import Precision, is_light
 from nestag.encodings.base import Naming
 from nestag.errors import InputError, SettingError, UnknownNameError
 from nestag.subwords import Cut
@@ -29,7 +29,7 @@ class Recipe:
     """The settings of a training run; "auto" means that the corpus decides."""
 
     # what is trained
-    encoder: str = setting("minilm", help="a short name, a folder, or a name on the hub")
+    encoder: str = setting("minilm", help="minilm, light, a folder, or a name on the hub")
     encoding: str = setting("rel", help="abs, rel, dyn or 4tg")
     pooling: Literal["first", "last", "mean"] = setting("mean", help="how the subwords of a word become one vector")
     shape_size: int = setting(0, minimum=0, maximum=4096, help="size of the embedding of word shapes; 0 for none")
@@ -80,6 +80,9 @@ class Recipe:
     rdrop: float = setting(
         0.0, minimum=0, maximum=1e3, help="weight of the agreement of two readings with other dropout; 0 for one"
     )
+    masked_subwords: float = setting(
+        0.0, minimum=0, below=1, help="share of the subwords that are hidden while learning, others in each step"
+    )
     ema_decay: float | Auto = setting(
         "auto", minimum=0, below=1, help="of the average of weights that is scored and saved; 0 for none"
     )
@@ -97,6 +100,15 @@ class Recipe:
         elif values.get("epochs", "auto") != "auto":
             values = {**values, "steps": "auto"}
         return changed(self, values, where, text=text)
+
+
+def recipe_for(encoder: str | None) -> str:
+    """The name of the recipe that an encoder is trained with if nobody names one.
+
+    >>> recipe_for(None), recipe_for("minilm"), recipe_for("light")
+    ('default', 'default', 'light')
+    """
+    return "light" if encoder and is_light(encoder) else "default"
 
 
 def load_recipe(name: str) -> Recipe:

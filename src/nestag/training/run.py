@@ -41,7 +41,7 @@ from nestag.training.folder import CHECKPOINTS
 from nestag.training.identity import claim_of, claimed
 from nestag.training.plan import TrainingPlan, plan_for
 from nestag.training.progress import ProgressCallback, Scoring, best_of, scorings_from
-from nestag.training.recipe import Recipe, load_recipe
+from nestag.training.recipe import Recipe, load_recipe, recipe_for
 from nestag.training.spans import GoldSpans
 from nestag.training.trainer import NestedTrainer
 from nestag.vocabulary import Vocabulary
@@ -71,7 +71,7 @@ def train(
     training: Sequence[Sentence] | Any,
     dev: Sequence[Sentence] | Any,
     output: str | Path,
-    recipe: str | Recipe = "default",
+    recipe: str | Recipe | None = None,
     *,
     seed: int = 1,
     watch: ProgressCallback | None = None,
@@ -82,10 +82,12 @@ def train(
 ) -> Run:
     """Train a recognizer and save it in `output`; the same call after an interruption goes on where it stopped.
 
-    It takes sentences, or datasets of Hugging Face `datasets`. `recipe` is a name, a .toml file or a Recipe; keyword
-    arguments change its settings, e.g. `epochs=20`. The model will cut raw text as `options` say, or else as the
+    It takes sentences, or datasets of Hugging Face `datasets`. `recipe` is a name, a .toml file or a Recipe, and
+    without one `default`, or `light` for the light encoder; keyword arguments change its settings, e.g. `epochs=20`.
+    The model will cut raw text as `options` say, or else as the
     training corpus was cut, e.g. by `read_corpus(language="da")`.
     """
+    recipe = recipe or recipe_for(settings.get("encoder"))
     chosen = load_recipe(recipe) if isinstance(recipe, str) else recipe
     chosen = chosen.changed(settings, "train")
     locate(chosen.encoder)  # before anything is made

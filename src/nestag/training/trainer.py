@@ -81,6 +81,7 @@ class NestedTrainer(Trainer):
         self.loss_sum = torch.zeros((), device=recognizer.model.device)
         self.loss_steps = 0
         self.frozen: bool | None = None
+        self.mask = _mask_of(recognizer.tokenizer)
         self.weights = list(recognizer.model.parameters())
         self.interrupted = Interrupted()
         self.begun = time.monotonic()  # less what was trained before an interruption
@@ -114,7 +115,7 @@ class NestedTrainer(Trainer):
     def compute_loss(self, model: Any, inputs: dict[str, Any], *_: Any, **__: Any) -> torch.Tensor:
         """The loss of a batch."""
         with computing(self.recognizer.model.device, self.recipe.precision):
-            loss = loss_of(model, inputs, self.recipe)
+            loss = loss_of(model, inputs, self.recipe, self.mask)
         self.loss_sum += loss.detach()
         self.loss_steps += 1
         return loss
@@ -241,6 +242,12 @@ class _Follow(TrainerCallback):
         self.trainer.progress.step = state.global_step
         if self.watch:
             self.watch(self.trainer.progress)
+
+
+def _mask_of(tokenizer: Any) -> int:
+    """The subword that hides others: the one made for that, or else the unknown one."""
+    known = (number for number in (tokenizer.mask_token_id, tokenizer.unk_token_id) if number is not None)
+    return int(next(known, 0))
 
 
 def _arguments(
