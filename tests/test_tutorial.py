@@ -25,10 +25,10 @@ sys.modules["torch"] = sys.modules["transformers"] = None  # an import of either
 from starlette.testclient import TestClient
 from nestag.runtime import OnnxNER
 from nestag.serve.app import app_of
-from nestag.serve.limits import Limits
+from nestag.serve.limits import ServerLimits
 from nestag.serve.metrics import Metrics
 from nestag.serve.service import Service
-service = Service(OnnxNER.from_pretrained("exported"), "exported", Limits(), Metrics())
+service = Service(OnnxNER.from_pretrained("exported"), "exported", ServerLimits(), Metrics())
 with TestClient(app_of(service)) as client:
     status = client.post("/v1/entities", json={{"text": {TEXT!r}}}).status_code
     print(status, client.get("/v1/model").json()["runtime"])
@@ -53,6 +53,7 @@ def served(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return names
 
 
+@pytest.mark.slow
 def test_the_tutorial_runs(
     tiny_encoder: Callable[[str], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, served: list[str]
 ) -> None:

@@ -23,7 +23,10 @@ from source_files import article, cons, genia_file
 from two_sentences import CORPUS, MANY
 from whole_runs import whole
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks at descriptors as Linux shows them")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform != "linux", reason="looks at descriptors as Linux shows them"),
+]
 
 PIPES = ("substitution", "stdin", "fifo")
 BROKEN = {"full": "No space left", "closed": "it is closed"}

@@ -180,9 +180,11 @@ def test_rare_types_are_put_together_and_none_is_lost() -> None:
     confused = tuple(Confused(kind, kind, 1) for kind in many)
     full = evaluation(types=many, mistakes=Mistakes(confusion=confused))
     assert len(confusion(full).columns) == 1 + 12 + 2
-    for width in (60, 100):
+    for width in range(60, 200, 10):
         found = tables_within(full, False, width)["confusion"]
-        assert all(len(line.text) <= width for line in lines(found, width))
+        sizes = [confusion(full, most) for most in range(1, 13)]
+        fitting = [table for table in sizes if all(len(line.text) <= width for line in lines(table, width))]
+        assert found == fitting[-1]
         assert sum(cell for cells in found.sections[0].rows for cell in cells[1:] if isinstance(cell, int)) == 30
 
 
@@ -208,6 +210,7 @@ def test_a_comparison_has_a_sentence_and_a_table() -> None:
         "a.jsonl is better than b.jsonl by 3.00 points of F1 (95 % interval 1.20 to 4.80, p 0.0001);"
         " that is unlikely to be chance."
     )
+    assert [shown(cells[0]) for cells in table.sections[0].rows][:2] == ["F1 of a.jsonl", "F1 of b.jsonl"]
     assert [shown(cells[1]) for cells in table.sections[0].rows] == [
         "75.00", "72.00", "+3.00 (+1.2 to +4.8)", "0.0010", "0.0001",
     ]  # fmt: skip

@@ -14,7 +14,7 @@ from nestag.data import Entity, Sentence, outermost_first
 from nestag.evaluation import judge as judge_module
 from nestag.evaluation.judge import Judge, judged
 from nestag.evaluation.matching import Pair
-from nestag.evaluation.result import DEPTHS, LENGTHS, Evaluation
+from nestag.evaluation.result import DEPTHS, LENGTHS, PAPER_LENGTHS, Evaluation
 from nestag.evaluation.score import Score, macro, total
 from nestag.validation import from_mapping, to_mapping
 
@@ -215,6 +215,32 @@ def test_every_figure_has_an_interval_and_survives_json(pairs: list[Pair]) -> No
     assert {name for name, score in found.figures().items() if any(score)} <= set(found.intervals)
     assert all(0 <= low <= high <= 1 for three in found.intervals.values() for low, high in three)
     assert from_mapping(Evaluation, json.loads(json.dumps(to_mapping(found))), "evaluation") == found
+
+
+def test_a_chunk_is_bounded_in_sentences_and_in_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(judge_module, "CHUNK", 3)
+    monkeypatch.setattr(judge_module, "TOKENS", 10)
+    pairs = [Pair(one, one) for one in (Sentence(["a"] * size) for size in (4, 4, 4, 6, 1, 1, 1, 1, 30, 2))]
+    found = [[len(pair.gold.tokens) for pair in chunk] for chunk in judge_module.chunks(pairs)]
+    assert found == [[4, 4], [4, 6], [1, 1, 1], [1], [30], [2]]
+
+
+def test_the_counts_for_comparisons_are_those_of_all_entities() -> None:
+    gold = Sentence(["a"] * 4, [Entity(0, 4, "A"), Entity(1, 2, "B")])
+    judge = Judge()
+    judge.see([Pair(gold, gold.with_entities([Entity(0, 4, "A"), Entity(2, 3, "B"), Entity(3, 4, "B")]))])
+    assert Score(*judge.counts().sums()) == judge.result().overall == Score.of(correct=1, predicted=3, gold=2)
+
+
+def test_confusions_come_by_gold_type_and_those_of_no_gold_type_last() -> None:
+    gold = Sentence(["a"] * 5, [Entity(0, 1, "A"), Entity(1, 2, "B"), Entity(2, 3, "B")])
+    guess = [Entity(0, 1, "B"), Entity(1, 2, "B"), Entity(4, 5, "A")]
+    found = judged([Pair(gold, gold.with_entities(guess))]).mistakes.confusion
+    assert found == (("A", "B", 1), ("B", None, 1), ("B", "B", 1), (None, "A", 1))
+
+
+def test_the_authors_count_each_class_of_lengths_one_token_longer() -> None:
+    assert PAPER_LENGTHS == (("1", 2, 2), ("2–4", 3, 5), ("≥ 2", 3, None), ("5–9", 6, 10), ("≥ 10", 11, None))
 
 
 def test_words_are_told_apart_whatever_is_in_them() -> None:

@@ -17,6 +17,7 @@ import faulty_runs
 STRIDE = 60
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at open files as Linux shows them")
 def test_training_survives_faults_at_its_file_operations(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
     command = [sys.executable, faulty_runs.__file__, tiny_encoder("bert"), str(tmp_path / "runs"), f"--stride={STRIDE}"]

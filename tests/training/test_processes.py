@@ -37,6 +37,7 @@ def test_two_processes_take_a_step_together() -> None:
     assert plan_for(recipe, sizes, 1).epoch_steps == 2 * plan_for(recipe, sizes, 1, processes=2).epoch_steps
 
 
+@pytest.mark.slow
 def test_two_processes_learn_what_one_learns(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
     jsonl.write(MANY, tmp_path / "train.jsonl")
     jsonl.write(CORPUS, tmp_path / "dev.jsonl")

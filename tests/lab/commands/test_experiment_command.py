@@ -18,6 +18,8 @@ from nestag.lab.experiment.result import Key, read_results
 from nestag.lab.experiment.spec import LOCK, write_spec
 from two_sentences import CORPUS, MANY
 
+pytestmark = pytest.mark.slow  # it trains in processes of their own
+
 GRID = """
 encoders = ["{encoder}"]
 recipes = ["default"]
