@@ -1,6 +1,7 @@
 """Tagging on a cluster beside the engine alone: sentences a second, and memory.
 
     python benchmarks/scale.py docs/results/scale.jsonl [--only torch onnx memory] [--many 1000000]
+    python benchmarks/scale.py docs/results/scale.jsonl --only gpu --model MODEL --corpus test.jsonl [--workers 1 2 4]
     python benchmarks/scale.py docs/results/scale.jsonl --write docs/benchmarks/scale.md
 
 A tiny encoder (two layers of 64) is trained for some steps on the embedded corpus and exported, so that what is around
@@ -8,6 +9,9 @@ the engine weighs as much as it can. The engine alone is `annotate_scored` over 
 cluster is embedded, has one worker, reads Parquet and writes Parquet. The medians of their rates are compared, by time
 and by CPU seconds, which other work on the machine disturbs less. Time is from the beginning of the first part to the
 end of the last. Memory is the most that a worker or the driver ever had. Each measurement is a line of the file.
+
+On a GPU the model and the corpus are given, the corpus is read over and over, and several numbers of workers share the
+GPU, with words and with texts. The engine alone has the same GPU for itself, and is measured without confidences too.
 """
 
 from __future__ import annotations
@@ -23,14 +27,15 @@ import string
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from nestag import Sentence, sample
+from nestag import Sentence, read_corpus, sample
 from nestag.files import read_lines, writing
 from nestag.scale import Job, tag
 from nestag.scale.cluster import Cluster
+from nestag.scale.job import PART_BYTES, Device
 from nestag.scale.model import load, pack
 from nestag.scale.storage import library
 from nestag.scale.summary import Totals
@@ -39,6 +44,9 @@ from nestag.scale.worker import peak_memory
 BAR = 0.85
 """The least share of the engine's rate."""
 
+GPU_BAR = 0.8
+"""The same on a GPU, with as many workers as it needs."""
+
 FLAT = 1.25
 """The most that memory may grow."""
 
@@ -46,8 +54,13 @@ FEW = 10_000
 GROUP = 2_000
 PART = 2**20
 SHARD = 100_000
+GPU_SHARD = 25_000
+"""Sentences of a file for a GPU, which is one part."""
+
 WORDS = 5_000
-SECTIONS = ("torch", "onnx", "memory")
+WARM_UP = 4_000
+PLAIN = "engine without confidences"
+SECTIONS = ("torch", "onnx", "memory", "gpu")
 
 
 @dataclass(frozen=True)
@@ -63,19 +76,27 @@ class Measured:
     peak: int  # bytes of the engine's process, or of a worker
     driver: int = 0  # bytes of the driver
     load: float = 0.0  # load average of the machine when it ended
+    workers: int = 1
+    device: str = ""  # the GPU's name
+    stages: dict[str, float] = field(default_factory=dict)  # seconds of all workers together
 
 
 def main() -> None:
     """Measure what is asked for, or write the page."""
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("results", type=Path, help="the file of measurements")
-    arguments.add_argument("--only", nargs="+", choices=SECTIONS, default=SECTIONS)
+    arguments.add_argument("--only", nargs="+", choices=SECTIONS, default=SECTIONS[:3])
     arguments.add_argument("--systems", nargs="+", choices=("engine", "cluster"), default=("engine", "cluster"))
     arguments.add_argument("--sentences", type=int, default=100_000)
     arguments.add_argument("--few", type=int, default=FEW, help="the same, before them; 0 leaves them out")
     arguments.add_argument("--many", type=int, default=1_000_000, help="sentences for memory")
     arguments.add_argument("--rounds", type=int, default=1)
     arguments.add_argument("--models", type=Path, help="a folder for the models torch and onnx, made if not there")
+    arguments.add_argument("--model", help="a model for the GPU")
+    arguments.add_argument("--corpus", type=Path, help="sentences for the GPU, in a format that nestag reads")
+    arguments.add_argument("--workers", nargs="+", type=int, default=(1, 2, 4), help="that share the GPU")
+    arguments.add_argument("--device", choices=("cuda", "cpu"), default="cuda", help="cpu tries gpu out without one")
+    arguments.add_argument("--address", help="of a running cluster with the GPU; else one is started")
     arguments.add_argument("--write", type=Path, help="write the page of all measurements, and measure nothing")
     options = arguments.parse_args()
     if options.write:
@@ -84,14 +105,17 @@ def main() -> None:
         with writing(options.write) as stream:
             stream.write("\n".join(lines) + "\n")
         return
+    runs: list[Measured] = []
     with tempfile.TemporaryDirectory() as scratch, open(options.results, "a", encoding="utf-8") as results:
         models = options.models or Path(scratch) / "models"
-        if not models.exists():
+        if not models.exists() and set(options.only) - {"gpu"}:
             make_models(models)
         for measured in measure(models, Path(scratch), options):
             print(measured, flush=True)
+            runs.append(measured)
             results.write(json.dumps(asdict(measured)) + "\n")
             results.flush()
+    print("\n".join(gpu_table(runs)))
 
 
 def measure(models: Path, scratch: Path, options: Any) -> Iterator[Measured]:
@@ -108,6 +132,22 @@ def measure(models: Path, scratch: Path, options: Any) -> Iterator[Measured]:
         source, out = scratch / f"memory-{count}", scratch / f"memory-{count}-out"
         write_sentences(source, count)
         yield in_process(on_cluster, "memory", models / "onnx", source, out, os.cpu_count() or 1)
+    if "gpu" in options.only:
+        yield from measure_gpu(options.model, options.corpus, scratch, options)
+
+
+def measure_gpu(model: str, corpus: Path, scratch: Path, options: Any) -> Iterator[Measured]:
+    """The engine alone on a GPU, then workers that share it: with words, and the most of them with texts too."""
+    given = [list(sentence.tokens) for sentence in read_corpus(corpus) if sentence.tokens]
+    write_sentences(scratch / "gpu", options.sentences, given, GPU_SHARD)
+    if "engine" in options.systems:
+        for confidence in (True, False):
+            yield in_process(engine_alone, "gpu", model, options.sentences, given, options.device, confidence)
+    for section, workers in [*(("gpu", count) for count in options.workers), ("gpu texts", max(options.workers))]:
+        if "cluster" in options.systems:
+            out = scratch / f"{section}-{workers}"
+            place = options.device, options.address
+            yield in_process(on_cluster, section, model, scratch / "gpu", out, workers, *place)
 
 
 def page(runs: Sequence[Measured]) -> Iterator[str]:
@@ -129,6 +169,7 @@ def page(runs: Sequence[Measured]) -> Iterator[str]:
             line = f"| {name} | {chosen[0][0].sentences:,} | {len(chosen[0])} | {unit} | {alone:,.0f} | {beside:,.0f} |"
             share = f" {beside / alone:.2f} | {'yes' if beside >= BAR * alone else 'no'} |"
             yield line + (share if what == "computed" or was_idle(runs) else " not compared: the machine was busy | |")
+    yield from gpu_table(runs)
     starts = [run.start for run in runs if run.system == "cluster"]
     yield f"\nFrom the command to the first part it took {min(starts):.0f} to {max(starts):.0f} s.\n"
     yield "## Memory\n"
@@ -144,6 +185,26 @@ def page(runs: Sequence[Measured]) -> Iterator[str]:
         yield f"\nMemory is flat from {memory[0].sentences:,} to {memory[-1].sentences:,} sentences {verdict}"
 
 
+def gpu_table(runs: Sequence[Measured]) -> Iterator[str]:
+    """The measurements on a GPU as a table."""
+    measured = [run for run in runs if run.section.startswith("gpu")]
+    engines = {run.system: run for run in measured if run.system != "cluster"}
+    if not measured or "engine" not in engines:
+        return
+    alone = engines["engine"]
+    yield f"\n## Rate on one {alone.device}, {alone.sentences:,} sentences\n"
+    yield "| | workers | sentences/s | share of the engine | stages, seconds of all workers together |"
+    yield "|---|---|---|---|---|"
+    for run in measured:
+        name = {"cluster": "words" if run.section == "gpu" else "texts, cut at white space"}.get(run.system)
+        stages = ", ".join(f"{stage} {seconds:.0f}" for stage, seconds in run.stages.items())
+        workers = run.workers if name else ""
+        system = name or {"engine": "engine alone"}.get(run.system, run.system)
+        yield f"| {system} | {workers} | {run.rate:,.0f} | {run.rate / alone.rate:.2f} | {stages} |"
+    best = max((run.rate for run in measured if (run.section, run.system) == ("gpu", "cluster")), default=0.0)
+    yield f"\nAt least {GPU_BAR:g} of the engine: {'yes' if best >= GPU_BAR * alone.rate else 'no'}."
+
+
 def was_idle(runs: Sequence[Measured]) -> bool:
     """Whether the machine did nothing else; otherwise times depend on what that was."""
     return max(run.load for run in runs) <= (os.cpu_count() or 1)
@@ -155,20 +216,44 @@ def in_process(work: Any, *arguments: Any) -> Any:
         return pool.apply(work, arguments)
 
 
-def engine_alone(section: str, model: Path, count: int) -> Measured:
-    """The engine over sentences in memory, in one process with one thread, as a worker has it."""
-    sentences = [Sentence(words) for words in generated(count)]
-    predictor = load(pack(str(model)), "cpu", {})
-    predictor.predict(sentences[:100])
+def engine_alone(
+    section: str,
+    model: Path | str,
+    count: int,
+    given: Sequence[list[str]] = (),
+    device: Device = "cpu",
+    confidence: bool = True,
+) -> Measured:
+    """The engine over sentences in memory, in one process, on a processor with one thread, as a worker has it."""
+    sentences = [Sentence(words) for words in generated(count, given)]
+    predictor = load(pack(str(model)), device, {})
+    predictor.predict(sentences[:WARM_UP], confidence)  # type: ignore[call-overload]
     began, computed = time.perf_counter(), time.process_time()
-    for _ in predictor.annotate_scored(sentences):
+    for _ in predictor.annotate_scored(sentences) if confidence else predictor.annotate(sentences):
         pass
     rate = count / (time.perf_counter() - began)
     computed = count / (time.process_time() - computed)
-    return Measured(section, "engine", count, rate, computed, 0.0, peak_memory(), load=os.getloadavg()[0])
+    system = "engine" if confidence else PLAIN
+    name, busy = gpu_name() if device == "cuda" else "", os.getloadavg()[0]
+    return Measured(section, system, count, rate, computed, 0.0, peak_memory(), load=busy, device=name)
 
 
-def on_cluster(section: str, model: Path, source: Path, out: Path, workers: int) -> Measured:
+def gpu_name() -> str:
+    """The GPU of this machine."""
+    import torch
+
+    return torch.cuda.get_device_name()
+
+
+def on_cluster(
+    section: str,
+    model: Path | str,
+    source: Path,
+    out: Path,
+    workers: int,
+    device: Device = "cpu",
+    address: str | None = None,
+) -> Measured:
     """The same from Parquet to Parquet, by workers of an embedded cluster."""
     begun: list[float] = []
     ended: list[float] = []
@@ -178,43 +263,52 @@ def on_cluster(section: str, model: Path, source: Path, out: Path, workers: int)
         ended.append(time.perf_counter())
         begun.append(ended[-1] - totals.seconds["tagging"] - totals.seconds["writing"])
 
-    job = Job(tokens="tokens", part_bytes=PART)
-    finished = tag(str(source), str(out), str(model), job, Cluster(workers=workers), watch=watch)
+    job, cluster = job_of(section, device), Cluster(address, workers)
+    finished = tag(str(source), str(out), str(model), job, cluster, watch=watch)
     assert finished.complete
     totals = finished.totals
-    rate = totals.rows / (ended[-1] - begun[0])
+    rate = totals.rows / (ended[-1] - min(begun))
     return Measured(
         section,
         "cluster",
         totals.rows,
         rate,
         totals.rows / totals.processor,
-        begun[0] - start,
+        min(begun) - start,
         totals.peak,
         peak_memory(),
         os.getloadavg()[0],
+        workers,
+        stages={stage: round(seconds, 2) for stage, seconds in totals.seconds.items()},
     )
 
 
-def generated(count: int) -> Iterator[list[str]]:
-    """Sentences of the embedded corpus in turn, a word in ten replaced by one of some thousand."""
+def job_of(section: str, device: Device) -> Job:
+    """How the rows of a section are read; for a GPU a file is a part."""
+    if section == "gpu texts":
+        return Job(tokenizer="whitespace", device=device, part_bytes=PART_BYTES["cuda"])
+    return Job(tokens="tokens", device=device, part_bytes=PART_BYTES["cuda"] if section == "gpu" else PART)
+
+
+def generated(count: int, given: Sequence[list[str]] = ()) -> Iterator[list[str]]:
+    """Sentences in turn, else those of the embedded corpus; a word in ten is replaced by one of some thousand."""
     rng = random.Random(0)
     letters = string.ascii_lowercase
     others = ["".join(rng.choices(letters, k=rng.randint(3, 9))) for _ in range(WORDS)]
-    given = [list(sentence.tokens) for sentence in sample.sentences()]
+    given = given or [list(sentence.tokens) for sentence in sample.sentences()]
     for number in range(count):
         yield [rng.choice(others) if rng.random() < 0.1 else word for word in given[number % len(given)]]
 
 
-def write_sentences(folder: Path, count: int) -> None:
-    """Sentences as Parquet, in files of 100,000."""
+def write_sentences(folder: Path, count: int, given: Sequence[list[str]] = (), size: int = SHARD) -> None:
+    """Sentences as Parquet, as words and as texts, in files of so many."""
     folder.mkdir()
-    rows = generated(count)
+    rows = generated(count, given)
     for number in itertools.count():
-        shard = list(itertools.islice(rows, SHARD))
+        shard = list(itertools.islice(rows, size))
         if not shard:
             return
-        table = library("pyarrow").table({"tokens": shard})
+        table = library("pyarrow").table({"tokens": shard, "text": [" ".join(words) for words in shard]})
         library("pyarrow.parquet").write_table(table, folder / f"{number:04}.parquet", row_group_size=GROUP)
 
 

@@ -76,6 +76,8 @@ def grouped(words: Sequence[Offsets], text: str, options: Options) -> list[Segme
     [[(0, 3)], [(4, 8)]]
     """
     if options.tokenizer == "whitespace":
+        if "\n" not in text:
+            return [list(words)] if words else []
         return split_before(words, [b[0] for a, b in pairwise(words) if "\n" in text[a[1] : b[0]]])
     return _by_rules(text, words, options.language)
 

@@ -11,14 +11,16 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-from collections.abc import Sequence
-from itertools import chain
+from itertools import pairwise
 from typing import IO, TYPE_CHECKING, Any, Protocol
 
-from nestag.predictor import TextEntity
+import numpy as np
+from numpy.typing import NDArray
+
 from nestag.scale.job import ENTITIES, FILE, POSITION, OutputForm
 from nestag.scale.rows import RowBatch
 from nestag.scale.storage import library
+from nestag.scale.tagging import EntityColumns
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
@@ -26,16 +28,11 @@ if TYPE_CHECKING:
 ROW_GROUP = 16_000
 """Rows of a row group."""
 
-DECIMALS = 4
-"""Of confidences."""
-
-RowEntities = Sequence[Sequence[TextEntity]]
-
 
 class PartWriter(Protocol):
     """What writes the rows of one part."""
 
-    def write(self, batch: RowBatch, found: RowEntities) -> None:
+    def write(self, batch: RowBatch, found: EntityColumns) -> None:
         """Write rows and the entities found in them."""
         ...
 
@@ -68,13 +65,13 @@ class ParquetWriter:
         self.rows = 0
         self.writer: Any = None
 
-    def write(self, batch: RowBatch, found: RowEntities) -> None:
+    def write(self, batch: RowBatch, found: EntityColumns) -> None:
         """Write rows and the entities found in them."""
         pa = library("pyarrow")
         names, columns = batch.kept.schema.names, batch.kept.columns
-        file = pa.array([self.file] * len(batch.positions), pa.string())
+        rows = len(batch.positions)
         table = pa.table(
-            [file, pa.array(batch.positions, pa.int64()), *columns, _entities(found)],
+            [pa.repeat(self.file, rows), pa.array(batch.positions), *columns, _entities(found, rows)],
             names=[FILE, POSITION, *names, ENTITIES],
         )
         self.waiting.append(table)
@@ -96,17 +93,24 @@ class ParquetWriter:
         self.waiting, self.rows = [], 0
 
 
-def _entities(found: RowEntities) -> Any:
-    """The column of entities."""
+def _entities(found: EntityColumns, rows: int) -> Any:
+    """The column of entities of so many rows."""
     pa = library("pyarrow")
-    offsets = [0]
-    for entities in found:
-        offsets.append(offsets[-1] + len(entities))
-    start, end, kind, text, confidence = list(zip(*chain.from_iterable(found), strict=True)) or [()] * 5
-    values = {"start": start, "end": end, "type": kind, "confidence": confidence, "text": text}
+    values = {
+        "start": pa.array(found.start.astype(np.int32)),
+        "end": pa.array(found.end.astype(np.int32)),
+        "type": pa.array(found.types, pa.string()).take(pa.array(found.type)),
+        "confidence": pa.array(found.confidence),
+        "text": pa.array(found.text, pa.string()),
+    }
     fields = list(entity_type().value_type)
-    inner = pa.StructArray.from_arrays([pa.array(values[field.name], field.type) for field in fields], fields=fields)
-    return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), inner)
+    inner = pa.StructArray.from_arrays([values[field.name] for field in fields], fields=fields)
+    return pa.ListArray.from_arrays(pa.array(_offsets(found, rows)), inner)
+
+
+def _offsets(found: EntityColumns, rows: int) -> NDArray[np.int32]:
+    """Where the entities of each row begin, and the end of the last."""
+    return np.concatenate([[0], np.cumsum(found.counts(rows))]).astype(np.int32)
 
 
 class LinesWriter:
@@ -115,16 +119,27 @@ class LinesWriter:
     def __init__(self, stream: IO[bytes], file: str) -> None:
         self.stream, self.file = stream, file
 
-    def write(self, batch: RowBatch, found: RowEntities) -> None:
+    def write(self, batch: RowBatch, found: EntityColumns) -> None:
         """Write rows and the entities found in them."""
         kept = batch.kept.to_pylist() if batch.kept.num_columns else [{}] * len(batch.positions)
-        for position, others, entities in zip(batch.positions, kept, found, strict=True):
-            record = {FILE: self.file, POSITION: position, **others}
-            record[ENTITIES] = [entity._asdict() for entity in entities]
+        entities = _records(found)
+        cuts = pairwise(_offsets(found, len(batch.positions)).tolist())
+        for position, others, (first, last) in zip(batch.positions.tolist(), kept, cuts, strict=True):
+            record = {FILE: self.file, POSITION: position, **others, ENTITIES: entities[first:last]}
             self.stream.write(json.dumps(record, ensure_ascii=False, default=str).encode() + b"\n")
 
     def close(self) -> None:
         """Nothing waits."""
+
+
+def _records(found: EntityColumns) -> list[dict[str, Any]]:
+    """Entities as JSON has them."""
+    names = [found.types[kind] for kind in found.type.tolist()]
+    columns = zip(found.start.tolist(), found.end.tolist(), names, found.text, found.confidence.tolist(), strict=True)
+    return [
+        {"start": start, "end": end, "type": kind, "text": text, "confidence": confidence}
+        for start, end, kind, text, confidence in columns
+    ]
 
 
 class Hashing(io.RawIOBase):

@@ -7,10 +7,14 @@ read any further is a `BadFileError`. One part is read by one reader from its be
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, BinaryIO, NamedTuple, cast
 
+import numpy as np
+
+from nestag.arrays import Ints
 from nestag.errors import InputError
 from nestag.files import LONGEST_LINE
 from nestag.files.packed import is_packed
@@ -47,7 +51,7 @@ class BadRow(NamedTuple):
 class RowBatch:
     """Some rows of a part."""
 
-    positions: list[int] = field(default_factory=list)
+    positions: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     values: list[Any] = field(default_factory=list)  # texts, or lists of words
     kept: Any = None  # a table of Arrow with the columns to keep
     bad: list[BadRow] = field(default_factory=list)
@@ -74,28 +78,58 @@ def _table_batches(stream: BinaryIO, part: Part, job: Job) -> Iterator[RowBatch]
         columns = [job.column, *job.keep]
         groups = list(range(part.first, part.last))
         for found in table.iter_batches(ROWS, row_groups=groups, columns=columns) if groups else ():
-            yield _table_batch(pa.Table.from_batches([found]), at, job)
+            yield _table_batch(found, at, job)
             at += found.num_rows
         if at == part.position:
-            yield _table_batch(table.schema_arrow.empty_table(), at, job)
+            yield _table_batch(pa.RecordBatch.from_pylist([], table.schema_arrow), at, job)
     except pa.ArrowException as error:
         raise InputError(f"cannot be read as Parquet ({error}); write it again", part.file.address) from None
 
 
-def _table_batch(table: Any, at: int, job: Job) -> RowBatch:
-    batch = RowBatch()
+def _table_batch(rows: Any, at: int, job: Job) -> RowBatch:
+    """Rows of a table; only where something is wrong with one of them they are looked at one by one."""
+    column, kept = rows.column(job.column), library("pyarrow").Table.from_batches([rows]).select(list(job.keep))
+    if _is_clean(column, job):
+        return RowBatch(np.arange(at, at + len(column)), _values(column, job), kept)
     good: list[int] = []
-    for row, raw in enumerate(_cells(table.column(job.column), job)):
+    values: list[Any] = []
+    bad: list[BadRow] = []
+    for row, raw in enumerate(_cells(column, job)):
         try:
-            value = _words(raw) if job.tokens else _text(raw)
+            values.append(_words(raw) if job.tokens else _text(raw))
         except ValueError as error:
-            batch.bad.append(BadRow(at + row, str(error), _excerpt(raw)))
+            bad.append(BadRow(at + row, str(error), _excerpt(raw)))
         else:
             good.append(row)
-            batch.positions.append(at + row)
-            batch.values.append(value)
-    batch.kept = table.select(list(job.keep)).take(library("pyarrow").array(good, "int64"))
-    return batch
+    return RowBatch(at + np.array(good, dtype=np.int64), values, kept.take(good), bad)
+
+
+def _is_clean(column: Any, job: Job) -> bool:
+    """Whether every row of a column can be tagged, as far as it can be said of all of them at once."""
+    pa, compute = library("pyarrow"), library("pyarrow.compute")
+    if column.null_count or pa.types.is_null(column.type):
+        return False
+    texts = column.flatten() if job.tokens else column
+    if texts.null_count or not (pa.types.is_string(texts.type) or pa.types.is_large_string(texts.type)):
+        return False
+    sizes = compute.binary_length(texts)
+    if (compute.sum(sizes).as_py() or 0) > MOST_BYTES or (job.tokens and compute.min(sizes).as_py() == 0):
+        return False
+    try:
+        texts.validate(full=True)
+    except pa.ArrowInvalid:
+        return False
+    return True
+
+
+def _values(column: Any, job: Job) -> list[Any]:
+    """The texts of a clean column, or its lists of words."""
+    if not job.tokens:
+        return cast(list[Any], column.to_pylist())
+    coded = column.flatten().dictionary_encode()  # equal words become one string, whose hash is computed once
+    words = coded.dictionary.to_numpy(zero_copy_only=False).take(coded.indices.to_numpy()).tolist()
+    ends = np.cumsum(library("pyarrow.compute").list_value_length(column).to_numpy()).tolist()
+    return [words[first:last] for first, last in pairwise([0, *ends])]
 
 
 def _cells(column: Any, job: Job) -> list[Any]:
@@ -112,21 +146,20 @@ def _cells(column: Any, job: Job) -> list[Any]:
 
 def _line_batches(stream: BinaryIO, part: Part, job: Job) -> Iterator[RowBatch]:
     parse: Callable[[bytes, Job], _Parsed | None] = _from_json if part.kind == "jsonl" else _from_text
-    batch, kept = RowBatch(), list[tuple[str | None, ...]]()
+    good: list[tuple[int, _Parsed]] = []
+    bad: list[BadRow] = []
     for position, raw in _lines(stream, part, LONGEST_LINE if part.kind == "jsonl" else MOST_BYTES + 2):
         try:
             parsed = parse(raw.removeprefix(b"\xef\xbb\xbf") if position == 0 else raw, job)
         except ValueError as error:
-            batch.bad.append(BadRow(position, str(error), _excerpt(raw)))
+            bad.append(BadRow(position, str(error), _excerpt(raw)))
         else:
             if parsed is not None:
-                batch.positions.append(position)
-                batch.values.append(parsed.value)
-                kept.append(parsed.kept)
-        if len(batch.values) + len(batch.bad) == ROWS:
-            yield _with_kept(batch, kept, job)
-            batch, kept = RowBatch(), []
-    yield _with_kept(batch, kept, job)
+                good.append((position, parsed))
+        if len(good) + len(bad) == ROWS:
+            yield _line_batch(good, bad, job)
+            good, bad = [], []
+    yield _line_batch(good, bad, job)
 
 
 def _lines(stream: BinaryIO, part: Part, longest: int) -> Iterator[tuple[int, bytes]]:
@@ -237,11 +270,12 @@ def _check_size(size: int, most: int = 0) -> None:
         raise ValueError(f"longer than {most or MOST_BYTES:,} bytes")
 
 
-def _with_kept(batch: RowBatch, kept: list[tuple[str | None, ...]], job: Job) -> RowBatch:
+def _line_batch(good: Sequence[tuple[int, _Parsed]], bad: list[BadRow], job: Job) -> RowBatch:
     pa = library("pyarrow")
-    columns = list(zip(*kept, strict=True)) if kept else [()] * len(job.keep)
-    batch.kept = pa.table([pa.array(column, pa.string()) for column in columns], names=list(job.keep))
-    return batch
+    columns = list(zip(*(parsed.kept for _, parsed in good), strict=True)) if good else [()] * len(job.keep)
+    kept = pa.table([pa.array(column, pa.string()) for column in columns], names=list(job.keep))
+    positions = np.array([position for position, _ in good], dtype=np.int64)
+    return RowBatch(positions, [parsed.value for _, parsed in good], kept, bad)
 
 
 def _excerpt(raw: object) -> str:

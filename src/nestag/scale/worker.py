@@ -10,28 +10,22 @@ import json
 import resource
 import sys
 import time
-from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
-from itertools import chain, islice, pairwise
-from operator import attrgetter
-from typing import IO, Any, cast
+from typing import IO, cast
 
 import numpy as np
 
-from nestag.chunks import Item
-from nestag.corpora.format import Options
-from nestag.decoding import EntityTable
 from nestag.errors import NestagError
-from nestag.predictor import Predictor, TextEntity
 from nestag.scale.job import Job
 from nestag.scale.model import Packed, load
 from nestag.scale.outcome import STAGES, Done, PartOutcome, as_json, bad_rows_name, done_name
-from nestag.scale.output import DECIMALS, Hashing, RowEntities, writer_for
+from nestag.scale.output import Hashing, writer_for
 from nestag.scale.plan import Part
 from nestag.scale.rows import BadFileError, BadRow, RowBatch, read_part
 from nestag.scale.storage import Folder
+from nestag.scale.tagging import tagged
 from nestag.visible import visible
 
 
@@ -75,13 +69,13 @@ class PartTagger:
                 with clock.running("writing"):
                     writer.write(batch, found)
                 bad += batch.bad
-                rows += len(found)
-                types.update(map(attrgetter("type"), chain.from_iterable(found)))
+                rows += len(batch.values)
+                types.update(dict(zip(found.types, np.bincount(found.type).tolist(), strict=False)))
             with clock.running("writing"):
                 writer.close()
         done = Done(
             part.file.name, part.first, part.last, stream.size, stream.digest.hexdigest(), rows, len(bad),
-            dict(sorted(types.items())),
+            dict(sorted((+types).items())),
         )  # fmt: skip
         if bad:
             self.out.write(bad_rows_name(part.name), b"".join(_line(row, part) for row in bad))
@@ -90,57 +84,9 @@ class PartTagger:
         return done
 
 
-def tagged(predictor: Predictor, batches: Iterable[RowBatch], job: Job) -> Iterator[tuple[RowBatch, RowEntities]]:
-    """The batches with the entities found in their rows, as they stream by."""
-    waiting: deque[RowBatch] = deque()
-
-    def values() -> Iterator[Any]:
-        for batch in batches:
-            waiting.append(batch)  # before any of its rows can come out
-            yield from batch.values
-
-    options = job.options_for(predictor.settings.reading)
-    found = _in_words(predictor, values()) if job.tokens else _in_texts(predictor, values(), options)
-    for first in found:
-        while not waiting[0].values:
-            yield waiting.popleft(), []
-        batch = waiting.popleft()
-        yield batch, [first, *islice(found, len(batch.values) - 1)]
-    yield from ((batch, []) for batch in waiting)  # rows of which none was good
-
-
 def peak_memory() -> int:
     """The most bytes of memory that this process had so far."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 2**10)
-
-
-def _in_words(predictor: Predictor, rows: Iterable[list[str]]) -> Iterator[list[TextEntity]]:
-    """The entities of each row of words."""
-    for found, table in predictor.engine().run(map(Item, rows), confidence=True):
-        yield from _by_row(found, table)
-
-
-def _by_row(items: Sequence[Item], table: EntityTable) -> Iterator[list[TextEntity]]:
-    """A table's entities, row by row; there may be millions, so none of them is made by a call of its own."""
-    assert table.confidence is not None
-    start, end = table.start.tolist(), table.end.tolist()
-    names = [table.types[kind] for kind in table.type.tolist()]
-    words = (items[row].tokens for row in table.sentence.tolist())
-    texts = [" ".join(tokens[a:b]) for tokens, a, b in zip(words, start, end, strict=True)]
-    columns = zip(start, end, names, texts, map(_rounded, table.confidence.tolist()), strict=True)
-    made = list(map(partial(tuple.__new__, TextEntity), columns))
-    for a, b in pairwise(np.searchsorted(table.sentence, np.arange(table.sentences + 1)).tolist()):
-        yield made[a:b]
-
-
-def _in_texts(predictor: Predictor, texts: Iterable[str], options: Options) -> Iterator[list[TextEntity]]:
-    """The entities of each text."""
-    for found in predictor.pipe(texts, options=options):
-        yield [TextEntity(*entity[:-1], _rounded(entity.confidence)) for entity in found]
-
-
-def _rounded(confidence: float) -> float:
-    return round(confidence, DECIMALS)
 
 
 def _line(row: BadRow, part: Part) -> bytes:
