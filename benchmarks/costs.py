@@ -4,10 +4,10 @@
 
     hours = sentences * words a sentence / (words a second of a worker * workers * share * efficiency) / 3,600
 
-Words a second are those of the engine with confidences: on a GPU from docs/benchmarks/speed.md, on a core (a CPU
-second) the median of docs/results/minilm-cpu.jsonl. The share that a cluster keeps of the engine's rate is from
-docs/benchmarks/scale.md, the efficiency of many workers from docs/benchmarks/stragglers.md: the worst world there with
-a minute of work in a part.
+Words a second are those of the engine with confidences: on a core (a CPU second) the median of
+docs/results/minilm-cpu.jsonl, on a GPU from docs/results/scale.jsonl, where the share that a cluster keeps of both is
+too; as long as no GPU was measured there, its rate is the trial's of docs/benchmarks/speed.md. The efficiency of many
+workers is from docs/benchmarks/stragglers.md: the worst world there with a minute of work in a part.
 """
 
 from __future__ import annotations
@@ -18,12 +18,14 @@ import re
 import statistics
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from nestag.duration import duration
 from nestag.files import read_lines, read_text, writing
 
 DOCS = Path(__file__).parent.parent / "docs"
-WORKERS = {"NVIDIA H200": (1, 8, 64), "core": (100, 1_000, 10_000)}
+GPU = "NVIDIA H200"
+WORKERS = {GPU: (1, 8, 64), "core": (100, 1_000, 10_000)}
 
 
 def main() -> None:
@@ -42,22 +44,50 @@ def main() -> None:
             )
 
 
+class Rate(NamedTuple):
+    """What a worker does."""
+
+    worker: str
+    words: float  # a second, of the engine alone
+    share: float  # of it that a cluster keeps
+
+
 def table(sentences: int) -> Iterator[str]:
     """Time for several numbers of workers."""
     count, words = (number(text) for text in found("speed.md", r"\(([\d,]+) sentences, ([\d,]+) words\)"))
-    (gpu,) = found("speed.md", r"same with confidences \| [\d.]+ \| ([\d,]+) \|")
-    rates = {"NVIDIA H200": number(gpu) * words / count, "core": statistics.median(cpu_rates())}
-    share = min(
-        1.0, *(float(text) for text in re.findall(r"CPU second(?: \| [\d,]+){2} \| ([\d.]+)", page("scale.md")))
-    )
     efficiency = worst(page("stragglers.md"), "1 min")
-    yield f"Sentences of {words / count:.1f} words; share {share:.2f}, efficiency {efficiency:.2f}.\n"
-    yield "| worker | words/s | workers | time | workers x hours |"
-    yield "|---|---|---|---|---|"
-    for kind, rate in rates.items():
-        for workers in WORKERS[kind]:
+    yield f"Sentences of {words / count:.1f} words; efficiency {efficiency:.2f}.\n"
+    yield "| worker | words/s | share | workers | time | workers x hours |"
+    yield "|---|---|---|---|---|---|"
+    for worker, rate, share in (gpu_rate(words / count), core_rate()):
+        for workers in WORKERS[worker]:
             seconds = sentences * words / count / (rate * workers * share * efficiency)
-            yield f"| {kind} | {rate:,.0f} | {workers:,} | {duration(seconds)} | {workers * seconds / 3_600:,.0f} |"
+            costs = f"{duration(seconds)} | {workers * seconds / 3_600:,.0f}"
+            yield f"| {worker} | {rate:,.0f} | {share:.2f} | {workers:,} | {costs} |"
+
+
+def gpu_rate(words: float) -> Rate:
+    """Of a GPU that as many workers share as are fastest."""
+    runs = [run for run in scale_runs() if run["section"] == "gpu"]
+    alone = [run for run in runs if run["system"] == "engine"]
+    if not alone:
+        (rate,) = found("speed.md", r"same with confidences \| [\d.]+ \| ([\d,]+) \|")
+        return Rate(GPU, number(rate) * words, core_rate().share)
+    engine = alone[-1]
+    fastest = max(run["rate"] for run in runs if run["system"] == "cluster")
+    return Rate(GPU, engine["rate"] * engine["words"] / engine["sentences"], fastest / engine["rate"])
+
+
+def core_rate() -> Rate:
+    """Of one core."""
+    rates = {(run["section"], run["system"]): run["computed"] for run in scale_runs()}
+    shares = [rates[name, "cluster"] / rates[name, "engine"] for name in ("torch", "onnx")]
+    return Rate("core", statistics.median(cpu_rates()), min(1.0, *shares))
+
+
+def scale_runs() -> list[dict[str, Any]]:
+    """What benchmarks/scale.py measured."""
+    return [json.loads(line.text) for line in read_lines(DOCS / "results" / "scale.jsonl")]
 
 
 def page(name: str) -> str:

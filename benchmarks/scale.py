@@ -58,6 +58,9 @@ GPU_SHARD = 25_000
 """Sentences of a file for a GPU, which is one part."""
 
 WORDS = 5_000
+BUSY = 1.5
+"""Load average a core above which a machine does other things too; beside a worker there are Ray and a driver."""
+
 WARM_UP = 4_000
 PLAIN = "engine without confidences"
 SECTIONS = ("torch", "onnx", "memory", "gpu")
@@ -78,6 +81,7 @@ class Measured:
     load: float = 0.0  # load average of the machine when it ended
     workers: int = 1
     device: str = ""  # the GPU's name
+    words: int = 0  # of all sentences, which the engine's process counts
     stages: dict[str, float] = field(default_factory=dict)  # seconds of all workers together
 
 
@@ -152,11 +156,11 @@ def measure_gpu(model: str, corpus: Path, scratch: Path, options: Any) -> Iterat
 
 def page(runs: Sequence[Measured]) -> Iterator[str]:
     """The measurements as tables."""
-    loads = [run.load for run in runs]
+    loads = [run.load for run in runs if not run.section.startswith("gpu")]
     yield "# Tagging on a cluster, measured\n"
     yield (
-        f"Written by `benchmarks/scale.py`; {os.cpu_count()} cores that did other things too, load average"
-        f" {min(loads):.0f} to {max(loads):.0f}. On a GPU nothing was measured yet.\n"
+        f"Written by `benchmarks/scale.py`; {os.cpu_count()} cores, load average {min(loads):.1f} to {max(loads):.1f}."
+        f"{'' if any(run.device for run in runs) else ' On a GPU nothing was measured yet.'}\n"
     )
     yield "## Rate, one worker beside the engine with one thread\n"
     yield "| model | sentences | runs | | engine alone | worker | share | at least 0.85 |"
@@ -168,14 +172,18 @@ def page(runs: Sequence[Measured]) -> Iterator[str]:
             unit = "sentences in a CPU second" if what == "computed" else "sentences/s"
             line = f"| {name} | {chosen[0][0].sentences:,} | {len(chosen[0])} | {unit} | {alone:,.0f} | {beside:,.0f} |"
             share = f" {beside / alone:.2f} | {'yes' if beside >= BAR * alone else 'no'} |"
-            yield line + (share if what == "computed" or was_idle(runs) else " not compared: the machine was busy | |")
+            yield line + (
+                share
+                if what == "computed" or was_idle(list(itertools.chain(*chosen)))
+                else " not compared: the machine was busy | |"
+            )
     yield from gpu_table(runs)
-    starts = [run.start for run in runs if run.system == "cluster"]
+    starts = [run.start for run in runs if run.system == "cluster" and not run.section.startswith("gpu")]
     yield f"\nFrom the command to the first part it took {min(starts):.0f} to {max(starts):.0f} s.\n"
     yield "## Memory\n"
     yield "| sentences | most of a worker | most of the driver | sentences/s |"
     yield "|---|---|---|---|"
-    measured = (run for run in runs if run.system == "cluster" and run.section != "torch")
+    measured = (run for run in runs if run.system == "cluster" and run.section == "memory")
     memory = sorted(measured, key=lambda run: run.sentences)
     for run in memory:
         yield f"| {run.sentences:,} | {run.peak / 2**20:.0f} MiB | {run.driver / 2**20:.0f} MiB | {run.rate:,.0f} |"
@@ -206,8 +214,8 @@ def gpu_table(runs: Sequence[Measured]) -> Iterator[str]:
 
 
 def was_idle(runs: Sequence[Measured]) -> bool:
-    """Whether the machine did nothing else; otherwise times depend on what that was."""
-    return max(run.load for run in runs) <= (os.cpu_count() or 1)
+    """Whether the machine did little else; otherwise times depend on what that was."""
+    return max(run.load for run in runs) <= BUSY * (os.cpu_count() or 1)
 
 
 def in_process(work: Any, *arguments: Any) -> Any:
@@ -235,7 +243,8 @@ def engine_alone(
     computed = count / (time.process_time() - computed)
     system = "engine" if confidence else PLAIN
     name, busy = gpu_name() if device == "cuda" else "", os.getloadavg()[0]
-    return Measured(section, system, count, rate, computed, 0.0, peak_memory(), load=busy, device=name)
+    words = sum(len(sentence.tokens) for sentence in sentences)
+    return Measured(section, system, count, rate, computed, 0.0, peak_memory(), load=busy, device=name, words=words)
 
 
 def gpu_name() -> str:

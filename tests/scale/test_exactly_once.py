@@ -139,6 +139,8 @@ def test_what_is_done_is_done_and_others_are_refused(
         tag(f"{source}/?.jsonl", str(undisturbed), str(model), JOB, Cluster(cluster.address))
     with pytest.raises(InputError, match="lies inside the inputs"):
         tag(str(source), str(source / "out"), str(model), JOB, Cluster(cluster.address))
+    with pytest.raises(InputError, match="memory of one process"):
+        tag(str(source), "memory://bucket/out", str(model), JOB, Cluster(cluster.address))
     with pytest.raises(InputError, match="holds files of others"):
         tag(str(undisturbed), str(source), str(model), Job(text="file"), Cluster(cluster.address))
 

@@ -2,6 +2,7 @@
 
 import json
 import resource
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from files_of_rows import content, rows, texts, write_lines, write_table
+from nestag.corpora.format import Options
 from nestag.errors import InputError
 from nestag.runtime import OnnxNER
 from nestag.scale import rows as reading
@@ -22,10 +24,11 @@ from nestag.scale.plan import plan_parts
 from nestag.scale.storage import Folder
 from nestag.scale.worker import PartTagger
 from nestag.vocabulary import Vocabulary
+from object_store import object_store
 from two_sentences import CORPUS, quick
 
 
-def tag_here(source: Path, out: Path | str, model: Path, **settings: object) -> list[PartOutcome]:
+def tag_here(source: Path | str, out: Path | str, model: Path, **settings: object) -> list[PartOutcome]:
     job = Job(**{"tokenizer": "whitespace", **settings}).on("cpu")  # type: ignore[arg-type]
     tagger = PartTagger(job, pack(str(model)), Folder(str(out)))
     return [tagger(part) for part in plan_parts(find_inputs(str(source)), job).parts]
@@ -41,13 +44,23 @@ def test_rows_come_out_with_the_entities_that_the_recognizer_finds(tmp_path: Pat
     found = table.to_pylist()
     assert [row["id"] for row in found] == [row["position"] for row in found] == list(range(2_500))
     ner = OnnxNER.from_pretrained(model)
-    from nestag.corpora.format import Options
-
     expected = list(ner.pipe(texts(2_500), options=Options(tokenizer="whitespace")))
     assert sum(map(len, expected)) > 1_000
     for row, entities in zip(found, expected, strict=True):
         assert [(e["start"], e["end"], e["type"], e["text"]) for e in row["entities"]] == [e[:4] for e in entities]
         assert [e["confidence"] for e in row["entities"]] == [round(e.confidence, 4) for e in entities]
+
+
+def test_texts_of_many_sentences_go_on_from_one_chunk_to_the_next(tmp_path: Path, model: Path) -> None:
+    several = ["\n".join(texts(number % 7)) for number in range(1_500)]  # none too, and over 2,000 sentences in all
+    write_table(tmp_path / "in" / "a.parquet", list(several), group=1_500)
+    tag_here(tmp_path / "in", tmp_path / "out", model)
+    expected = OnnxNER.from_pretrained(model).pipe(several, options=Options(tokenizer="whitespace"))
+    found = rows(tmp_path / "out")
+    assert [row["position"] for row in found] == list(range(1_500))
+    for row, entities in zip(found, expected, strict=True):
+        assert isinstance(row["entities"], list)
+        assert [(e["start"], e["end"], e["type"], e["text"]) for e in row["entities"]] == [e[:4] for e in entities]
 
 
 def test_lines_and_tables_words_and_texts_agree(tmp_path: Path, model: Path) -> None:
@@ -159,6 +172,30 @@ def test_an_object_store_gets_whole_files(tmp_path: Path, model: Path) -> None:
     assert [outcome.error + outcome.stop for outcome in outcomes] == [""] * len(outcomes)
     assert sum(outcome.done.rows for outcome in outcomes if outcome.done) == 30
     assert set(Folder("memory://bucket/out").sizes()) == {f"{outcome.name}.parquet" for outcome in outcomes}
+
+
+@pytest.mark.parametrize("kind", ["parquet", "jsonl"])
+def test_what_fsspec_does_not_reach_goes_through_arrow(
+    kind: str, tmp_path: Path, model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without s3fs, fsspec has nothing for s3://; Arrow's own client reads, lists and writes."""
+    monkeypatch.setitem(sys.modules, "s3fs", None)
+    write_lines(tmp_path / "in" / "a.jsonl", list(texts(300)))
+    write_table(tmp_path / "in" / "b.parquet", texts(300))
+    (path,) = (tmp_path / "in").glob(f"*.{kind}")
+    tag_here(path, tmp_path / "out", model, part_bytes=3_000)
+    with object_store() as store:
+        store.objects[f"bucket/in/{path.name}"] = path.read_bytes()
+        tag_here(store.address("bucket/in"), store.address("bucket/out"), model, part_bytes=3_000)
+        assert set(Folder(store.address("bucket/out")).sizes()) == {
+            p.name for p in (tmp_path / "out").glob("*.parquet")
+        }
+        found = {
+            name.removeprefix("bucket/out/"): data for name, data in store.objects.items() if not name.endswith("/")
+        }
+    del found[f"bucket/in/{path.name}"]
+    assert len(found) > 4
+    assert found == content(tmp_path / "out")
 
 
 def test_an_unknown_address_is_refused() -> None:

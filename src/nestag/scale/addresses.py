@@ -10,13 +10,12 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import Any
 
 from nestag.errors import InputError
 from nestag.files.packed import SUFFIX
 from nestag.files.sources import explained_reading
 from nestag.scale.job import InputKind
-from nestag.scale.storage import filesystem, local_path, stored
+from nestag.scale.storage import address_at, filesystem, stored
 
 KINDS: dict[str, InputKind] = {
     ".parquet": "parquet", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl", ".txt": "text", ".text": "text",
@@ -88,14 +87,13 @@ def _listed(address: str) -> list[InputFile]:
             paths = [path] if alone else fs.find(path)
         with ThreadPoolExecutor(READERS) as pool:  # listings do not always tell what `info` tells
             infos = list(pool.map(fs.info, paths))
-    files = [_input(info, root, fs, local_path(address) is not None) for info in infos if info["type"] == "file"]
+    files = [
+        InputFile(
+            file.path.removeprefix(root).lstrip("/"), address_at(file.path, address, fs, path), file.size, file.version
+        )
+        for file in (stored(info) for info in infos if info["type"] == "file")
+    ]
     return sorted((file for file in files if not _is_hidden(file.name)), key=lambda file: file.name)
-
-
-def _input(info: dict[str, Any], root: str, fs: Any, local: bool) -> InputFile:
-    file = stored(info)
-    name = file.path.removeprefix(root).lstrip("/")
-    return InputFile(name, file.path if local else fs.unstrip_protocol(file.path), file.size, file.version)
 
 
 def _fixed(path: str) -> str:

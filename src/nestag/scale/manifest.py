@@ -64,6 +64,13 @@ def refuse_inside(source: str, out: str) -> None:
         raise InputError("lies inside the inputs, and would be read as one of them; write elsewhere", out)
 
 
+def refuse_private(*addresses: str) -> None:
+    """Refuse what only this process sees: workers would read nothing there, and what they write would be lost."""
+    for address in addresses:
+        if address.startswith("memory://"):
+            raise InputError("is the memory of one process, and workers are others; give a folder or a store", address)
+
+
 def _read(out: Folder) -> Any:
     if MANIFEST.rpartition("/")[2] not in out.sizes(OWN):
         return None

@@ -14,7 +14,7 @@ from nestag.errors import InputError
 from nestag.scale.addresses import find_inputs
 from nestag.scale.cluster import Cluster, connected
 from nestag.scale.job import Job
-from nestag.scale.manifest import Claim, claim, refuse_inside
+from nestag.scale.manifest import Claim, claim, refuse_inside, refuse_private
 from nestag.scale.model import pack
 from nestag.scale.outcome import OWN, Done, read_done
 from nestag.scale.plan import Part, plan_parts
@@ -55,6 +55,7 @@ def tag(
     `verify` reads the parts that are done and compares their hashes; otherwise their sizes are compared.
     """
     chosen, folder = job or Job(), Folder(out)
+    refuse_private(source, out)
     refuse_inside(source, out)
     inputs = find_inputs(source, chosen.kind)
     packed = pack(model)

@@ -70,6 +70,24 @@ def filesystem(address: str) -> tuple[Any, str]:
         return library("fsspec.implementations.arrow").ArrowFSWrapper(inner), path
 
 
+def address_at(path: str, like: str, fs: Any, known: str) -> str:
+    """The address of a path on the filesystem of another address, whose own path there is known.
+
+    Arrow's addresses say more than a path: a host, or after a question mark where an object store is.
+
+    >>> address_at("/in/a.txt", "hdfs://host:9000/in", None, "/in")
+    'hdfs://host:9000/in/a.txt'
+    >>> address_at("bucket/in/a.txt", "s3://bucket/in/?region=here", None, "bucket/in")
+    's3://bucket/in/a.txt?region=here'
+    """
+    if local_path(like) is not None:
+        return path
+    for base, mark, query in ((like, "", ""), like.partition("?")):
+        if base.rstrip("/").endswith(known.rstrip("/")):
+            return base.rstrip("/").removesuffix(known.rstrip("/")) + path + mark + query
+    return str(fs.unstrip_protocol(path))
+
+
 def stored(info: dict[str, Any]) -> Stored:
     """A file of a listing of fsspec."""
     version = next((str(info[key]) for key in _VERSIONS if info.get(key) is not None), "")
@@ -103,7 +121,8 @@ class Folder:
 
     def at(self, name: str) -> str:
         """The address of a file in it."""
-        return f"{self.address.rstrip('/')}/{name}"
+        base, mark, query = (self.address, "", "") if local_path(self.address) else self.address.partition("?")
+        return f"{base.rstrip('/')}/{name}{mark}{query}"
 
     def sizes(self, inside: str = "") -> dict[str, int]:
         """The files directly in it, or in a folder of it, with their sizes."""

@@ -40,20 +40,33 @@ class EntityColumns(NamedTuple):
     def cut(self, row: int) -> tuple[EntityColumns, EntityColumns]:
         """The entities before a row, and the others, whose rows are counted from there."""
         at = int(np.searchsorted(self.row, row))
-        before, after = ([column[part] for column in self[:6]] for part in (slice(at), slice(at, None)))
-        return EntityColumns(*before, self.types), EntityColumns(after[0] - row, *after[1:], self.types)
+        return self._piece(slice(at), 0), self._piece(slice(at, None), row)
+
+    def _piece(self, part: slice, first: int) -> EntityColumns:
+        return EntityColumns(
+            self.row[part] - first, self.start[part], self.end[part], self.type[part], self.confidence[part],
+            self.text[part], self.types,
+        )  # fmt: skip
 
     def followed_by(self, other: EntityColumns) -> EntityColumns:
         """These entities and then those of rows that do not come before."""
-        columns = [np.concatenate(pair) for pair in zip(self[:5], other[:5], strict=True)]
-        return EntityColumns(*columns, self.text + other.text, other.types)
+        return EntityColumns(
+            np.concatenate([self.row, other.row]),
+            np.concatenate([self.start, other.start]),
+            np.concatenate([self.end, other.end]),
+            np.concatenate([self.type, other.type]),
+            np.concatenate([self.confidence, other.confidence]),
+            self.text + other.text,
+            other.types,
+        )
 
     def counts(self, rows: int) -> Ints:
         """Entities of each of so many rows."""
         return np.bincount(self.row, minlength=rows)
 
 
-NOTHING = EntityColumns(*np.zeros((4, 0), dtype=np.int64), np.zeros(0), [], ())
+_NO_INTS = np.zeros(0, dtype=np.int64)
+NOTHING = EntityColumns(_NO_INTS, _NO_INTS, _NO_INTS, _NO_INTS, np.zeros(0), [], ())
 
 
 def tagged(predictor: Predictor, batches: Iterable[RowBatch], job: Job) -> Iterator[tuple[RowBatch, EntityColumns]]:
@@ -121,8 +134,8 @@ def _in_texts(items: Sequence[Item], table: EntityTable, first: int) -> EntityCo
     start = [place.words[word][0] for place, word in zip(places, table.start.tolist(), strict=True)]
     end = [place.words[word - 1][1] for place, word in zip(places, table.end.tolist(), strict=True)]
     texts = [place.text[a:b] for place, a, b in zip(places, start, end, strict=True)]
-    spans = np.array([start, end], dtype=np.int64)
-    return EntityColumns(row, *spans, table.type, _rounded(table.confidence), texts, table.types)
+    starts, ends = np.array([start, end], dtype=np.int64)
+    return EntityColumns(row, starts, ends, table.type, _rounded(table.confidence), texts, table.types)
 
 
 def _rounded(confidence: Floats) -> Floats:
