@@ -129,7 +129,7 @@ def read(recognizer: NestedNER, sentences: Sequence[Sentence]) -> Iterator[Block
     scored: dict[int, Block] = {}
     for first in range(0, len(sentences), AT_ONCE):
         chunk = list(sentences[first : first + AT_ONCE])
-        n, c, u, lengths, _ = recognizer.scores([one.tokens for one in chunk], [document_of(one) for one in chunk])
+        n, c, u, lengths, *_ = recognizer.scores([one.tokens for one in chunk], [document_of(one) for one in chunk])
         ends = np.cumsum(lengths)
         for row, (one, end) in enumerate(zip(chunk, ends.tolist(), strict=True)):
             words = slice(end - len(one), end)

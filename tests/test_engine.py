@@ -54,7 +54,7 @@ class Recording:
                 assert self.release.wait(10)
             self.events.append(f"wait {number}")
             n, c, u = (np.zeros((words, size), dtype=np.float32) for size in self.sizes)
-            return n, c, u
+            return Heads(n, c, u)
 
         return waited
 

@@ -18,7 +18,21 @@ import numpy as np
 
 from nestag.arrays import Floats32, Ints
 from nestag.chunks import Chunk, Item, chunks
-from nestag.decoding import Decoding, EntityTable, Search, candidate_entities, decode_scores, filter_entities
+from nestag.decoding import (
+    Decoding,
+    EntityTable,
+    JudgeSpans,
+    Scores,
+    Search,
+    Verification,
+    candidate_entities,
+    decode_scores,
+    filter_entities,
+    judged,
+    likely_entities,
+    propose_entities,
+    verify_entities,
+)
 from nestag.encodings.base import Naming
 from nestag.subwords import Arrays, Layout, LayoutMaker, batches
 from nestag.vocabulary import Vocabulary
@@ -42,8 +56,13 @@ class Batch(NamedTuple):
     word: Ints  # of each wanted word: its number in the chunk
 
 
-Heads = tuple[Floats32, Floats32, Floats32]
-"""The log-probabilities of n, c and u: words x labels each."""
+class Heads(NamedTuple):
+    """What a scorer says of the words of a chunk."""
+
+    n: Floats32  # log-probabilities: words x labels
+    c: Floats32
+    u: Floats32
+    judge: JudgeSpans | None = None  # judges spans of these words, if the scorer has a head for that
 
 
 class Scorer(Protocol):
@@ -86,6 +105,7 @@ class ChunkScores(NamedTuple):
     u: Floats32
     lengths: Ints
     items: list[Item]
+    judge: JudgeSpans | None = None
 
 
 class TaggedChunk(NamedTuple):
@@ -110,15 +130,18 @@ class Engine:
         chunk_size: int = CHUNK,
         naming: Naming = "first",
         likely: bool = False,
+        verification: Verification | None = None,
     ) -> None:
         """Entities under `threshold`, or under that of their type, are left out.
 
-        `likely` finds every entity above it, whether it is in the best labels or not.
+        `likely` finds every entity above it, whether it is in the best labels or not. With `verification`, legal
+        entities are judged once more, which needs a scorer that can.
         """
         self.scorer, self.maker, self.vocabulary = scorer, maker, vocabulary
         self.decoding, self.search, self.naming = decoding, search, naming
         self.threshold, self.thresholds = threshold, thresholds or {}
         self.chunk_size, self.likely = chunk_size, likely
+        self.verification = verification if decoding == "legal" else None
 
     def run(self, items: Iterable[Item], confidence: bool = False) -> Iterator[TaggedChunk]:
         """The entities of each chunk of sentences, in order."""
@@ -150,7 +173,12 @@ class Engine:
         """The second stage, begun: the three heads' log-probabilities for every word to be tagged."""
         lengths = laid_out.lengths
         heads = self.scorer.start(laid_out.prepared(), int(lengths.sum()))
-        return lambda: ChunkScores(*heads(), lengths, laid_out.chunk.own)
+
+        def finished() -> ChunkScores:
+            n, c, u, judge = heads()
+            return ChunkScores(n, c, u, lengths, laid_out.chunk.own, judge)
+
+        return finished
 
     def score(self, laid_out: LaidOut) -> ChunkScores:
         """The second stage, waited for."""
@@ -159,15 +187,33 @@ class Engine:
     def decode(self, scores: ChunkScores, confidence: bool = False) -> TaggedChunk:
         """The third stage: scores -> entities."""
         thresholded = bool(self.threshold or self.thresholds)
-        n, c, u, lengths, items = scores
-        if self.likely:
-            floor = max(LEAST, min([self.threshold, *self.thresholds.values()]))
-            likely = candidate_entities(self.vocabulary, n, c, u, lengths, floor=floor, search=self.search)
-            return TaggedChunk(items, filter_entities(likely, self.threshold, self.thresholds))
-        table = decode_scores(
-            self.vocabulary, n, c, u, lengths, self.decoding, self.naming, confidence or thresholded, self.search
+        if self.verification is not None:
+            table = self._verified(scores, self.verification)
+        elif self.likely:
+            n, c, u, lengths = scores[:4]
+            table = candidate_entities(self.vocabulary, n, c, u, lengths, floor=self._floor, search=self.search)
+        else:
+            n, c, u, lengths = scores[:4]
+            rated = confidence or thresholded
+            table = decode_scores(self.vocabulary, n, c, u, lengths, self.decoding, self.naming, rated, self.search)
+        return TaggedChunk(
+            scores.items, filter_entities(table, self.threshold, self.thresholds) if thresholded else table
         )
-        return TaggedChunk(items, filter_entities(table, self.threshold, self.thresholds) if thresholded else table)
+
+    def _verified(self, scores: ChunkScores, by: Verification) -> EntityTable:
+        """The entities that stay when spans are judged, or all that are likely."""
+        assert scores.judge is not None
+        checked = Scores.of(self.vocabulary, scores.n, scores.c, scores.u, scores.lengths)
+        proposals = propose_entities(self.vocabulary, checked, self.search, by.biases)
+        logits = judged(proposals, scores.judge)
+        if self.likely:
+            return likely_entities(proposals, logits, by, self._floor)
+        return verify_entities(proposals, logits, by)
+
+    @property
+    def _floor(self) -> float:
+        """The least probability of entities that are looked for."""
+        return max(LEAST, min([self.threshold, *self.thresholds.values()]))
 
 
 @contextmanager

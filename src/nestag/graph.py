@@ -21,14 +21,15 @@ from torch import Tensor, nn
 
 from nestag.corpora.labelling import write_vocabulary
 from nestag.data import Sentence
+from nestag.decoding import SpanPlaces
 from nestag.engine import ChunkScores
 from nestag.errors import InputError, MissingExtraError
 from nestag.evaluation import score
 from nestag.files import writing, writing_folder
-from nestag.model_folder import CONFIG, GRAPH, SETTINGS, VOCABULARY, write_manifest
+from nestag.model_folder import CONFIG, GRAPH, SETTINGS, SPAN_GRAPH, VOCABULARY, write_manifest
 from nestag.predictor import Predictor
 from nestag.recognizer import NestedNER
-from nestag.runtime import OUTPUTS, GraphConfig, OnnxNER
+from nestag.runtime import OUTPUTS, VECTORS, GraphConfig, OnnxNER
 from nestag.subwords.layout import Special
 from nestag.tagger import Tagger
 from nestag.validation import to_mapping
@@ -49,18 +50,17 @@ class Exported(NamedTuple):
 
 
 class LogProbabilities(nn.Module):
-    """A tagger whose outputs are log-probabilities."""
+    """A tagger whose outputs are log-probabilities, and the vectors of words if somebody needs them."""
 
-    def __init__(self, tagger: Tagger) -> None:
+    def __init__(self, tagger: Tagger, vectors: bool) -> None:
         super().__init__()
-        self.tagger = tagger
+        self.tagger, self.vectors = tagger, vectors
 
-    def forward(
-        self, input_ids: Tensor, attention_mask: Tensor, word: Tensor, shape: Tensor
-    ) -> tuple[Tensor, Tensor, Tensor]:
-        """The three heads' log-probabilities, windows x words x labels."""
-        n, c, u = self.tagger(input_ids, attention_mask, word, shape)[:3]
-        return torch.log_softmax(n, dim=-1), torch.log_softmax(c, dim=-1), torch.log_softmax(u, dim=-1)
+    def forward(self, input_ids: Tensor, attention_mask: Tensor, word: Tensor, shape: Tensor) -> tuple[Tensor, ...]:
+        """The three heads' log-probabilities, windows x words x labels, and vectors."""
+        found = self.tagger(input_ids, attention_mask, word, shape)
+        heads = tuple(torch.log_softmax(head, dim=-1) for head in found[:3])
+        return (*heads, found.vectors) if self.vectors else heads
 
 
 def export(
@@ -78,7 +78,9 @@ def export(
     points of F1 weights of eight bits may cost.
     """
     with writing_folder(folder) as part:
-        write_graph(recognizer.model, part / GRAPH)
+        write_graph(recognizer.model, part / GRAPH, vectors=recognizer.settings.verification is not None)
+        if recognizer.settings.verification is not None:
+            write_span_graph(recognizer.model, part / SPAN_GRAPH)
         _write_rest(recognizer, part, int8=False)
         plain = OnnxNER.from_pretrained(part)
         difference = _checked(recognizer, plain, sentences, str(folder))
@@ -94,9 +96,8 @@ def export(
         return Exported(difference, f1, int8_f1)
 
 
-def write_graph(tagger: Tagger, path: Path) -> None:
+def write_graph(tagger: Tagger, path: Path, vectors: bool = False) -> None:
     """Write the graph of a tagger, for any number of windows, subwords and words."""
-    _installed("onnx"), _installed("onnxscript")
     windows, subwords, words = (torch.export.Dim(name) for name in ("windows", "subwords", "words"))
     by_subword, by_word = {0: windows, 1: subwords}, {0: windows, 1: words}
     example = (
@@ -106,14 +107,34 @@ def write_graph(tagger: Tagger, path: Path) -> None:
         torch.tensor([[0, 1, -1], [0, 1, 2]]),  # windows x words
     )
     tagger.train(False)
+    outputs = [*OUTPUTS, VECTORS] if vectors else list(OUTPUTS)
+    shapes = (by_subword, by_subword, by_subword, by_word)
+    names = ["input_ids", "attention_mask", "word", "shape"]
+    _write(LogProbabilities(tagger, vectors), example, path, names, outputs, shapes)
+
+
+def write_span_graph(tagger: Tagger, path: Path) -> None:
+    """Write the graph of a tagger's head for spans, for any number of words and spans."""
+    assert tagger.spans is not None
+    words, spans = {0: torch.export.Dim("words")}, {0: torch.export.Dim("spans")}
+    first, last = torch.tensor([0, 1, 2]), torch.tensor([1, 3, 2])
+    example = (torch.zeros(4, tagger.width), first, last, first == 0, last == 3)
+    names = [VECTORS, *SpanPlaces._fields]
+    _write(tagger.spans.train(False), example, path, names, ["logits"], (words, spans, spans, spans, spans))
+
+
+def _write(
+    module: nn.Module, example: tuple[Tensor, ...], path: Path, inputs: list[str], outputs: list[str], shapes: Any
+) -> None:
+    _installed("onnx"), _installed("onnxscript")
     with _hushed():
         torch.onnx.export(
-            LogProbabilities(tagger),
+            module,
             example,
             path,
-            input_names=["input_ids", "attention_mask", "word", "shape"],
-            output_names=list(OUTPUTS),
-            dynamic_shapes=(by_subword, by_subword, by_subword, by_word),
+            input_names=inputs,
+            output_names=outputs,
+            dynamic_shapes=shapes,
             opset_version=OPSET,
             dynamo=True,
             external_data=False,

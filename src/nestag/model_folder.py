@@ -25,6 +25,7 @@ SETTINGS = "nestag.json"
 VOCABULARY = "vocabulary.json"
 WEIGHTS = "model.safetensors"
 GRAPH = "model.onnx"
+SPAN_GRAPH = "spans.onnx"
 CONFIG = "config.json"
 CARD = "README.md"
 

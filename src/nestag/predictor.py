@@ -17,10 +17,11 @@ from nestag.corpora.document import Document, document_of, sentences_of
 from nestag.corpora.format import Options, TokenizerName
 from nestag.corpora.report import Report
 from nestag.data import Entity, Sentence
-from nestag.decoding import Decoding, EntityTable, Search
+from nestag.decoding import Decoding, EntityTable, Search, Verification
 from nestag.encoders import Precision
 from nestag.encodings.base import Naming
 from nestag.engine import CHUNK, ChunkScores, Engine, Scorer
+from nestag.errors import SettingError
 from nestag.rendering import render
 from nestag.subwords import Cut, LayoutMaker
 from nestag.validation import setting
@@ -49,11 +50,22 @@ class Settings:
     entities: Literal["best", "likely"] = setting(
         "best", help="those of the best labels, or all that reach their threshold"
     )
+    verifier: bool = setting(False, help="whether legal entities are judged once more, by a head that sees whole spans")
+    verification: Verification | None = setting(None, help="how they are judged, found on held-out sentences")
     temperature: float = setting(1.0, above=0, help="of confidences, chosen on held-out sentences")
     threshold: float = setting(0.0, minimum=0, maximum=1, help="the least confidence of an entity")
     thresholds: dict[str, float] = setting(factory=dict, minimum=0, maximum=1, help="the same for single types")
     tokenizer: TokenizerName = setting("spacy", help="how raw text becomes words and sentences, as in training")
     language: str = setting("en", help="of raw text, a code of spaCy's, as in training")
+
+    @property
+    def verified_by(self) -> Verification | None:
+        """How spans are judged; None if they are not."""
+        if not self.verifier or self.decoding != "legal":
+            return None
+        if self.verification is None:
+            raise SettingError("the model has no verifier; train one with verifier = true, or leave it off", "verifier")
+        return self.verification
 
     @property
     def reading(self) -> Options:
@@ -179,6 +191,7 @@ class Predictor(ABC):
             chunk_size,
             settings.naming,
             settings.entities == "likely",
+            settings.verified_by,
         )
 
     def _stream(self, items: Iterable[Item], confidence: bool, chunk_size: int = CHUNK) -> Iterator[tuple[Any, Any]]:

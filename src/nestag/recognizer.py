@@ -69,6 +69,7 @@ class NestedNER(Predictor):
     def _of(cls, model: Tagger, saved: SavedModel) -> NestedNER:
         folder, vocabulary, used = saved
         saved.check_labels(model.config.sizes)
+        saved.check_verifier(model.config.span_types)
         tokenizer = saved.tokenizer(lambda place: load_tokenizer(str(place), model.config))
         _refuse_unknown_subwords(tokenizer, model, folder)
         if used.max_length > (longest := longest_window(model.encoder.config, used.max_length)):
@@ -92,7 +93,8 @@ class NestedNER(Predictor):
 
     def scorer(self) -> TaggerScorer:
         """What scores words, with the current settings."""
-        return TaggerScorer(self.model, self.settings.batch_subwords, self.settings.precision)
+        settings = self.settings
+        return TaggerScorer(self.model, settings.batch_subwords, settings.precision, settings.verified_by is not None)
 
     def push_to_hub(
         self, name: str, *, private: bool = True, token: str | None = None, revision: str | None = None

@@ -8,7 +8,8 @@ It needs onnxruntime, tokenizers and NumPy alone, and answers as `NestedNER` doe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from mmap import ACCESS_READ, mmap
@@ -17,15 +18,19 @@ from typing import Any, Literal
 
 import numpy as np
 
+from nestag.arrays import Floats32
+from nestag.decoding import SpanPlaces
 from nestag.engine import Batch, Heads
 from nestag.errors import InputError, MissingExtraError, UnknownNameError
-from nestag.model_folder import CONFIG, GRAPH, read_json
+from nestag.model_folder import CONFIG, GRAPH, SPAN_GRAPH, read_json
 from nestag.predictor import Predictor, Settings
 from nestag.saved_model import SavedModel
 from nestag.validation import from_mapping, setting
 from nestag.vocabulary import Vocabulary
 
 OUTPUTS = ("n", "c", "u")
+VECTORS = "vectors"
+"""The output with what a head for spans sees, in the graph of a model that has one."""
 _LOCATION = b"\n\x08location\x12"  # how ONNX names another file
 BATCH = 4_096
 """Subwords that are scored at once."""
@@ -51,9 +56,11 @@ class OnnxNER(Predictor):
         tokenizer: WordTokenizer,
         vocabulary: Vocabulary,
         settings: Settings = Settings(),  # noqa: B008
+        judge: Any = None,
     ) -> None:
-        """Put a session of onnxruntime, a tokenizer and a vocabulary together."""
+        """Put a session of onnxruntime, a tokenizer and a vocabulary together; `judge` is a session for spans."""
         self.session = session
+        self.judge = judge
         self.tokenizer = tokenizer
         self.vocabulary = vocabulary
         self.settings = settings
@@ -76,39 +83,70 @@ class OnnxNER(Predictor):
         saved = SavedModel.opened(path, GRAPH, settings, revision, token)
         folder, vocabulary, used = saved
         config = from_mapping(GraphConfig, read_json(folder / CONFIG), str(folder / CONFIG))
-        session = _session(onnxruntime, folder, threads)
-        saved.check_labels(tuple(output.shape[-1] for output in session.get_outputs()))
+        session = _session(onnxruntime, folder, GRAPH, threads)
+        judge = _session(onnxruntime, folder, SPAN_GRAPH, threads) if (folder / SPAN_GRAPH).is_file() else None
+        saved.check_labels(tuple(output.shape[-1] for output in session.get_outputs() if output.name in OUTPUTS))
+        saved.check_verifier(judge.get_outputs()[0].shape[-1] if judge else 0)
         read = tokenizers.Tokenizer.from_file
         tokenizer = saved.tokenizer(lambda place: WordTokenizer(read(str(place / "tokenizer.json")), config))
-        return cls(session, tokenizer, vocabulary, used)
+        return cls(session, tokenizer, vocabulary, used, judge)
 
     def scorer(self) -> GraphScorer:
         """What scores words, with the current settings."""
-        return GraphScorer(self.session, self.vocabulary.sizes, self.settings.batch_subwords)
+        judge = self.judge if self.settings.verified_by else None
+        return GraphScorer(self.session, self.vocabulary.sizes, self.settings.batch_subwords, judge)
 
 
 class GraphScorer:
     """A graph as the engine calls it: arrays in, log-probabilities out."""
 
-    def __init__(self, session: Any, sizes: tuple[int, int, int], batch_subwords: int = 0) -> None:
+    def __init__(self, session: Any, sizes: tuple[int, int, int], batch_subwords: int = 0, judge: Any = None) -> None:
         """`batch_subwords` is how many subwords are scored at once; 0 is what suits a CPU."""
         self.session = session
+        self.judge = judge
         self.sizes = sizes
         self.batch_subwords = batch_subwords or BATCH
         self.ahead = 0
 
     def start(self, batches: Iterable[Batch], words: int) -> Callable[[], Heads]:
         """Score the words of a chunk; nothing is left to wait for."""
-        n, c, u = (np.zeros((words, size), dtype=np.float32) for size in self.sizes)
+        names, sizes = list(OUTPUTS), list(self.sizes)
+        if self.judge is not None:
+            names.append(VECTORS)
+            sizes.append(self.judge.get_inputs()[0].shape[-1])
+        heads = [np.zeros((words, size), dtype=np.float32) for size in sizes]
         for arrays, row, column, word in batches:
-            try:
-                scores = self.session.run(OUTPUTS, arrays._asdict())  # each windows x words x labels
-                for head, score in zip((n, c, u), scores, strict=True):
+            with _explained(GRAPH):
+                scores = self.session.run(names, arrays._asdict())  # each windows x words x labels
+                for head, score in zip(heads, scores, strict=True):
                     head[word] = score[row, column]
-            except Exception as error:  # noqa: BLE001 - a stranger's graph can fail in any way
-                reason = " ".join(str(error).split())[:300]
-                raise InputError(f"the graph cannot be computed ({reason}); export it again", GRAPH) from None
-        return lambda: (n, c, u)
+        n, c, u, *vectors = heads
+        judge = GraphJudge(self.judge, vectors[0]) if vectors else None
+        return lambda: Heads(n, c, u, judge)
+
+
+class GraphJudge:
+    """Judges spans of words by a graph of its own."""
+
+    def __init__(self, session: Any, vectors: Floats32) -> None:
+        """`vectors` is words x width."""
+        self.session, self.vectors = session, vectors
+
+    def __call__(self, places: SpanPlaces) -> Floats32:
+        """The logits of every type: spans x types."""
+        with _explained(SPAN_GRAPH):
+            found: Floats32 = self.session.run(None, {VECTORS: self.vectors, **places._asdict()})[0]
+        return found
+
+
+@contextmanager
+def _explained(graph: str) -> Iterator[None]:
+    """An InputError for whatever goes wrong in a graph."""
+    try:
+        yield
+    except Exception as error:  # noqa: BLE001 - a stranger's graph can fail in any way
+        reason = " ".join(str(error).split())[:300]
+        raise InputError(f"the graph cannot be computed ({reason}); export it again", graph) from None
 
 
 class WordTokenizer:
@@ -149,13 +187,13 @@ class Encoded:
         return found
 
 
-def _session(onnxruntime: Any, folder: Path, threads: int) -> Any:
-    """What runs the graph of a folder."""
-    _refuse_other_files(folder / GRAPH)
+def _session(onnxruntime: Any, folder: Path, graph: str, threads: int) -> Any:
+    """What runs a graph of a folder."""
+    _refuse_other_files(folder / graph)
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     try:
-        return onnxruntime.InferenceSession(folder / GRAPH, options, providers=["CPUExecutionProvider"])
+        return onnxruntime.InferenceSession(folder / graph, options, providers=["CPUExecutionProvider"])
     except Exception as error:  # noqa: BLE001 - the library raises kinds of its own
         reason = " ".join(str(error).split())[:300]
         raise InputError(f"the graph cannot be loaded ({reason}); export it again", str(folder)) from None

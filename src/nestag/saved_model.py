@@ -59,3 +59,12 @@ class SavedModel(NamedTuple):
             raise InputError(
                 f"its weights score {scored} labels and its vocabulary has {self.vocabulary.sizes}", str(self.folder)
             )
+
+    def check_verifier(self, types: int) -> None:
+        """Refuse to verify where it cannot be done; `types` are those that the head for spans judges, 0 without one."""
+        if self.settings.verified_by is not None and types != len(self.vocabulary.types):
+            raise InputError(
+                f"its head for spans judges {types} types and its vocabulary has {len(self.vocabulary.types)};"
+                " load it with verifier=False",
+                str(self.folder),
+            )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 
 import numpy as np
 import torch
@@ -15,6 +16,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
+from nestag.arrays import Floats32
+from nestag.decoding import SpanPlaces
 from nestag.encoders import Precision
 from nestag.engine import Batch, Heads
 from nestag.tagger import Tagger
@@ -29,10 +32,16 @@ GPU_BATCH, CPU_BATCH = 65_536, 4_096
 class TaggerScorer:
     """Scores words with a tagger, in bfloat16 where a GPU has it."""
 
-    def __init__(self, model: Tagger, batch_subwords: int = 0, precision: Precision = "auto") -> None:
-        """`batch_subwords` is how many subwords are scored at once; 0 is what suits the device."""
+    def __init__(
+        self, model: Tagger, batch_subwords: int = 0, precision: Precision = "auto", judges: bool = False
+    ) -> None:
+        """`batch_subwords` is how many subwords are scored at once; 0 is what suits the device.
+
+        With `judges`, the vectors of words are kept, so that spans can be judged.
+        """
         self.model = model
         self.precision = precision
+        self.judges = judges
         self.sizes: tuple[int, int, int] = model.config.sizes
         cuda = model.device.type == "cuda"
         self.batch_subwords = batch_subwords or (GPU_BATCH if cuda else CPU_BATCH)
@@ -44,35 +53,82 @@ class TaggerScorer:
         device, was_training = self.model.device, self.model.training
         self.model.train(False)
         heads = [torch.zeros(words, size, device=device) for size in self.sizes]
+        vectors = torch.zeros(words, self.model.width, device=device) if self.judges else None
         with computing(device, self.precision):
             for batch in batches:
                 *inputs, row, column, word = moved([*batch.arrays, *batch[1:]], device)
-                for head, score in zip(heads, self.model(*inputs), strict=False):
+                found = self.model(*inputs)
+                for head, score in zip(heads, found, strict=False):
                     head[word] = torch.log_softmax(score[row, column].float(), dim=-1)
+                if vectors is not None:
+                    vectors[word] = found.vectors[row, column].float()
         self.model.train(was_training)
-        return _fetched(heads)
+        arrays = _fetched(heads)
+        judge = None if vectors is None else SpanJudge(self.model, vectors, self.precision)
+
+        def waited() -> Heads:
+            n, c, u = arrays()
+            return Heads(n, c, u, judge)
+
+        return waited
 
 
-def _fetched(heads: Sequence[Tensor]) -> Callable[[], Heads]:
+class SpanJudge:
+    """Judges spans of words whose vectors stayed on the device.
+
+    On a GPU this is work of its own: it waits for the vectors it needs, and not for chunks that were begun later.
+    """
+
+    def __init__(self, model: Tagger, vectors: Tensor, precision: Precision) -> None:
+        """`vectors` is words x width."""
+        assert model.spans is not None
+        self.head, self.vectors, self.precision = model.spans, vectors, precision
+        self.ready = torch.cuda.current_stream(vectors.device).record_event() if vectors.is_cuda else None
+
+    @torch.inference_mode()
+    def __call__(self, places: SpanPlaces) -> Floats32:
+        """The logits of every type: spans x types."""
+        device, was_training = self.vectors.device, self.head.training
+        self.head.train(False)
+        with self._aside(), fewer_bits(device, self.precision):
+            logits = self.head(self.vectors, *(torch.from_numpy(values).to(device) for values in places))
+            found: Floats32 = logits.float().cpu().numpy()
+        self.head.train(was_training)
+        return found
+
+    @contextmanager
+    def _aside(self) -> Iterator[None]:
+        """On a GPU: beside what else it does, as soon as the vectors are there."""
+        if self.ready is None:
+            yield
+            return
+        stream = judging_stream(self.vectors.device)
+        stream.wait_event(self.ready)
+        with torch.cuda.stream(stream):
+            yield
+
+
+@cache
+def judging_stream(device: torch.device) -> torch.cuda.Stream:
+    """The one stream of a GPU on which spans are judged; each stream keeps memory of its own."""
+    return torch.cuda.Stream(device, priority=-1)  # type: ignore[no-untyped-call]
+
+
+def _fetched(heads: Sequence[Tensor]) -> Callable[[], list[Floats32]]:
     """Copy tensors from a device without waiting; the function returned waits for them."""
     if heads[0].device.type != "cuda":
-        return lambda: _arrays(heads)
+        return lambda: [head.numpy() for head in heads]
     copies = [torch.empty(head.shape, dtype=head.dtype, pin_memory=True) for head in heads]
     for copy, head in zip(copies, heads, strict=True):
         copy.copy_(head, non_blocking=True)
     done = torch.cuda.Event()  # type: ignore[no-untyped-call]
     done.record()
 
-    def waited() -> Heads:
+    def waited() -> list[Floats32]:
         done.synchronize()
-        return _arrays(copies)
+        return [copy.numpy() for copy in copies]
 
     return waited
-
-
-def _arrays(heads: Sequence[Tensor]) -> Heads:
-    n, c, u = (head.numpy() for head in heads)
-    return n, c, u
 
 
 @contextmanager
@@ -84,9 +140,14 @@ def computing(device: torch.device, precision: Precision = "auto") -> Iterator[N
     if device.type != "cuda":
         yield
         return
-    fast = precision == "auto" and torch.cuda.is_bf16_supported()
-    with sdpa_kernel(ATTENTION), torch.autocast("cuda", torch.bfloat16, enabled=fast):
+    with sdpa_kernel(ATTENTION), fewer_bits(device, precision):  # the kernels are those of all threads
         yield
+
+
+def fewer_bits(device: torch.device, precision: Precision) -> torch.autocast:
+    """Compute in bfloat16 where a GPU has it and nobody asks for more, in this thread alone."""
+    fast = device.type == "cuda" and precision == "auto" and torch.cuda.is_bf16_supported()
+    return torch.autocast(device.type, torch.bfloat16, enabled=fast)
 
 
 def moved(arrays: Sequence[NDArray[np.int64]], device: torch.device) -> list[Tensor]:

@@ -53,6 +53,7 @@ class DocEntity(NamedTuple):
         "ents": False,
         "words": "auto",
         "threshold": None,
+        "verifier": None,
         "device": None,
     },
 )
@@ -64,10 +65,12 @@ def make_component(
     ents: bool,
     words: Words,
     threshold: float | None,
+    verifier: bool | None,
     device: str | None,
 ) -> Recognizer:
     """The component of a model: `ents` sets the outermost entities as `doc.ents` too."""
-    changes = {} if threshold is None else {"threshold": threshold}
+    given = {"threshold": threshold, "verifier": verifier}
+    changes = {key: value for key, value in given.items() if value is not None}
     return Recognizer(name, nlp.lang, model, spans_key, ents, words, changes, device)
 
 

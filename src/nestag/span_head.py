@@ -6,6 +6,7 @@ the words and in the spans that are given; which spans those are is decided else
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor, nn
 
 SIZE = 256
@@ -28,15 +29,32 @@ class SpanHead(nn.Module):
         nn.init.normal_(self.length.weight, std=0.02)
         nn.init.constant_(self.types.bias, RARE)
 
-    def forward(self, vectors: Tensor, spans: Tensor) -> Tensor:
-        """The scores of every type for spans given as window, first word and last word: spans x types."""
-        row, first, last = spans.unbind(1)
+    def forward(self, vectors: Tensor, first: Tensor, last: Tensor, opens: Tensor, closes: Tensor) -> Tensor:
+        """The scores of every type for spans of words that stand one after the other: spans x types.
+
+        `vectors` is words x width. Each span has a first and a last word, and opens or closes its sentence, or not:
+        beyond that there are no neighbours.
+        """
+        begin, end, before, after, inside = self.parts(vectors).chunk(5, dim=-1)  # words x SIZE
         size = last - first + 1
-        parts = nn.functional.pad(self.parts(vectors), (0, 0, 1, 1)).float()  # a word of zeros before and after
-        begin, end, before, after, inside = parts.chunk(5, dim=-1)  # windows x words + 2 x SIZE
-        total = nn.functional.pad(inside.cumsum(1), (0, 0, 1, 0))  # the sum of all words before each
-        mean = (total[row, last + 2] - total[row, first + 1]) / size[:, None]
-        ends = begin[row, first + 1] + end[row, last + 1] + before[row, first] + after[row, last + 2]
+        total = nn.functional.pad(inside.to(_widest(vectors)).T.cumsum(1), (1, 0))  # SIZE x words + 1
+        mean = ((total[:, last + 1] - total[:, first]) / size).T.float()  # spans x SIZE
+        left = before[torch.where(opens, first, first - 1)].float() * ~opens[:, None]
+        right = after[torch.where(closes, last, last + 1)].float() * ~closes[:, None]
+        ends = begin[first].float() + end[last].float() + left + right
         hidden = nn.functional.gelu(ends + mean + self.length(size.clamp(max=LONGEST - 1)))
         scores: Tensor = self.types(self.dropout(hidden))
         return scores
+
+    def in_windows(self, vectors: Tensor, present: Tensor, spans: Tensor) -> Tensor:
+        """The same for padded windows (windows x words x width), spans given as window, first word and last word."""
+        words = vectors.shape[1]
+        row, first, last = spans.unbind(1)
+        closes = (last + 1 == words) | ~present[row, (last + 1).clamp(max=words - 1)]
+        begin = row * words
+        return self.forward(vectors.flatten(0, 1), begin + first, begin + last, first == 0, closes)
+
+
+def _widest(vectors: Tensor) -> torch.dtype:
+    """What sums over many words are kept in, so that a mean does not depend on the words before it."""
+    return torch.float32 if vectors.device.type == "mps" else torch.float64

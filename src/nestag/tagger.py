@@ -76,6 +76,7 @@ class TaggerOutput(NamedTuple):
     u: Tensor
     loss: Tensor | None = None
     spans: Tensor | None = None  # spans x types, if spans were given
+    vectors: Tensor | None = None  # windows x words x width: what all heads see
 
 
 class Convolution(nn.Module):
@@ -125,6 +126,7 @@ class Tagger(PreTrainedModel):
         width = config.conv_size or width
         layers = config.conv_layers if config.conv_size else 0
         self.convolutions = nn.ModuleList(Convolution(width) for _ in range(layers))
+        self.width = width  # of the vectors that all heads see
         self.dropout = nn.Dropout(config.dropout)
         self.heads = nn.ModuleList(nn.Linear(width, size) for size in config.sizes)
         self.spans = SpanHead(width, config.span_types, config.dropout) if config.span_types else None
@@ -214,8 +216,10 @@ class Tagger(PreTrainedModel):
             vectors = self.dropout(vectors)
         n, c, u = (head(vectors) for head in self.heads)
         loss = None if labels is None else summed_loss((n, c, u), labels)
-        judged = None if self.spans is None or spans is None else self.spans(vectors, spans)
-        return TaggerOutput(n, c, u, loss, judged)
+        judged = None
+        if self.spans is not None and spans is not None:
+            judged = self.spans.in_windows(vectors, shape >= 0, spans)
+        return TaggerOutput(n, c, u, loss, judged, vectors)
 
     def encoded(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
         """The encoder's vectors of subwords: windows x subwords x width.

@@ -66,12 +66,13 @@ def test_a_span_is_judged_by_its_ends_its_neighbours_and_what_is_inside() -> Non
     torch.manual_seed(0)
     head = SpanHead(6, 3, dropout=0.0)
     vectors, spans = torch.randn(2, 9, 6), torch.tensor([[1, 3, 5], [1, 0, 8], [0, 8, 8]])
-    scores = head(vectors, spans)
+    present = torch.ones(2, 9, dtype=torch.bool)
+    scores = head.in_windows(vectors, present, spans)
     assert scores.shape == (3, 3)
     for word in range(9):
         moved = vectors.clone()
         moved[1, word] += 1
-        changed = (head(moved, spans) - scores).abs().sum(1) > 1e-6
+        changed = (head.in_windows(moved, present, spans) - scores).abs().sum(1) > 1e-6
         assert changed.tolist() == [2 <= word <= 6, True, False]
 
 

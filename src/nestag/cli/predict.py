@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from nestag.cli.paths import Apart, Input, inputs
-from nestag.cli.splits import Decoded, From, Reading, Threshold, TypeThreshold
+from nestag.cli.splits import Decoded, From, Reading, Threshold, TypeThreshold, Verifier
 from nestag.cli.terminal import hush, progress, tell
 from nestag.cli.writers import writer_for
 from nestag.corpora.format import Options, Writer
@@ -53,6 +53,7 @@ def predict(
     threshold: Threshold = None,
     type_threshold: TypeThreshold = None,
     decoding: Decoded = None,
+    verifier: Verifier = None,
     naming: Annotated[
         str | None, typer.Option(metavar="N", help="first or majority, for greedy decoding, if not as trained.")
     ] = None,
@@ -65,7 +66,12 @@ def predict(
     write = None if confidence or show else writer_of(given, output, beside, write_as)
     changes: dict[str, Any] = {
         name: value
-        for name, value in (("threshold", threshold), ("decoding", decoding), ("naming", naming))
+        for name, value in (
+            ("threshold", threshold),
+            ("decoding", decoding),
+            ("naming", naming),
+            ("verifier", verifier),
+        )
         if value is not None
     }
     if type_threshold:

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from nestag.cli.predict import loaded
+from nestag.cli.splits import Decoded, Verifier
 from nestag.cli.terminal import tell
 from nestag.errors import MissingExtraError
 
@@ -39,7 +40,8 @@ def serve(
     threshold: Annotated[
         float | None, typer.Option(min=0, max=1, help="Leave out entities of less confidence; else as the model says.")
     ] = None,
-    decoding: Annotated[str | None, typer.Option(metavar="D", help="legal or greedy, if not as trained.")] = None,
+    decoding: Decoded = None,
+    verifier: Verifier = None,
     device: Annotated[str | None, typer.Option(metavar="D", help="cpu, cuda or cuda:1; else a GPU if any.")] = None,
     capacity: Capacity,
 ) -> None:
@@ -58,7 +60,9 @@ def serve(
     listening = server.listen(address)
     with listening:
         changes: dict[str, Any] = {
-            key: value for key, value in (("threshold", threshold), ("decoding", decoding)) if value is not None
+            key: value
+            for key, value in (("threshold", threshold), ("decoding", decoding), ("verifier", verifier))
+            if value is not None
         }
         recognizer = loaded(model, device, changes)
         limit = limits.ServerLimits(

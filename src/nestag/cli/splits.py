@@ -49,6 +49,10 @@ TypeThreshold = Annotated[
     list[str] | None, typer.Option(metavar="TYPE=VALUE", help="The same for one type; may be given again.")
 ]
 Decoded = Annotated[str | None, typer.Option(metavar="D", help="legal or greedy, if not as trained.")]
+Verifier = Annotated[
+    bool | None,
+    typer.Option("--verifier/--no-verifier", help="Judge legal entities once more, if the model can; else as trained."),
+]
 Cutter = Annotated[
     TokenizerChoice | None, typer.Option(help="How raw text becomes words; else as the model was trained, or spacy.")
 ]

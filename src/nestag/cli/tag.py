@@ -13,7 +13,7 @@ import typer
 
 from nestag.cli.output import Forms, show
 from nestag.cli.predict import _threshold
-from nestag.cli.splits import Cutter, Decoded, Language, Threshold, TypeThreshold
+from nestag.cli.splits import Cutter, Decoded, Language, Threshold, TypeThreshold, Verifier
 from nestag.cli.terminal import tell
 from nestag.scale import Finished, Job
 from nestag.scale.cluster import Cluster
@@ -77,6 +77,7 @@ def tag(
     threshold: Threshold = None,
     type_threshold: TypeThreshold = None,
     decoding: Decoded = None,
+    verifier: Verifier = None,
     tokenizer: Cutter = None,
     language: Language = None,
     verify: Annotated[
@@ -86,7 +87,9 @@ def tag(
 ) -> None:
     """Find nested entities in files of any size, exactly once: the same command again goes on where it stopped."""
     changes: dict[str, Any] = {
-        name: value for name, value in (("threshold", threshold), ("decoding", decoding)) if value is not None
+        name: value
+        for name, value in (("threshold", threshold), ("decoding", decoding), ("verifier", verifier))
+        if value is not None
     }
     if type_threshold:
         changes["thresholds"] = dict(map(_threshold, type_threshold))

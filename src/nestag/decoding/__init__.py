@@ -6,14 +6,26 @@ from nestag.decoding.batch import Decoding, candidate_entities, confidences, dec
 from nestag.decoding.decoder import Decoder, decodes
 from nestag.decoding.entities import EntityTable, filter_entities, join_entities
 from nestag.decoding.scores import LabelBatch, Scores, Search
+from nestag.decoding.verification import (
+    JudgeSpans,
+    SpanPlaces,
+    Verification,
+    judged,
+    likely_entities,
+    propose_entities,
+    verify_entities,
+)
 
 __all__ = [
     "Decoder",
     "Decoding",
     "EntityTable",
+    "JudgeSpans",
     "LabelBatch",
     "Scores",
     "Search",
+    "SpanPlaces",
+    "Verification",
     "candidate_entities",
     "confidences",
     "decode_batch",
@@ -21,4 +33,8 @@ __all__ = [
     "decodes",
     "filter_entities",
     "join_entities",
+    "judged",
+    "likely_entities",
+    "propose_entities",
+    "verify_entities",
 ]

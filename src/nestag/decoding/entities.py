@@ -37,6 +37,12 @@ class EntityTable(NamedTuple):
         cuts = np.searchsorted(self.sentence, np.arange(self.sentences + 1)).tolist()
         return [tuple(entities[a:b]) for a, b in pairwise(cuts)]
 
+    def at(self, rows: Bools) -> EntityTable:
+        """Some of the entities."""
+        confidence = None if self.confidence is None else self.confidence[rows]
+        sentence, start, end, kind = (column[rows] for column in self[:4])
+        return EntityTable(sentence, start, end, kind, self.types, self.sentences, confidence)
+
 
 class NamedNodes(NamedTuple):
     """Nodes of a batch whose sentences stand one after the other, and the c that names each."""
@@ -119,11 +125,4 @@ def filter_entities(
         if kind not in rows:
             raise UnknownNameError(f"no type is called {kind!r}; there are {', '.join(table.types)}")
         least[rows[kind]] = own
-    kept = table.confidence >= least[table.type]
-    return table._replace(
-        sentence=table.sentence[kept],
-        start=table.start[kept],
-        end=table.end[kept],
-        type=table.type[kept],
-        confidence=table.confidence[kept],
-    )
+    return table.at(table.confidence >= least[table.type])

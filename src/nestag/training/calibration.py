@@ -38,7 +38,7 @@ class _HeldOut(NamedTuple):
 
 def temperature_for(recognizer: NestedNER, sentences: Sequence[Sentence]) -> float:
     """The temperature that suits sentences with their true entities; 1 if nothing is found in them."""
-    seen = list(_seen(recognizer, sentences[:: max(1, -(-len(sentences) // MOST))]))
+    seen = list(_seen(recognizer, every_so_often(sentences)))
     if not any(len(one.right) for one in seen):
         return 1.0
     return min(
@@ -47,10 +47,15 @@ def temperature_for(recognizer: NestedNER, sentences: Sequence[Sentence]) -> flo
     )
 
 
+def every_so_often(sentences: Sequence[Sentence]) -> Sequence[Sentence]:
+    """Sentences at even intervals, as many as are looked at."""
+    return sentences[:: max(1, -(-len(sentences) // MOST))]
+
+
 def _seen(recognizer: NestedNER, sentences: Sequence[Sentence]) -> Iterator[_HeldOut]:
     for first in range(0, len(sentences), AT_ONCE):
         chunk = sentences[first : first + AT_ONCE]
-        n, c, u, lengths, _ = recognizer.scores([one.tokens for one in chunk], [document_of(one) for one in chunk])
+        n, c, u, lengths, *_ = recognizer.scores([one.tokens for one in chunk], [document_of(one) for one in chunk])
         settings = recognizer.settings
         table = decode_scores(recognizer.vocabulary, n, c, u, lengths, settings.decoding, settings.naming)
         pairs = zip(chunk, table.to_lists(), strict=True)

@@ -1,7 +1,7 @@
 """What is minimized: the labels' cross-entropies, and what helps the encoder beside them.
 
-- The head for spans learns which spans are entities (`span_loss` times its loss). It is not asked when tagging; what it
-  needs from the word vectors makes them better for the labels too.
+- The head for spans learns which spans are entities (`span_loss` times its loss). What it needs from the word vectors
+  makes them better for the labels too, whether it is asked when tagging (`verifier`) or not.
 - With `masked_subwords`, a share of the subwords is hidden, so that a word is learned from its neighbours too.
 - With `rdrop`, every batch is read twice with other dropout, and the labels' distributions are drawn to each other.
 """

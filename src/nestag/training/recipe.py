@@ -77,6 +77,7 @@ class Recipe:
     span_loss: float = setting(
         0.0, minimum=0, maximum=1e3, help="weight of a head that learns which spans are entities; 0 for none"
     )
+    verifier: bool = setting(False, help="whether that head judges entities when tagging too; needs span_loss")
     rdrop: float = setting(
         0.0, minimum=0, maximum=1e3, help="weight of the agreement of two readings with other dropout; 0 for one"
     )
@@ -99,7 +100,10 @@ class Recipe:
             values = {**values, "epochs": "auto"}
         elif values.get("epochs", "auto") != "auto":
             values = {**values, "steps": "auto"}
-        return changed(self, values, where, text=text)
+        recipe = changed(self, values, where, text=text)
+        if recipe.verifier and not recipe.span_loss:
+            raise SettingError("verifier is on and span_loss is 0; a head to verify with must be learned", where)
+        return recipe
 
 
 def recipe_for(encoder: str | None) -> str:

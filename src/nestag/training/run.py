@@ -44,6 +44,7 @@ from nestag.training.progress import ProgressCallback, Scoring, best_of, scoring
 from nestag.training.recipe import Recipe, load_recipe, recipe_for
 from nestag.training.spans import GoldSpans
 from nestag.training.trainer import NestedTrainer
+from nestag.training.verification import verification_for
 from nestag.vocabulary import Vocabulary
 
 HISTORY = "history.json"
@@ -138,6 +139,9 @@ def _train(
     recognizer.model.requires_grad_(True)
     recognizer.model.train(False)
     recognizer.settings = replace(recognizer.settings, temperature=temperature_for(recognizer, dev))
+    if recipe.verifier:
+        by = verification_for(recognizer, dev)
+        recognizer.settings = replace(recognizer.settings, verifier=True, verification=by)
     history = {"plan": asdict(plan), "scorings": trainer.progress.dev, "set_aside": set_aside}
     with writing(folder / HISTORY) as stream:
         stream.write(json.dumps(history, indent=1) + "\n")

@@ -1,0 +1,181 @@
+"""What a verifier is worth: F1, recall of the proposals, calibration and time, beside plain legal decoding.
+
+    python benchmarks/verifier.py MODEL... --corpus FOLDER [--splits dev,test] [--times N] [--records FILE]
+
+MODEL is a folder of a finished run and FOLDER has dev and test.jsonl.gz. A model with a head for spans that was trained
+without `verifier = true` is given one first, by FOLDER's dev. Each model and split is a line of FILE as JSON.
+
+For confidences there are the expected calibration error and the AUC (how often a right entity is surer than a wrong
+one), of the marginals of legal entities, of the verifier for the same entities, and of the verifier for those it keeps.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nestag.chunks import Item
+from nestag.corpora.document import document_of
+from nestag.corpora.formats import jsonl
+from nestag.data import Entity, Sentence
+from nestag.evaluation import score
+from nestag.evaluation.calibration import Rated, calibration
+from nestag.predictor import ScoredEntity
+from nestag.recognizer import NestedNER
+from nestag.training.verification import judged_proposals, verification_for
+
+Scored = Sequence[Sequence[ScoredEntity]]
+ROUNDS = 3
+
+
+def main() -> None:
+    """Measure every model on every split."""
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("models", nargs="+", metavar="MODEL")
+    arguments.add_argument("--corpus", type=Path, required=True, help="a folder with dev and test.jsonl.gz")
+    arguments.add_argument("--splits", default="dev,test")
+    arguments.add_argument("--times", type=int, default=1, help="how often the split is repeated to measure speed")
+    arguments.add_argument("--records", type=Path, help="a file to which lines of JSON are added")
+    arguments.add_argument("--device")
+    options = arguments.parse_args()
+    for model in options.models:
+        recognizer = with_verifier(model, options.corpus, options.device)
+        for split in options.splits.split(","):
+            sentences = read(options.corpus, split)
+            record = {"model": model, "corpus": options.corpus.name, "split": split}
+            record |= {**measured(recognizer, sentences), **speed(recognizer, sentences * options.times)}
+            for name, value in record.items():
+                print(f"{name:45} {value}")
+            print()
+            if options.records:
+                with options.records.open("a", encoding="utf-8") as stream:
+                    stream.write(json.dumps(record) + "\n")
+
+
+def read(corpus: Path, split: str) -> list[Sentence]:
+    """A split of a corpus."""
+    packed = corpus / f"{split}.jsonl.gz"
+    return list(jsonl.read(packed if packed.is_file() else corpus / f"{split}.jsonl"))
+
+
+def with_verifier(model: str, corpus: Path, device: str | None) -> NestedNER:
+    """The model, with a verifier that dev found if it has none of its own."""
+    recognizer = NestedNER.from_pretrained(model, device, decoding="legal")
+    if recognizer.model.spans is None:
+        sys.exit(f"{model} has no head for spans; train with span_loss above 0")
+    if recognizer.settings.verification is None:
+        by = verification_for(recognizer, read(corpus, "dev"))
+        print(f"found on dev: {by}")
+        recognizer.settings = replace(recognizer.settings, verification=by)
+    return recognizer
+
+
+def measured(recognizer: NestedNER, sentences: Sequence[Sentence]) -> dict[str, Any]:
+    """What both ways find, and how far their confidences can be trusted."""
+    gold = [set(sentence.entities) for sentence in sentences]
+    legal = using(recognizer, sentences, verifier=False)
+    verified = using(recognizer, sentences, verifier=True)
+    proposed = using(recognizer, sentences, verifier=True, entities="likely")
+    rated = [{one.entity: one.confidence for one in found} for found in proposed]
+    again = [
+        [one._replace(confidence=values.get(one.entity, 0.0)) for one in found]
+        for found, values in zip(legal, rated, strict=True)
+    ]
+    judged = list(judged_proposals(recognizer, sentences))
+    held = sum(int(one.right.sum()) for one in judged)
+    spans = sum(len(one.proposals.start) for one in judged)
+    return {
+        **figures("legal", gold, legal),
+        **figures("verified", gold, verified),
+        "recall of proposed spans": round(100 * held / max(1, sum(map(len, gold))), 2),
+        "proposed spans a word": round(spans / sum(len(one.tokens) for one in sentences), 3),
+        **trust("marginals", gold, legal),
+        **trust("verifier, same entities", gold, again),
+        **trust("verifier, its entities", gold, verified),
+    }
+
+
+def using(recognizer: NestedNER, sentences: Sequence[Sentence], **changes: Any) -> Scored:
+    """The entities with other settings, and their confidences."""
+    return changed(recognizer, **changes).predict(sentences, confidence=True)
+
+
+def changed(recognizer: NestedNER, **changes: Any) -> NestedNER:
+    """The same model with other settings."""
+    settings = replace(recognizer.settings, **{"entities": "best", "threshold": 0.0, "thresholds": {}, **changes})
+    return NestedNER(recognizer.model, recognizer.tokenizer, recognizer.vocabulary, settings)
+
+
+def figures(name: str, gold: Sequence[set[Entity]], found: Scored) -> dict[str, float]:
+    """F1, precision and recall."""
+    got = score([tuple(one) for one in gold], [[one.entity for one in entities] for entities in found])
+    return {
+        f"{name} F1": round(100 * got.f1, 2),
+        f"{name} precision": round(100 * got.precision, 2),
+        f"{name} recall": round(100 * got.recall, 2),
+    }
+
+
+def trust(name: str, gold: Sequence[set[Entity]], found: Scored) -> dict[str, float]:
+    """How far confidences can be trusted."""
+    rated = [
+        Rated(one.confidence, one.entity in wanted)
+        for wanted, entities in zip(gold, found, strict=True)
+        for one in entities
+    ]
+    got = calibration(rated)
+    return {
+        f"ECE: {name}": round(100 * got.error, 2),
+        f"Brier: {name}": round(100 * got.brier, 2),
+        f"AUC: {name}": round(100 * area(rated), 2),
+    }
+
+
+def area(rated: Sequence[Rated]) -> float:
+    """How often a right entity is surer than a wrong one; equals count half."""
+    sure = np.array([one.confidence for one in rated])
+    right = np.array([one.right for one in rated], dtype=bool)
+    _, place, count = np.unique(sure, return_inverse=True, return_counts=True)
+    rank = (np.cumsum(count) - (count - 1) / 2)[place] if len(sure) else sure
+    good, bad = int(right.sum()), int((~right).sum())
+    return float((rank[right].sum() - good * (good + 1) / 2) / max(1, good * bad))
+
+
+def speed(recognizer: NestedNER, sentences: Sequence[Sentence]) -> dict[str, float]:
+    """Sentences a second end to end, and microseconds a word of decoding alone; both ways in turns."""
+    items = [Item(one.tokens, document_of(one)) for one in sentences]
+    words = sum(len(item.tokens) for item in items)
+    ways = {"legal": changed(recognizer, verifier=False), "verified": changed(recognizer, verifier=True)}
+    whole: dict[str, list[float]] = {name: [] for name in ways}
+    stage: dict[str, list[float]] = {name: [] for name in ways}
+    scores = {name: one.scores([item.tokens for item in items[:2_000]]) for name, one in ways.items()}
+    some = int(scores["legal"].lengths.sum())
+    for _ in range(ROUNDS):
+        for name, one in ways.items():
+            whole[name].append(timed(lambda one=one: [None for _ in one.engine().run(items)]))  # type: ignore[misc]
+            stage[name].append(timed(lambda one=one, name=name: one.engine().decode(scores[name])))  # type: ignore[misc]
+    found = {}
+    for name in ways:
+        found[f"{name}: sentences/s"] = round(len(items) / min(whole[name]), 1)
+        found[f"{name}: end to end, µs a word"] = round(1e6 * min(whole[name]) / words, 2)
+        found[f"{name}: decoding, µs a word"] = round(1e6 * min(stage[name]) / some, 2)
+    return found
+
+
+def timed(work: Callable[[], object]) -> float:
+    """The seconds that it takes."""
+    begin = time.perf_counter()
+    work()
+    return time.perf_counter() - begin
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,181 @@
+"""Verification: the tagger proposes spans, a head that sees whole spans judges them, and what is probable stays.
+
+    propose_entities  the best legal labels, again with labels that speak for entities raised or lowered -> spans
+    JudgeSpans        spans -> a logit for each type, from the vectors of the same reading (somebody else's work)
+    probabilities     logits, and which of the decodings found an entity -> how probable it is
+    verify_entities   entities that are probable enough; of two that cross, the more probable one stays
+
+Every step is linear in the words and the proposals. The weights of a `Verification` are found on held-out sentences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from nestag.arrays import Bools, Floats, Floats32, Ints
+from nestag.data import Sentence
+from nestag.decoding.decoder import decoder_of
+from nestag.decoding.entities import EntityTable, join_entities
+from nestag.decoding.scores import Scores, Search
+from nestag.errors import SettingError
+from nestag.validation import setting
+from nestag.vocabulary import Vocabulary
+
+BIASES = (0.0, 1.0, 2.0, 3.0, -1.5)
+"""How much less the labels of a word outside all entities count in each decoding that proposes; the first is plain."""
+
+
+@dataclass(frozen=True)
+class Verification:
+    """How probable a proposed entity is: a logistic model of its logit and of the decodings that found it."""
+
+    threshold: float = setting(minimum=0, maximum=1, help="the least probability of an entity")
+    bias: float = setting(help="of the logistic model")
+    logit: float = setting(help="weight of the head's logit")
+    biases: tuple[float, ...] = setting(help="of the decodings that propose")
+    found: tuple[float, ...] = setting(help="what is added for each of these that found the entity")
+
+    def __post_init__(self) -> None:
+        """Refuse decodings without weights."""
+        if len(self.biases) != len(self.found) or not self.biases:
+            raise SettingError(
+                f"biases are {self.biases} and found is {self.found}; give as many, one at least", "verification"
+            )
+
+    def probabilities(self, logits: Floats32, found: Bools) -> Floats:
+        """How probable entities are: spans x types."""
+        votes = np.tensordot(np.array(self.found), found, axes=1)
+        return 1 / (1 + np.exp(-np.clip(self.bias + self.logit * logits.astype(np.float64) + votes, -500, 500)))
+
+
+class SpanPlaces(NamedTuple):
+    """Spans among words that stand one after the other, as a head for spans takes them."""
+
+    first: Ints  # words
+    last: Ints
+    opens: Bools  # whether a span begins its sentence
+    closes: Bools  # whether it ends its sentence
+
+
+JudgeSpans = Callable[[SpanPlaces], Floats32]
+"""Gives the logits of spans, of which there is one at least: spans x types."""
+
+
+class Proposals(NamedTuple):
+    """Different spans of a batch, by their place, and the decodings that found entities there."""
+
+    start: Ints  # of the words of all sentences
+    end: Ints
+    found: Bools  # decodings x spans x types
+    lengths: Ints
+    types: tuple[str, ...]
+
+    @property
+    def places(self) -> SpanPlaces:
+        """The spans for a judge."""
+        ends = np.cumsum(self.lengths)
+        begins = np.isin(self.start, ends - self.lengths)
+        return SpanPlaces(self.start, self.end - 1, begins, np.isin(self.end, ends))
+
+
+def propose_entities(
+    vocabulary: Vocabulary, scores: Scores, search: Search, biases: Sequence[float] = BIASES
+) -> Proposals:
+    """The spans of the entities that some decoding finds."""
+    pieces = list(scores.pieces())
+    tables = [join_entities([_found(vocabulary, piece, bias, search) for piece in pieces]) for bias in biases]
+    first, longest = scores.first, int(scores.lengths.max(initial=0)) + 1
+    keys = [(table.start + first[table.sentence]) * longest + table.end - table.start for table in tables]
+    spans, place = np.unique(np.concatenate(keys), return_inverse=True)
+    start, width = np.divmod(spans, longest)
+    found = np.zeros((len(biases), len(spans), len(tables[0].types)), dtype=bool)
+    decoding = np.repeat(np.arange(len(biases)), [len(key) for key in keys])
+    found[decoding, place, np.concatenate([table.type for table in tables])] = True
+    return Proposals(start, start + width, found, scores.lengths, tables[0].types)
+
+
+def judged(proposals: Proposals, judge: JudgeSpans) -> Floats32:
+    """The logits of proposed spans: spans x types."""
+    if not len(proposals.start):
+        return np.zeros((0, len(proposals.types)), dtype=np.float32)
+    return judge(proposals.places)
+
+
+def verify_entities(proposals: Proposals, logits: Floats32, by: Verification) -> EntityTable:
+    """The entities that stay, with their probabilities; they are nested or disjoint."""
+    table = likely_entities(proposals, logits, by, by.threshold)
+    assert table.confidence is not None
+    return table.at(without_crossing(table, table.confidence))
+
+
+def likely_entities(proposals: Proposals, logits: Floats32, by: Verification, floor: float) -> EntityTable:
+    """Every proposed entity that is at least as probable as the floor, in canonical order; some may cross."""
+    probability = by.probabilities(logits, proposals.found)
+    span, kind = np.nonzero(probability >= floor)
+    start, end = proposals.start[span], proposals.end[span]
+    order = np.lexsort((kind, -end, start))
+    span, kind, start, end = span[order], kind[order], start[order], end[order]
+    lengths = proposals.lengths
+    sentence = np.repeat(np.arange(len(lengths)), lengths)[start]
+    offset = (np.cumsum(lengths) - lengths)[sentence]
+    confidence = probability[span, kind]
+    return EntityTable(sentence, start - offset, end - offset, kind, proposals.types, len(lengths), confidence)
+
+
+def without_crossing(table: EntityTable, value: Floats) -> Bools:
+    """Which entities of a table stay if, from the highest value on, each is dropped that crosses one that stays."""
+    one, other = _crossing(table)
+    kept = np.ones(len(value), dtype=bool)
+    if not one.size:
+        return kept
+    crossed: dict[int, list[int]] = {}
+    for a, b in zip(one.tolist(), other.tolist(), strict=True):
+        crossed.setdefault(a, []).append(b)
+        crossed.setdefault(b, []).append(a)
+    staying: set[int] = set()
+    for row in sorted(crossed, key=lambda row: (-value[row], row)):
+        if staying.isdisjoint(crossed[row]):
+            staying.add(row)
+    kept[[row for row in crossed if row not in staying]] = False
+    return kept
+
+
+def _crossing(table: EntityTable) -> tuple[Ints, Ints]:
+    """The pairs of entities that cross, by their rows; the table is in canonical order."""
+    rows = np.arange(len(table.start))
+    pairs = [(rows[:0], rows[:0])]
+    ahead = 0
+    while True:  # an entity looks at those that begin inside it, one further in every round
+        ahead += 1
+        rows = rows[rows + ahead < len(table.start)]
+        other = rows + ahead
+        inside = (table.sentence[rows] == table.sentence[other]) & (table.start[other] < table.end[rows])
+        rows, other = rows[inside], other[inside]
+        if not rows.size:
+            one, two = (np.concatenate(column) for column in zip(*pairs, strict=True))
+            return one, two
+        cross = (table.start[rows] < table.start[other]) & (table.end[rows] < table.end[other])
+        pairs.append((rows[cross], other[cross]))
+
+
+def _found(vocabulary: Vocabulary, scores: Scores, bias: float, search: Search) -> EntityTable:
+    """The entities of the best labels where those outside all entities count less."""
+    decoder = decoder_of(vocabulary)
+    n, u = _outside(vocabulary)
+    biased = scores._replace(n=scores.n - bias * n, u=scores.u - bias * u) if bias else scores
+    table = decoder.search(biased, search)
+    return decoder.repair(biased.chosen(), "first") if table is None else table
+
+
+@lru_cache(maxsize=8)
+def _outside(vocabulary: Vocabulary) -> tuple[Floats32, Floats32]:
+    """1 at the n and u of a word in the middle of a sentence without entities, 0 at others."""
+    label = vocabulary.encode(Sentence(["a", "b", "c"]))[1]
+    n = np.array([one == label.n for one in vocabulary.n], dtype=np.float32)
+    u = np.array([one == label.u for one in vocabulary.u], dtype=np.float32)
+    return n, u
