@@ -1,6 +1,6 @@
 """Tagging on a cluster beside the engine alone: sentences a second, and memory.
 
-    python benchmarks/scale.py docs/results/scale.jsonl [--only torch onnx memory] [--many 1000000]
+    python benchmarks/scale.py docs/results/scale.jsonl [--only torch onnx parts memory]
     python benchmarks/scale.py docs/results/scale.jsonl --only gpu --model MODEL --corpus test.jsonl [--workers 1 2 4]
     python benchmarks/scale.py docs/results/scale.jsonl --write docs/benchmarks/scale.md
 
@@ -8,7 +8,8 @@ A tiny encoder (two layers of 64) is trained for some steps on the embedded corp
 the engine weighs as much as it can. The engine alone is `annotate_scored` over sentences in memory, in one thread; the
 cluster is embedded, has one worker, reads Parquet and writes Parquet. The medians of their rates are compared, by time
 and by CPU seconds, which other work on the machine disturbs less. Time is from the beginning of the first part to the
-end of the last. Memory is the most that a worker or the driver ever had. Each measurement is a line of the file.
+end of the last. Memory is the most that a worker or the driver ever had. Parts of one sentence each show what a part
+costs besides its tagging. Each measurement is a line of the file.
 
 On a GPU the model and the corpus are given, the corpus is read over and over, and several numbers of workers share the
 GPU, with words and with texts. The engine alone has the same GPU for itself, and is measured without confidences too.
@@ -22,14 +23,15 @@ import json
 import multiprocessing
 import os
 import random
-import statistics
 import string
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
+
+from scale_page import PLAIN, SYSTEMS, Measured, cores, gpu_table, page
 
 from nestag import Sentence, read_corpus, sample
 from nestag.files import read_lines, writing
@@ -41,56 +43,25 @@ from nestag.scale.storage import library
 from nestag.scale.summary import Totals
 from nestag.scale.worker import peak_memory
 
-BAR = 0.85
-"""The least share of the engine's rate."""
-
-GPU_BAR = 0.8
-"""The same on a GPU, with as many workers as it needs."""
-
-FLAT = 1.25
-"""The most that memory may grow."""
-
 FEW = 10_000
 GROUP = 2_000
 PART = 2**20
 SHARD = 100_000
+PARTS = 2_000
 GPU_SHARD = 25_000
 """Sentences of a file for a GPU, which is one part."""
 
 WORDS = 5_000
-BUSY = 1.5
-"""Load average a core above which a machine does other things too; beside a worker there are Ray and a driver."""
-
 WARM_UP = 4_000
-PLAIN = "engine without confidences"
-SECTIONS = ("torch", "onnx", "memory", "gpu")
-
-
-@dataclass(frozen=True)
-class Measured:
-    """What a run took."""
-
-    section: str
-    system: str  # engine or cluster
-    sentences: int
-    rate: float  # sentences a second
-    computed: float  # sentences in a CPU second of the engine's process, or of the worker
-    start: float  # seconds before the first part was begun
-    peak: int  # bytes of the engine's process, or of a worker
-    driver: int = 0  # bytes of the driver
-    load: float = 0.0  # load average of the machine when it ended
-    workers: int = 1
-    device: str = ""  # the GPU's name
-    words: int = 0  # of all sentences, which the engine's process counts
-    stages: dict[str, float] = field(default_factory=dict)  # seconds of all workers together
+SECTIONS = ("torch", "onnx", "parts", "memory", "gpu")
 
 
 def main() -> None:
     """Measure what is asked for, or write the page."""
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("results", type=Path, help="the file of measurements")
-    arguments.add_argument("--only", nargs="+", choices=SECTIONS, default=SECTIONS[:3])
-    arguments.add_argument("--systems", nargs="+", choices=("engine", "cluster"), default=("engine", "cluster"))
+    arguments.add_argument("--only", nargs="+", choices=SECTIONS, default=SECTIONS[:4])
+    arguments.add_argument("--systems", nargs="+", choices=SYSTEMS, default=SYSTEMS)
     arguments.add_argument("--sentences", type=int, default=100_000)
     arguments.add_argument("--few", type=int, default=FEW, help="the same, before them; 0 leaves them out")
     arguments.add_argument("--many", type=int, default=1_000_000, help="sentences for memory")
@@ -132,10 +103,13 @@ def measure(models: Path, scratch: Path, options: Any) -> Iterator[Measured]:
                 yield in_process(engine_alone, name, models / name, options.sentences)
             if "cluster" in options.systems:
                 yield in_process(on_cluster, name, models / name, source, out, 1)
+    if "parts" in options.only:
+        write_sentences(scratch / "parts", PARTS, group=1)
+        yield in_process(on_cluster, "parts", models / "onnx", scratch / "parts", scratch / "parts-out", cores())
     for count in filter(None, (options.few, options.many) if "memory" in options.only else ()):
         source, out = scratch / f"memory-{count}", scratch / f"memory-{count}-out"
         write_sentences(source, count)
-        yield in_process(on_cluster, "memory", models / "onnx", source, out, os.cpu_count() or 1)
+        yield in_process(on_cluster, "memory", models / "onnx", source, out, cores())
     if "gpu" in options.only:
         yield from measure_gpu(options.model, options.corpus, scratch, options)
 
@@ -152,70 +126,6 @@ def measure_gpu(model: str, corpus: Path, scratch: Path, options: Any) -> Iterat
             out = scratch / f"{section}-{workers}"
             place = options.device, options.address
             yield in_process(on_cluster, section, model, scratch / "gpu", out, workers, *place)
-
-
-def page(runs: Sequence[Measured]) -> Iterator[str]:
-    """The measurements as tables."""
-    loads = [run.load for run in runs if not run.section.startswith("gpu")]
-    yield "# Tagging on a cluster, measured\n"
-    yield (
-        f"Written by `benchmarks/scale.py`; {os.cpu_count()} cores, load average {min(loads):.1f} to {max(loads):.1f}."
-        f"{'' if any(run.device for run in runs) else ' On a GPU nothing was measured yet.'}\n"
-    )
-    yield "## Rate, one worker beside the engine with one thread\n"
-    yield "| model | sentences | runs | | engine alone | worker | share | at least 0.85 |"
-    yield "|---|---|---|---|---|---|---|---|"
-    for name, what in itertools.product(("torch", "onnx"), ("computed", "rate")):
-        chosen = [[run for run in runs if (run.section, run.system) == (name, of)] for of in ("engine", "cluster")]
-        if all(chosen):
-            alone, beside = (statistics.median(getattr(run, what) for run in some) for some in chosen)
-            unit = "sentences in a CPU second" if what == "computed" else "sentences/s"
-            line = f"| {name} | {chosen[0][0].sentences:,} | {len(chosen[0])} | {unit} | {alone:,.0f} | {beside:,.0f} |"
-            share = f" {beside / alone:.2f} | {'yes' if beside >= BAR * alone else 'no'} |"
-            yield line + (
-                share
-                if what == "computed" or was_idle(list(itertools.chain(*chosen)))
-                else " not compared: the machine was busy | |"
-            )
-    yield from gpu_table(runs)
-    starts = [run.start for run in runs if run.system == "cluster" and not run.section.startswith("gpu")]
-    yield f"\nFrom the command to the first part it took {min(starts):.0f} to {max(starts):.0f} s.\n"
-    yield "## Memory\n"
-    yield "| sentences | most of a worker | most of the driver | sentences/s |"
-    yield "|---|---|---|---|"
-    measured = (run for run in runs if run.system == "cluster" and run.section == "memory")
-    memory = sorted(measured, key=lambda run: run.sentences)
-    for run in memory:
-        yield f"| {run.sentences:,} | {run.peak / 2**20:.0f} MiB | {run.driver / 2**20:.0f} MiB | {run.rate:,.0f} |"
-    if memory:
-        growth = max(memory[-1].peak / memory[0].peak, memory[-1].driver / memory[0].driver)
-        verdict = f"(at most {FLAT:g} times): {'yes' if growth <= FLAT else 'no'}, {growth:.2f}."
-        yield f"\nMemory is flat from {memory[0].sentences:,} to {memory[-1].sentences:,} sentences {verdict}"
-
-
-def gpu_table(runs: Sequence[Measured]) -> Iterator[str]:
-    """The measurements on a GPU as a table."""
-    measured = [run for run in runs if run.section.startswith("gpu")]
-    engines = {run.system: run for run in measured if run.system != "cluster"}
-    if not measured or "engine" not in engines:
-        return
-    alone = engines["engine"]
-    yield f"\n## Rate on one {alone.device}, {alone.sentences:,} sentences\n"
-    yield "| | workers | sentences/s | share of the engine | stages, seconds of all workers together |"
-    yield "|---|---|---|---|---|"
-    for run in measured:
-        name = {"cluster": "words" if run.section == "gpu" else "texts, cut at white space"}.get(run.system)
-        stages = ", ".join(f"{stage} {seconds:.0f}" for stage, seconds in run.stages.items())
-        workers = run.workers if name else ""
-        system = name or {"engine": "engine alone"}.get(run.system, run.system)
-        yield f"| {system} | {workers} | {run.rate:,.0f} | {run.rate / alone.rate:.2f} | {stages} |"
-    best = max((run.rate for run in measured if (run.section, run.system) == ("gpu", "cluster")), default=0.0)
-    yield f"\nAt least {GPU_BAR:g} of the engine: {'yes' if best >= GPU_BAR * alone.rate else 'no'}."
-
-
-def was_idle(runs: Sequence[Measured]) -> bool:
-    """Whether the machine did little else; otherwise times depend on what that was."""
-    return max(run.load for run in runs) <= BUSY * (os.cpu_count() or 1)
 
 
 def in_process(work: Any, *arguments: Any) -> Any:
@@ -296,7 +206,8 @@ def job_of(section: str, device: Device) -> Job:
     """How the rows of a section are read; for a GPU a file is a part."""
     if section == "gpu texts":
         return Job(tokenizer="whitespace", device=device, part_bytes=PART_BYTES["cuda"])
-    return Job(tokens="tokens", device=device, part_bytes=PART_BYTES["cuda"] if section == "gpu" else PART)
+    sizes = {"gpu": PART_BYTES["cuda"], "parts": 1}
+    return Job(tokens="tokens", device=device, part_bytes=sizes.get(section, PART))
 
 
 def generated(count: int, given: Sequence[list[str]] = ()) -> Iterator[list[str]]:
@@ -309,7 +220,9 @@ def generated(count: int, given: Sequence[list[str]] = ()) -> Iterator[list[str]
         yield [rng.choice(others) if rng.random() < 0.1 else word for word in given[number % len(given)]]
 
 
-def write_sentences(folder: Path, count: int, given: Sequence[list[str]] = (), size: int = SHARD) -> None:
+def write_sentences(
+    folder: Path, count: int, given: Sequence[list[str]] = (), size: int = SHARD, group: int = GROUP
+) -> None:
     """Sentences as Parquet, as words and as texts, in files of so many."""
     folder.mkdir()
     rows = generated(count, given)
@@ -318,7 +231,7 @@ def write_sentences(folder: Path, count: int, given: Sequence[list[str]] = (), s
         if not shard:
             return
         table = library("pyarrow").table({"tokens": shard, "text": [" ".join(words) for words in shard]})
-        library("pyarrow.parquet").write_table(table, folder / f"{number:04}.parquet", row_group_size=GROUP)
+        library("pyarrow.parquet").write_table(table, folder / f"{number:04}.parquet", row_group_size=group)
 
 
 def make_models(folder: Path) -> None:

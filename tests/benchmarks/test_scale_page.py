@@ -14,12 +14,12 @@ TOP = Path(__file__).parents[2]
 @pytest.fixture(scope="module")
 def scale() -> Iterator[ModuleType]:
     """The script."""
-    spec = spec_from_file_location("benchmarked_scale", TOP / "benchmarks" / "scale.py")
+    spec = spec_from_file_location("scale_page", TOP / "benchmarks" / "scale_page.py")
     assert spec is not None
     assert spec.loader is not None
     module = module_from_spec(spec)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(sys.modules, "benchmarked_scale", module)  # dataclasses look there
+        patch.setitem(sys.modules, "scale_page", module)  # dataclasses look there
         spec.loader.exec_module(module)
         yield module
 
@@ -37,6 +37,9 @@ def test_bars_are_met_or_not(scale: ModuleType) -> None:
     text = "\n".join(scale.page([*runs(scale, "torch", 100, 85), *runs(scale, "onnx", 100, 84), *memory]))
     assert "| torch | 1,000 | 1 | sentences/s | 100 | 85 | 0.85 | yes |" in text
     assert "| onnx | 1,000 | 1 | sentences/s | 100 | 84 | 0.84 | no |" in text
+    parts = scale.Measured("parts", "cluster", 2_000, 50, 50, 9.0, 100, 10, workers=2)
+    assert "2 workers did 50 parts of one sentence a second" in "\n".join(scale.page([parts]))
+    assert "costs its worker 0.040 s besides" in "\n".join(scale.page([parts]))
     assert "flat from 10 to 1,000 sentences (at most 1.25 times): yes, 1.00." in text
     grown = scale.Measured("memory", "cluster", 10_000, 1, 1, 9.0, 126, 10)
     assert "(at most 1.25 times): no, 1.26." in "\n".join(scale.page([*memory, grown]))
