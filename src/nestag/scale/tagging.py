@@ -79,7 +79,7 @@ def tagged(predictor: Predictor, batches: Iterable[RowBatch], job: Job) -> Itera
             yield from batch.values
 
     options = job.options_for(predictor.settings.reading)
-    items, columns = (_words(values()), _in_words) if job.tokens else (_sentences(values(), options), _in_texts)
+    items, columns = (word_items(values()), _in_words) if job.tokens else (sentence_items(values(), options), _in_texts)
     begun = 0  # rows before the first batch that waits
     held = NOTHING
     for found, table in predictor.engine().run(items, confidence=True):
@@ -102,11 +102,12 @@ class _SentencePlace(NamedTuple):
     words: Sequence[Offsets]
 
 
-def _words(rows: Iterable[list[str]]) -> Iterator[Item]:
+def word_items(rows: Iterable[list[str]]) -> Iterator[Item]:
+    """Rows of words, each of them a sentence."""
     return map(Item, rows, repeat(""), count())
 
 
-def _sentences(texts: Iterable[str], options: Options) -> Iterator[Item]:
+def sentence_items(texts: Iterable[str], options: Options) -> Iterator[Item]:
     """The sentences of texts; a text is a document, and one without words has none."""
     for row, text in enumerate(texts):
         for words in segments(text, options):
