@@ -1,6 +1,6 @@
 """What a verifier is worth: F1, recall of the proposals, calibration and time, beside plain legal decoding.
 
-    python benchmarks/verifier.py MODEL... --corpus FOLDER [--splits dev,test] [--times N] [--records FILE]
+    python benchmarks/verifier.py MODEL... --corpus FOLDER [--biases 0,2,-1.5] [--times N] [--records FILE]
 
 MODEL is a folder of a finished run and FOLDER has dev and test.jsonl.gz. A model with a head for spans that was trained
 without `verifier = true` is given one first, by FOLDER's dev. Each model and split is a line of FILE as JSON.
@@ -26,6 +26,7 @@ from nestag.chunks import Item
 from nestag.corpora.document import document_of
 from nestag.corpora.formats import jsonl
 from nestag.data import Entity, Sentence
+from nestag.decoding.verification import BIASES
 from nestag.evaluation import score
 from nestag.evaluation.calibration import Rated, calibration
 from nestag.predictor import ScoredEntity
@@ -44,10 +45,12 @@ def main() -> None:
     arguments.add_argument("--splits", default="dev,test")
     arguments.add_argument("--times", type=int, default=1, help="how often the split is repeated to measure speed")
     arguments.add_argument("--records", type=Path, help="a file to which lines of JSON are added")
+    arguments.add_argument("--biases", default="", help="find a verifier anew, with these decodings: 0,2,-1.5")
     arguments.add_argument("--device")
     options = arguments.parse_args()
     for model in options.models:
-        recognizer = with_verifier(model, options.corpus, options.device)
+        biases = tuple(float(bias) for bias in options.biases.split(",") if bias)
+        recognizer = with_verifier(model, options.corpus, options.device, biases)
         for split in options.splits.split(","):
             sentences = read(options.corpus, split)
             record = {"model": model, "corpus": options.corpus.name, "split": split}
@@ -66,13 +69,13 @@ def read(corpus: Path, split: str) -> list[Sentence]:
     return list(jsonl.read(packed if packed.is_file() else corpus / f"{split}.jsonl"))
 
 
-def with_verifier(model: str, corpus: Path, device: str | None) -> NestedNER:
-    """The model, with a verifier that dev found if it has none of its own."""
+def with_verifier(model: str, corpus: Path, device: str | None, biases: tuple[float, ...]) -> NestedNER:
+    """The model, with a verifier that dev found if it has none of its own, or other decodings are to propose."""
     recognizer = NestedNER.from_pretrained(model, device, decoding="legal")
     if recognizer.model.spans is None:
         sys.exit(f"{model} has no head for spans; train with span_loss above 0")
-    if recognizer.settings.verification is None:
-        by = verification_for(recognizer, read(corpus, "dev"))
+    if recognizer.settings.verification is None or biases:
+        by = verification_for(recognizer, read(corpus, "dev"), biases or BIASES)
         print(f"found on dev: {by}")
         recognizer.settings = replace(recognizer.settings, verification=by)
     return recognizer
@@ -89,7 +92,8 @@ def measured(recognizer: NestedNER, sentences: Sequence[Sentence]) -> dict[str, 
         [one._replace(confidence=values.get(one.entity, 0.0)) for one in found]
         for found, values in zip(legal, rated, strict=True)
     ]
-    judged = list(judged_proposals(recognizer, sentences))
+    assert recognizer.settings.verification is not None
+    judged = list(judged_proposals(recognizer, sentences, recognizer.settings.verification.biases))
     held = sum(int(one.right.sum()) for one in judged)
     spans = sum(len(one.proposals.start) for one in judged)
     return {

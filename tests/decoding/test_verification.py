@@ -22,14 +22,14 @@ from nestag.decoding import (
     propose_entities,
     verify_entities,
 )
-from nestag.decoding.verification import BIASES, without_crossing
+from nestag.decoding.verification import without_crossing
 from nestag.errors import SettingError
 from nestag.validation import from_mapping, to_mapping
 from nestag.vocabulary import Vocabulary
 from random_scores import RICH, by_sentence, learned, random_scores
 from strategies import ENCODINGS, crosses
 
-BY = Verification(0.4, bias=-0.7, logit=0.8, biases=BIASES, found=(1.5, 0.4, 0.0, -0.3, 0.2))
+BY = Verification(0.4, bias=-0.7, logit=0.8, biases=(0.0, 2.0, -1.5), found=(1.5, -0.3, 0.2))
 
 
 def biased(vocabulary: Vocabulary, heads: list[np.ndarray], bias: float) -> list[np.ndarray]:
@@ -72,6 +72,14 @@ def wanted(vocabulary: Vocabulary, heads: list[np.ndarray], length: int, search:
         for bias in BY.biases
     ]
     spans = {(start, end) for entities in found for start, end, _ in entities}
+    spans |= {
+        (start + left, end + right)
+        for start, end, _ in found[0]
+        for left in range(-2, 3)
+        for right in range(-2, 3)
+        if max(abs(left), abs(right)) < 2 or 0 in (left, right)
+        if 0 <= start + left < end + right <= length
+    }
     rated = {}
     for start, end in spans:
         for kind, name in enumerate(vocabulary.types):
@@ -123,7 +131,7 @@ def test_a_batch_is_verified_as_each_sentence_alone(encoding: str, seed: int) ->
 def test_with_one_plain_decoding_and_no_doubt_it_is_the_plain_decoding(encoding: str) -> None:
     vocabulary, lengths = learned(RICH, encoding), [3, 0, 8, 20]
     heads = random_scores(vocabulary, lengths, 5)
-    trusting = Verification(0.5, bias=-9.0, logit=0.0, biases=(0.0,), found=(18.0,))
+    trusting = Verification(0.5, bias=-9.0, logit=0.0, biases=(0.0, 1.0), found=(18.0, 0.0))
     proposals = propose_entities(vocabulary, Scores.of(vocabulary, *heads, lengths), Search(), trusting.biases)
     logits = judged(proposals, Judging(len(vocabulary.types), lengths))
     found = verify_entities(proposals, logits, trusting)
@@ -132,7 +140,8 @@ def test_with_one_plain_decoding_and_no_doubt_it_is_the_plain_decoding(encoding:
 
 def test_nothing_proposed_is_nothing_found() -> None:
     vocabulary = learned(RICH, "rel")
-    proposals = propose_entities(vocabulary, Scores.of(vocabulary, *random_scores(vocabulary, [], 0), []), Search())
+    none = Scores.of(vocabulary, *random_scores(vocabulary, [], 0), [])
+    proposals = propose_entities(vocabulary, none, Search(), BY.biases)
 
     def never(_: SpanPlaces) -> np.ndarray:
         raise AssertionError("there is nothing to judge")

@@ -1,6 +1,7 @@
 """Verification: the tagger proposes spans, a head that sees whole spans judges them, and what is probable stays.
 
-    propose_entities  the best legal labels, again with labels that speak for entities raised or lowered -> spans
+    propose_entities  the best legal labels, plain and with labels that speak for entities lowered or raised, and the
+                      near misses of the plain ones -> spans
     JudgeSpans        spans -> a logit for each type, from the vectors of the same reading (somebody else's work)
     probabilities     logits, and which of the decodings found an entity -> how probable it is
     verify_entities   entities that are probable enough; of two that cross, the more probable one stays
@@ -26,8 +27,13 @@ from nestag.errors import SettingError
 from nestag.validation import setting
 from nestag.vocabulary import Vocabulary
 
-BIASES = (0.0, 1.0, 2.0, 3.0, -1.5)
+BIASES = (0.0, -1.5)
 """How much less the labels of a word outside all entities count in each decoding that proposes; the first is plain."""
+
+NEAR_MISSES = np.array(
+    [(0, 0), (-1, 0), (1, 0), (0, -1), (0, 1), (-1, -1), (1, 1), (-1, 1), (1, -1), (-2, 0), (0, 2), (2, 0), (0, -2)]
+)
+"""How far the ends of a near miss are from those of a span; the first is the span itself."""
 
 
 @dataclass(frozen=True)
@@ -86,17 +92,26 @@ class Proposals(NamedTuple):
 def propose_entities(
     vocabulary: Vocabulary, scores: Scores, search: Search, biases: Sequence[float] = BIASES
 ) -> Proposals:
-    """The spans of the entities that some decoding finds."""
+    """The spans of the entities that some decoding finds, and the near misses of the first."""
     pieces = list(scores.pieces())
     tables = [join_entities([_found(vocabulary, piece, bias, search) for piece in pieces]) for bias in biases]
     first, longest = scores.first, int(scores.lengths.max(initial=0)) + 1
     keys = [(table.start + first[table.sentence]) * longest + table.end - table.start for table in tables]
-    spans, place = np.unique(np.concatenate(keys), return_inverse=True)
+    spans = np.unique(np.concatenate([*keys, _near_misses(tables[0], scores, longest)]))
     start, width = np.divmod(spans, longest)
     found = np.zeros((len(biases), len(spans), len(tables[0].types)), dtype=bool)
-    decoding = np.repeat(np.arange(len(biases)), [len(key) for key in keys])
-    found[decoding, place, np.concatenate([table.type for table in tables])] = True
+    for decoding, (table, key) in enumerate(zip(tables, keys, strict=True)):
+        found[decoding, np.searchsorted(spans, key), table.type] = True
     return Proposals(start, start + width, found, scores.lengths, tables[0].types)
+
+
+def _near_misses(table: EntityTable, scores: Scores, longest: int) -> Ints:
+    """The spans beside those of a table that lie in the same sentence, as first word x longest + words."""
+    start = np.add.outer(NEAR_MISSES[:, 0], table.start)  # misses x entities
+    end = np.add.outer(NEAR_MISSES[:, 1], table.end)
+    inside = (start >= 0) & (start < end) & (end <= scores.lengths[table.sentence])
+    keys: Ints = (start + scores.first[table.sentence]) * longest + end - start
+    return keys[inside]
 
 
 def judged(proposals: Proposals, judge: JudgeSpans) -> Floats32:

@@ -14,13 +14,9 @@ from numpy.typing import NDArray
 
 from nestag.arrays import Ints
 from nestag.data import Sentence
+from nestag.decoding.verification import NEAR_MISSES
 from nestag.subwords.windows import Windows
 from nestag.subwords.words import offsets
-
-SHIFTS = np.array(
-    [(0, 0), (-1, 0), (1, 0), (0, -1), (0, 1), (-1, -1), (1, 1), (-1, 1), (1, -1), (-2, 0), (0, 2), (2, 0), (0, -2)]
-)
-"""How far the ends of a near miss are from those of an entity; the first is the entity itself."""
 
 WORDS_A_DRAW = 4
 """A span is drawn at random for so many words."""
@@ -67,7 +63,10 @@ class GoldSpans:
         first, last = self.first[entity] - windows.first[row], self.last[entity] - windows.first[row]
         size = windows.last - windows.first
         near = np.stack(
-            [np.tile(row, len(SHIFTS)), *(SHIFTS.T[:, :, None] + np.stack([first, last])[:, None]).reshape(2, -1)]
+            [
+                np.tile(row, len(NEAR_MISSES)),
+                *(NEAR_MISSES.T[:, :, None] + np.stack([first, last])[:, None]).reshape(2, -1),
+            ]
         )
         spans = np.concatenate([near, _drawn(size, np.random.default_rng([seed, *batch.tolist()]))], axis=1)
         spans = spans[:, (spans[1] >= 0) & (spans[1] <= spans[2]) & (spans[2] < size[spans[0]])]

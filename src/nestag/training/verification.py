@@ -1,7 +1,7 @@
 """Verification: what a head's verdict on a span is worth, and from which probability on entities stay.
 
 Both are found on held-out sentences. A logistic model of the head's logit and of the decodings that proposed an entity
-says how probable it is, so its probabilities are calibrated; the threshold is the one with the best F1.
+says how probable it is, so its probabilities are calibrated; the threshold is the one around which F1 is best.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from nestag.decoding.verification import BIASES, Proposals
 from nestag.recognizer import NestedNER
 from nestag.training.calibration import AT_ONCE, every_so_often
 
-BEFORE = Verification(0.5, bias=-1.0, logit=1.0, biases=BIASES, found=(1.0,) + (0.0,) * (len(BIASES) - 1))
-"""What is believed before anything was seen."""
-
 BELIEF = 1.0
-"""How strongly, against what a held-out corpus says."""
+"""How strongly what was believed before counts against what a held-out corpus says."""
 
-THRESHOLDS = np.arange(0.05, 0.95, 0.01).round(2).tolist()
-ROUNDS = 30
-"""Steps of Newton's method, which needs about eight."""
+THRESHOLDS = np.arange(0.1, 0.72, 0.02).round(2).tolist()
+NEARBY = 4
+"""Thresholds on each side whose F1 counts too: where dev is small, the best one alone is a matter of luck."""
+
+ROUNDS, ENOUGH = 100, 1e-6
+"""Steps of Newton's method at most, which needs about ten, and the change of a weight that no longer matters."""
 
 
 class JudgedProposals(NamedTuple):
@@ -39,30 +39,52 @@ class JudgedProposals(NamedTuple):
     right: Bools  # spans x types
 
 
-def verification_for(recognizer: NestedNER, sentences: Sequence[Sentence]) -> Verification:
+def believed(biases: tuple[float, ...] = BIASES) -> Verification:
+    """How spans would be verified before anything was seen."""
+    return Verification(0.5, bias=-1.0, logit=1.0, biases=biases, found=(1.0,) + (0.0,) * (len(biases) - 1))
+
+
+def verification_for(
+    recognizer: NestedNER, sentences: Sequence[Sentence], biases: tuple[float, ...] = BIASES
+) -> Verification:
     """How spans are to be verified, by sentences with their true entities."""
-    seen = list(judged_proposals(recognizer, every_so_often(sentences)))
+    before = believed(biases)
+    seen = list(judged_proposals(recognizer, every_so_often(sentences), biases))
     if not any(one.right.size for one in seen):
-        return BEFORE
+        return before
     logits = np.concatenate([one.logits.ravel() for one in seen]).astype(np.float64)
-    found = np.concatenate([one.proposals.found.reshape(len(BIASES), -1) for one in seen], axis=1)
+    found = np.concatenate([one.proposals.found.reshape(len(biases), -1) for one in seen], axis=1)
     features = np.concatenate([np.ones((1, len(logits))), logits[None], found]).T
     right = np.concatenate([one.right.ravel() for one in seen])
-    bias, logit, *votes = _logistic(features, right, np.array([BEFORE.bias, BEFORE.logit, *BEFORE.found])).tolist()
-    fitted = replace(BEFORE, bias=bias, logit=logit, found=tuple(votes))
+    bias, logit, *votes = _logistic(features, right, np.array([before.bias, before.logit, *before.found])).tolist()
+    fitted = replace(before, bias=bias, logit=logit, found=tuple(votes))
     gold = sum(len(set(one.entities)) for one in every_so_often(sentences))
-    return max((replace(fitted, threshold=threshold) for threshold in THRESHOLDS), key=lambda by: _f1(seen, gold, by))
+    f1 = [_f1(seen, gold, replace(fitted, threshold=threshold)) for threshold in THRESHOLDS]
+    return replace(fitted, threshold=THRESHOLDS[int(np.argmax(smoothed(f1)))])
 
 
-def judged_proposals(recognizer: NestedNER, sentences: Sequence[Sentence]) -> Iterator[JudgedProposals]:
+def smoothed(values: Sequence[float]) -> Floats:
+    """The mean of each value and those nearby; beyond the ends they count as the last ones do.
+
+    >>> smoothed([0.0, 9.0, 0.0, 0.0, 0.0, 0.0]).round(2).tolist()
+    [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]
+    """
+    width = 2 * NEARBY + 1
+    found: Floats = np.convolve(np.pad(values, NEARBY, mode="edge"), np.full(width, 1 / width), "valid")
+    return found
+
+
+def judged_proposals(
+    recognizer: NestedNER, sentences: Sequence[Sentence], biases: tuple[float, ...] = BIASES
+) -> Iterator[JudgedProposals]:
     """What is proposed in sentences with their true entities, some sentences at a time."""
-    settings = replace(recognizer.settings, verifier=True, verification=BEFORE, decoding="legal")
+    settings = replace(recognizer.settings, verifier=True, verification=believed(biases), decoding="legal")
     judging = NestedNER(recognizer.model, recognizer.tokenizer, recognizer.vocabulary, settings)
     for first in range(0, len(sentences), AT_ONCE):
         chunk = sentences[first : first + AT_ONCE]
         scores = judging.scores([one.tokens for one in chunk], [document_of(one) for one in chunk])
         checked = Scores.of(judging.vocabulary, scores.n, scores.c, scores.u, scores.lengths)
-        proposals = propose_entities(judging.vocabulary, checked, Search(), BIASES)
+        proposals = propose_entities(judging.vocabulary, checked, Search(), biases)
         assert scores.judge is not None
         yield JudgedProposals(proposals, judged(proposals, scores.judge), _right(proposals, chunk))
 
@@ -82,16 +104,28 @@ def _right(proposals: Proposals, sentences: Sequence[Sentence]) -> Bools:
 
 
 def _logistic(features: Floats, right: Bools, before: Floats) -> Floats:
-    """The weights of a logistic model: the most likely ones, drawn to those that were believed before."""
-    weights = before.copy()
+    """The weights of a logistic model: the most likely ones, drawn to those that were believed before.
+
+    Newton's method with a step that is halved until it helps, for a whole one may lead far away.
+    """
+
+    def loss(weights: Floats) -> float:
+        value = features @ weights
+        likelihood = np.where(right, value, 0.0) - np.logaddexp(0.0, value)
+        return float(BELIEF / 2 * ((weights - before) ** 2).sum() - likelihood.sum())
+
+    weights, lowest = before, loss(before)
     for _ in range(ROUNDS):
-        probability = 1 / (1 + np.exp(-np.clip(features @ weights, -30, 30)))
+        probability = 1 / (1 + np.exp(-np.clip(features @ weights, -500, 500)))
         gradient = features.T @ (probability - right) + BELIEF * (weights - before)
         curvature = (features.T * (probability * (1 - probability))) @ features + BELIEF * np.eye(len(weights))
         step = np.linalg.solve(curvature, gradient)
-        weights -= step
-        if np.abs(step).max() < 1e-6:
+        while loss(weights - step) > lowest and np.abs(step).max() > ENOUGH:
+            step = step / 2
+        if np.abs(step).max() <= ENOUGH:
             break
+        weights = weights - step
+        lowest = loss(weights)
     return weights
 
 
