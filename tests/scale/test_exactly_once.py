@@ -18,7 +18,9 @@ from nestag.cli import app
 from nestag.errors import InputError
 from nestag.scale import Finished, Job, tag
 from nestag.scale.addresses import find_inputs
-from nestag.scale.cluster import MOST_DEATHS, Cluster, _AttemptLedger, _Worker
+from nestag.scale.cluster import MOST_DEATHS, Cluster, Connection, _AttemptLedger, _Worker
+from nestag.scale.job import Device
+from nestag.scale.model import Packed
 from nestag.scale.outcome import PartOutcome, as_json, outcome_from
 from nestag.scale.plan import plan_parts
 from nestag.scale.summary import Totals
@@ -172,6 +174,35 @@ def test_a_part_that_kills_its_workers_is_given_up(source: Path) -> None:
     part = plan_parts(find_inputs(str(source)), JOB).parts[0]
     found = [outcome_from(worker({"part": as_json(part)})["outcome"]).error for _ in range(MOST_DEATHS + 1)]
     assert found == [""] * MOST_DEATHS + ["its worker died 3 times; is there enough memory?"]
+
+
+@pytest.mark.parametrize(
+    ("resources", "device", "size", "asked", "workers"),
+    [
+        ({"CPU": 8.0}, "cpu", 1, None, 8),
+        ({"CPU": 16.0, "GPU": 1.0}, "cuda", 1, None, 4),
+        ({"CPU": 6.0, "GPU": 2.0}, "cuda", 1, None, 6),  # no more than there are processors
+        ({"CPU": 1.0, "GPU": 2.0}, "cuda", 1, None, 2),
+        ({"CPU": 64.0, "GPU": 8.0}, "cuda", 2, None, 8),  # a large model keeps a GPU busy by itself
+        ({"CPU": 64.0, "GPU": 8.0}, "cuda", 1, 3, 3),
+        ({"CPU": 500.0}, "cpu", 1, None, 100),  # no more than there are parts
+    ],
+)
+def test_how_many_workers_there_are(
+    resources: dict[str, float],
+    device: Device,
+    size: int,
+    asked: int | None,
+    workers: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Machine:
+        def cluster_resources(self) -> dict[str, float]:
+            return resources
+
+    monkeypatch.setattr("nestag.scale.cluster.SMALL_MODEL", 1)
+    connection = Connection(Machine(), Cluster(workers=asked))
+    assert connection.workers(Job(device=device), Packed({"weights": bytes(size)}, ""), 100) == workers
 
 
 def done(out: Path) -> list[str]:

@@ -57,7 +57,9 @@ def tag(
     address: Annotated[
         str | None, typer.Option(metavar="RAY", help="A running Ray cluster, or auto; else one is started here.")
     ] = None,
-    workers: Annotated[int | None, typer.Option(min=1, help="Workers; else one for each processor or GPU.")] = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Workers; else one for each processor, one to four for each GPU.")
+    ] = None,
     text_column: Annotated[str, typer.Option(metavar="NAME", help="The column with text.")] = "text",
     tokens_column: Annotated[
         str, typer.Option(metavar="NAME", help="A column with lists of words, instead of text.")

@@ -28,6 +28,12 @@ from nestag.scale.worker import PartTagger
 MOST_DEATHS = 3
 """Workers that may die over one part before it is given up."""
 
+SHARING = 4
+"""Workers that share a GPU if the model is small: the GPU would wait for one of them most of the time."""
+
+SMALL_MODEL = 256 * 2**20
+"""Bytes up to which a model is small."""
+
 SHARED_BYTES = 128 * 2**20
 """Memory for objects of an embedded cluster, beside the model."""
 
@@ -39,7 +45,7 @@ class Cluster:
     """Where the workers are, and how many."""
 
     address: str | None = None  # of a running cluster; without it one is started here and stopped again
-    workers: int | None = None  # as many as there are processors or GPUs
+    workers: int | None = None  # as many as there are processors or GPUs, or more where a small model leaves them idle
 
 
 class Connection:
@@ -56,16 +62,21 @@ class Connection:
             raise InputError(f"{why}; use cpu", "--device")
         return job.device or ("cuda" if gpus and not model.is_graph else "cpu")
 
-    def workers(self, job: Job, parts: int) -> int:
-        """How many workers there will be."""
-        there = int(self.ray.cluster_resources().get("GPU" if job.device == "cuda" else "CPU", 1))
+    def workers(self, job: Job, model: Packed, parts: int) -> int:
+        """How many workers there will be: one for each processor, or one to four for each GPU."""
+        found = self.ray.cluster_resources()
+        there = processors = int(found.get("CPU", 1))
+        if job.device == "cuda":
+            there = gpus = int(found.get("GPU", 1))
+            if model.size <= SMALL_MODEL:
+                there = gpus * max(1, min(SHARING, processors // gpus))
         return max(1, min(self.cluster.workers or there, parts))
 
     def run(self, parts: Sequence[Part], job: Job, model: Packed, out: Folder) -> Iterator[PartOutcome]:
         """What becomes of each part, as it is known."""
         data = library("ray.data")
         _keep_quiet(data)
-        workers = self.workers(job, len(parts))
+        workers = self.workers(job, model, len(parts))
         gpus = self.ray.cluster_resources().get("GPU", 0) if job.device == "cuda" else 0
         ledger = self.ray.remote(num_cpus=0, max_restarts=-1)(_AttemptLedger).remote()
         rows = data.from_items([{"part": as_json(part)} for part in parts], override_num_blocks=len(parts))
@@ -90,7 +101,7 @@ def connected(cluster: Cluster, model: Packed) -> Iterator[Connection]:
     if cluster.address:
         settings["address"] = cluster.address
     else:
-        size = SHARED_BYTES + 2 * sum(map(len, model.files.values()))
+        size = SHARED_BYTES + 2 * model.size
         settings |= {"include_dashboard": False, "object_store_memory": size, "address": "local"}
         settings |= {"num_cpus": cluster.workers} if cluster.workers else {}
     with redirect_stdout(sys.stderr):

@@ -25,6 +25,11 @@ class Packed:
     hash: str
 
     @property
+    def size(self) -> int:
+        """Bytes of all files."""
+        return sum(map(len, self.files.values()))
+
+    @property
     def is_graph(self) -> bool:
         """Whether onnxruntime runs it."""
         return GRAPH in self.files

@@ -71,7 +71,7 @@ def tag(
             if part.name in done:
                 totals.skip(part, done[part.name])
         if waiting:
-            totals.workers = connection.workers(chosen, len(waiting))
+            totals.workers = connection.workers(chosen, packed, len(waiting))
             for outcome in connection.run(list(waiting.values()), chosen, packed, folder):
                 if outcome.stop:
                     raise InputError(f"{outcome.stop}; then the same command goes on where it stopped", "worker")
