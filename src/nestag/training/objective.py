@@ -17,6 +17,7 @@ from torch.nn import functional
 
 from nestag.tagger import IGNORED, TaggerOutput
 from nestag.training.recipe import Recipe
+from nestag.training.spans import UNJUDGED
 
 
 def loss_of(model: Any, inputs: dict[str, Tensor], recipe: Recipe, mask: int = 0) -> Tensor:
@@ -31,9 +32,7 @@ def loss_of(model: Any, inputs: dict[str, Tensor], recipe: Recipe, mask: int = 0
     assert found.loss is not None
     loss = found.loss
     if found.spans is not None and types is not None:
-        wanted = torch.cat([types, types]) if recipe.rdrop else types
-        spans = functional.binary_cross_entropy_with_logits(found.spans.float(), wanted, reduction="sum")
-        loss = loss + recipe.span_loss * spans / len(wanted)
+        loss = loss + recipe.span_loss * judgement(found.spans, torch.cat([types, types]) if recipe.rdrop else types)
     if recipe.rdrop:
         loss = loss + recipe.rdrop * divergence(found[:3], inputs["labels"][..., 0] != IGNORED)
     return loss
@@ -43,6 +42,13 @@ def masked(input_ids: Tensor, word: Tensor, share: float, mask: int) -> Tensor:
     """Subwords of which a share is replaced by the one that hides; those of no word stay."""
     hidden = (torch.rand(word.shape, device=word.device) < share) & (word >= 0)
     return torch.where(hidden, mask, input_ids)
+
+
+def judgement(scores: Tensor, types: Tensor) -> Tensor:
+    """The types' cross-entropies, added, the mean over the spans that are judged."""
+    judged = types != UNJUDGED
+    apart = functional.binary_cross_entropy_with_logits(scores.float(), types, reduction="none")
+    return (apart * judged).sum() / judged[:, 0].sum().clamp(min=1)
 
 
 def twice(inputs: dict[str, Tensor]) -> dict[str, Tensor]:

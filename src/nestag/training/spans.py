@@ -25,6 +25,10 @@ CONTINUES = 0.6
 """The probability that a span drawn at random takes in one word more."""
 
 
+UNJUDGED = -1.0
+"""Stands for the types of a span that only fills a batch up."""
+
+
 class JudgedSpans(NamedTuple):
     """Spans of a batch and the types that hold for them."""
 

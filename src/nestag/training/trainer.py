@@ -26,6 +26,7 @@ from nestag.training.average import Average, copied
 from nestag.training.checkpoints import State, Weights, load_state, save_state
 from nestag.training.dataset import SAMPLERS, Numbers, TrainingSet
 from nestag.training.folder import CHECKPOINTS, last_checkpoint
+from nestag.training.graphs import GraphedPass, Padding
 from nestag.training.objective import loss_of
 from nestag.training.optimizer import freezes_encoder, optimizer_of, scheduler_of
 from nestag.training.plan import TrainingPlan
@@ -65,11 +66,13 @@ class NestedTrainer(Trainer):
         self.progress = Progress(plan)
         if torch.cuda.is_available() and not use_cpu:
             recognizer.model.to("cuda")  # type: ignore[arg-type]  # before the optimizer, which can do more for weights on a GPU
+        self.weights = list(recognizer.model.parameters())
+        self.padding, self.graphed = self._graphs(plan)
         optimizer = optimizer_of(recognizer.model, recipe)
         super().__init__(
             model=recognizer.model,
             args=_arguments(folder, recipe, plan, seed, report_to, use_cpu),
-            data_collator=corpus.tensors,
+            data_collator=self._tensors,
             train_dataset=Numbers(len(windows)),
             eval_dataset=Numbers(0),
             optimizers=(optimizer, scheduler_of(optimizer, recipe, plan)),
@@ -82,9 +85,28 @@ class NestedTrainer(Trainer):
         self.loss_steps = 0
         self.frozen: bool | None = None
         self.mask = _mask_of(recognizer.tokenizer)
-        self.weights = list(recognizer.model.parameters())
         self.interrupted = Interrupted()
         self.begun = time.monotonic()  # less what was trained before an interruption
+
+    def _graphs(self, plan: TrainingPlan) -> tuple[Padding | None, GraphedPass | None]:
+        """How batches are padded and passed over as graphs, where one process has a GPU."""
+        model, windows = self.recognizer.model, self.corpus.layout.windows
+        alone = processes.count() == 1 and self.recipe.gradient_accumulation_steps == 1
+        if not (alone and model.device.type == "cuda" and model.mask_whole):
+            return None, None
+        longest, pad = int(windows.sizes.max()), self.corpus.layout.special.pad
+        return Padding(plan.batch_subwords, self.recipe.batch_sentences, longest, pad), GraphedPass(
+            self._loss, self.weights
+        )
+
+    def _tensors(self, batch: Sequence[int]) -> dict[str, torch.Tensor]:
+        """What the model takes for some windows."""
+        found = self.corpus.tensors(batch)
+        return self.padding(found) if self.padding else found
+
+    def _loss(self, inputs: dict[str, torch.Tensor]) -> torch.Tensor:
+        with computing(self.recognizer.model.device, self.recipe.precision):
+            return loss_of(self.recognizer.model, inputs, self.recipe)
 
     def run(self) -> None:
         """Train from the last complete checkpoint, or from the beginning."""
@@ -112,10 +134,19 @@ class NestedTrainer(Trainer):
         prepared: DataLoader[Any] = self.accelerator.prepare(loader)
         return prepared
 
+    def training_step(self, model: Any, inputs: dict[str, Any], *arguments: Any, **named: Any) -> torch.Tensor:
+        """Pass over a batch forward and backward."""
+        if self.graphed is None:
+            return super().training_step(model, inputs, *arguments, **named)
+        model.train()
+        return self._counted(self.graphed(self._prepare_inputs(inputs)))
+
     def compute_loss(self, model: Any, inputs: dict[str, Any], *_: Any, **__: Any) -> torch.Tensor:
         """The loss of a batch."""
         with computing(self.recognizer.model.device, self.recipe.precision):
-            loss = loss_of(model, inputs, self.recipe, self.mask)
+            return self._counted(loss_of(model, inputs, self.recipe, self.mask))
+
+    def _counted(self, loss: torch.Tensor) -> torch.Tensor:
         self.loss_sum += loss.detach()
         self.loss_steps += 1
         return loss
@@ -259,7 +290,10 @@ def _arguments(
         gradient_accumulation_steps=recipe.gradient_accumulation_steps,
         max_grad_norm=recipe.max_grad_norm,
         use_cpu=use_cpu,
-        accelerator_config={"even_batches": False},  # the sampler sees to that, with batches of different sizes
+        accelerator_config={
+            "even_batches": False,
+            "non_blocking": True,
+        },  # the sampler sees to that, with batches of different sizes
         eval_strategy="no",  # the callback says when
         save_strategy="no",
         logging_steps=max(1, plan.evaluate_every // 4),

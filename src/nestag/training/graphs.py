@@ -1,0 +1,144 @@
+"""Passes over batches on a GPU as CUDA graphs, so that the GPU does not wait for Python.
+
+Forward and backward pass of a batch are some two thousand small kernels, which take Python longer to launch than the
+GPU to run. Batches are therefore padded to few shapes, and a shape that comes a second time is recorded and replayed
+from then on. Padding is read and not learned, so the gradient is that of the batch as it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from nestag.subwords.layout import NOTHING
+from nestag.tagger import IGNORED
+from nestag.training.spans import UNJUDGED
+
+Inputs = dict[str, Tensor]
+
+
+@dataclass(frozen=True)
+class Padding:
+    """Pads batches to few shapes; a shape is known by its subwords alone, but for the spans to be judged."""
+
+    batch_subwords: int  # the budget of a batch
+    windows: int  # in a batch, at most
+    longest: int  # subwords of the longest window
+    pad: int  # the subword that stands for nothing
+
+    def __call__(self, inputs: Inputs) -> Inputs:
+        """A batch in a shape that will come again; as it is where it exceeds the budget."""
+        windows, subwords = inputs["input_ids"].shape
+        length = min(rounded_up(subwords), self.longest)
+        rows = max(windows, min(self.windows, self.batch_subwords // (shortest_of(length))))
+        found = {
+            "input_ids": _filled(inputs["input_ids"], (rows, length), self.pad),
+            "attention_mask": _filled(inputs["attention_mask"], (rows, length), 0),
+            "word": _filled(inputs["word"], (rows, length), NOTHING),
+            "shape": _filled(inputs["shape"], (rows, length), NOTHING),
+            "labels": _filled(inputs["labels"], (rows, length, 3), IGNORED),
+        }
+        found["attention_mask"][windows:, 0] = 1  # where nothing is seen, nothing can be computed
+        if "spans" in inputs:
+            count = 1 << (len(inputs["spans"]) - 1).bit_length()
+            found["spans"] = _filled(inputs["spans"], (count, 3), 0)
+            found["span_types"] = _filled(inputs["span_types"], (count, inputs["span_types"].shape[1]), UNJUDGED)
+        return found
+
+
+def rounded_up(size: int) -> int:
+    """The next of the sizes that are used: multiples of 8 at first, then four for each doubling.
+
+    >>> [rounded_up(size) for size in (5, 33, 64, 65, 130)]
+    [8, 40, 64, 80, 160]
+    """
+    step = max(8, 1 << max(0, (size - 1).bit_length() - 3))
+    return -(-size // step) * step
+
+
+def shortest_of(size: int) -> int:
+    """The smallest size that is rounded up to this one.
+
+    >>> [shortest_of(size) for size in (8, 40, 80, 160)]
+    [1, 33, 65, 129]
+    """
+    step = max(8, 1 << max(0, (size - 1).bit_length() - 3))
+    return (size - 1) // step * step + 1
+
+
+def _filled(values: Tensor, shape: Sequence[int], value: float) -> Tensor:
+    found = torch.full(tuple(shape), value, dtype=values.dtype)
+    found[tuple(slice(size) for size in values.shape)] = values
+    return found
+
+
+class Recorded(NamedTuple):
+    """A pass that can be replayed."""
+
+    graph: torch.cuda.CUDAGraph
+    inputs: Inputs  # what it reads
+    loss: Tensor  # what it writes, beside the gradients
+
+
+class GraphedPass:
+    """Computes the loss of a batch and adds its gradient to the weights' gradients."""
+
+    def __init__(self, loss: Callable[[Inputs], Tensor], weights: Sequence[nn.Parameter]) -> None:
+        self.loss, self.weights = loss, list(weights)
+        self.gradients = [torch.zeros_like(weight) for weight in weights]  # one place for all graphs
+        self.recorded: dict[tuple[object, ...], Recorded | None] = {}
+        self.stream = torch.cuda.Stream()
+        self.pool = torch.cuda.graph_pool_handle()
+
+    def __call__(self, inputs: Inputs) -> Tensor:
+        """The loss of a batch of tensors on the GPU; it is overwritten by the next call."""
+        learning = [weight.requires_grad for weight in self.weights]
+        self._lay_out_gradients(learning)
+        key = (*learning, *(tuple(values.shape) for values in inputs.values()))
+        known = key in self.recorded
+        found = self.recorded.setdefault(key, None)
+        if known and found is None:
+            found = self.recorded[key] = self._record(inputs)
+        if found is None:
+            return self._passed(inputs)
+        for name, values in inputs.items():
+            found.inputs[name].copy_(values, non_blocking=True)
+        found.graph.replay()
+        return found.loss
+
+    def _lay_out_gradients(self, learning: Sequence[bool]) -> None:
+        """See that gradients are added up where the graphs write them, beginning with zero after a step."""
+        fresh = [
+            gradient
+            for weight, gradient, learns in zip(self.weights, self.gradients, learning, strict=True)
+            if learns and weight.grad is None
+        ]
+        if fresh:
+            torch._foreach_zero_(fresh)
+        for weight, gradient, learns in zip(self.weights, self.gradients, learning, strict=True):
+            weight.grad = gradient if learns else None
+
+    def _passed(self, inputs: Inputs) -> Tensor:
+        """Forward and backward pass, on the stream on which graphs are recorded."""
+        now = torch.cuda.current_stream()
+        self.stream.wait_stream(now)
+        with torch.cuda.stream(self.stream):
+            loss = self.loss(inputs)
+            loss.backward()  # type: ignore[no-untyped-call]
+            loss = loss.detach()
+        now.wait_stream(self.stream)
+        return loss
+
+    def _record(self, inputs: Inputs) -> Recorded:
+        held = {name: values.clone() for name, values in inputs.items()}
+        graph = torch.cuda.CUDAGraph()
+        torch.cuda.synchronize()
+        with torch.cuda.graph(graph, pool=self.pool, stream=self.stream, capture_error_mode="thread_local"):
+            loss = self.loss(held)
+            loss.backward()  # type: ignore[no-untyped-call]
+            loss = loss.detach()
+        return Recorded(graph, held, loss)
