@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from nestag.errors import UnknownNameError
 
-Precision = Literal["auto", "float32"]
+Precision = Literal["auto", "float32", "tf32"]
 """The numbers that an encoder computes in: bfloat16 where a GPU has it, or float32 everywhere."""
 
 PACKAGED = {

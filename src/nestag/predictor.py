@@ -46,7 +46,9 @@ class Settings:
     decoding: Decoding = setting("legal", help="the best legal labels, or the paper's way")
     naming: Naming = setting("first", help="the name that greedy decoding keeps of several for one node")
     batch_subwords: int = setting(0, minimum=0, help="subwords in a batch; 0 for what suits the device")
-    precision: Precision = setting("auto", help="bfloat16 where a GPU has it, or float32 everywhere")
+    precision: Precision = setting(
+        "auto", help="on a GPU: bfloat16 where it has it, float32, or float32 with tf32 products"
+    )
     entities: Literal["best", "likely"] = setting(
         "best", help="those of the best labels, or all that reach their threshold"
     )

@@ -140,7 +140,11 @@ def computing(device: torch.device, precision: Precision = "auto") -> Iterator[N
     if device.type != "cuda":
         yield
         return
-    with sdpa_kernel(ATTENTION), fewer_bits(device, precision):  # the kernels are those of all threads
+    with (
+        sdpa_kernel(ATTENTION),
+        fewer_bits(device, precision),
+        multiplying(precision),
+    ):  # but for the bits, in all threads
         yield
 
 
@@ -148,6 +152,17 @@ def fewer_bits(device: torch.device, precision: Precision) -> torch.autocast:
     """Compute in bfloat16 where a GPU has it and nobody asks for more, in this thread alone."""
     fast = device.type == "cuda" and precision == "auto" and torch.cuda.is_bf16_supported()
     return torch.autocast(device.type, torch.bfloat16, enabled=fast)
+
+
+@contextmanager
+def multiplying(precision: Precision) -> Iterator[None]:
+    """Multiply float32 matrices in TensorFloat-32 if that is asked for, and only then."""
+    before = torch.backends.cuda.matmul.allow_tf32
+    torch.backends.cuda.matmul.allow_tf32 = precision == "tf32"
+    try:
+        yield
+    finally:
+        torch.backends.cuda.matmul.allow_tf32 = before
 
 
 def moved(arrays: Sequence[NDArray[np.int64]], device: torch.device) -> list[Tensor]:

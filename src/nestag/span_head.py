@@ -35,13 +35,16 @@ class SpanHead(nn.Module):
         `vectors` is words x width. Each span has a first and a last word, and opens or closes its sentence, or not:
         beyond that there are no neighbours.
         """
-        begin, end, before, after, inside = self.parts(vectors).chunk(5, dim=-1)  # words x SIZE
+        parts = self.parts(vectors)
+        if self.training:
+            parts = parts.float()  # many gradients are added up
+        begin, end, before, after, inside = parts.chunk(5, dim=-1)  # words x SIZE
         size = last - first + 1
         total = nn.functional.pad(inside.to(_widest(vectors)).T.cumsum(1), (1, 0))  # SIZE x words + 1
-        mean = ((total[:, last + 1] - total[:, first]) / size).T.float()  # spans x SIZE
-        left = before[torch.where(opens, first, first - 1)].float() * ~opens[:, None]
-        right = after[torch.where(closes, last, last + 1)].float() * ~closes[:, None]
-        ends = begin[first].float() + end[last].float() + left + right
+        mean = ((total.index_select(1, last + 1) - total.index_select(1, first)) / size).T.float()  # spans x SIZE
+        left = _rows(before, torch.where(opens, first, first - 1)) * ~opens[:, None]
+        right = _rows(after, torch.where(closes, last, last + 1)) * ~closes[:, None]
+        ends = _rows(begin, first) + _rows(end, last) + left + right
         hidden = nn.functional.gelu(ends + mean + self.length(size.clamp(max=LONGEST - 1)))
         scores: Tensor = self.types(self.dropout(hidden))
         return scores
@@ -58,3 +61,8 @@ class SpanHead(nn.Module):
 def _widest(vectors: Tensor) -> torch.dtype:
     """What sums over many words are kept in, so that a mean does not depend on the words before it."""
     return torch.float32 if vectors.device.type == "mps" else torch.float64
+
+
+def _rows(values: Tensor, rows: Tensor) -> Tensor:
+    """values[rows], whose gradient a GPU adds up without sorting the rows."""
+    return values.index_select(0, rows).float()

@@ -101,5 +101,3 @@ def test_a_recorded_pass_does_what_a_plain_one_does(example: tuple[Tagger, dict[
     for loss, slope in found[1:]:
         assert loss == pytest.approx(found[0][0], rel=1e-4)
         assert torch.allclose(slope, found[0][1], rtol=1e-2, atol=1e-5)
-    passed(inputs)  # without zeroing, gradients are added up
-    assert torch.allclose(gradient(model), 2 * found[0][1], rtol=1e-2, atol=1e-5)

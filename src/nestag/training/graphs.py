@@ -81,57 +81,46 @@ class Recorded(NamedTuple):
 
     graph: torch.cuda.CUDAGraph
     inputs: Inputs  # what it reads
-    loss: Tensor  # what it writes, beside the gradients
+    loss: Tensor  # what it writes
+    learned: list[int]  # the weights whose gradients it writes
 
 
 class GraphedPass:
-    """Computes the loss of a batch and adds its gradient to the weights' gradients."""
+    """Computes the loss of a batch and the weights' gradients, which are to be dropped before the next batch."""
 
     def __init__(self, loss: Callable[[Inputs], Tensor], weights: Sequence[nn.Parameter]) -> None:
         self.loss, self.weights = loss, list(weights)
-        self.gradients = [torch.zeros_like(weight) for weight in weights]  # one place for all graphs
+        self.gradients = [torch.empty_like(weight) for weight in weights]  # one place for all graphs
         self.recorded: dict[tuple[object, ...], Recorded | None] = {}
         self.stream = torch.cuda.Stream()
         self.pool = torch.cuda.graph_pool_handle()
 
     def __call__(self, inputs: Inputs) -> Tensor:
         """The loss of a batch of tensors on the GPU; it is overwritten by the next call."""
-        learning = [weight.requires_grad for weight in self.weights]
-        self._lay_out_gradients(learning)
+        learning = (weight.requires_grad for weight in self.weights)
         key = (*learning, *(tuple(values.shape) for values in inputs.values()))
         known = key in self.recorded
         found = self.recorded.setdefault(key, None)
-        if known and found is None:
-            found = self.recorded[key] = self._record(inputs)
-        if found is None:
+        if not known:
             return self._passed(inputs)
+        if found is None:
+            found = self.recorded[key] = self._record(inputs)
         for name, values in inputs.items():
             found.inputs[name].copy_(values, non_blocking=True)
         found.graph.replay()
+        for index in found.learned:
+            self.weights[index].grad = self.gradients[index]
         return found.loss
 
-    def _lay_out_gradients(self, learning: Sequence[bool]) -> None:
-        """See that gradients are added up where the graphs write them, beginning with zero after a step."""
-        fresh = [
-            gradient
-            for weight, gradient, learns in zip(self.weights, self.gradients, learning, strict=True)
-            if learns and weight.grad is None
-        ]
-        if fresh:
-            torch._foreach_zero_(fresh)
-        for weight, gradient, learns in zip(self.weights, self.gradients, learning, strict=True):
-            weight.grad = gradient if learns else None
-
     def _passed(self, inputs: Inputs) -> Tensor:
-        """Forward and backward pass, on the stream on which graphs are recorded."""
+        """A plain pass, on the stream on which passes are recorded."""
         now = torch.cuda.current_stream()
         self.stream.wait_stream(now)
         with torch.cuda.stream(self.stream):
             loss = self.loss(inputs)
             loss.backward()  # type: ignore[no-untyped-call]
-            loss = loss.detach()
         now.wait_stream(self.stream)
-        return loss
+        return loss.detach()
 
     def _record(self, inputs: Inputs) -> Recorded:
         held = {name: values.clone() for name, values in inputs.items()}
@@ -140,5 +129,8 @@ class GraphedPass:
         with torch.cuda.graph(graph, pool=self.pool, stream=self.stream, capture_error_mode="thread_local"):
             loss = self.loss(held)
             loss.backward()  # type: ignore[no-untyped-call]
-            loss = loss.detach()
-        return Recorded(graph, held, loss)
+            found = {index: weight.grad for index, weight in enumerate(self.weights) if weight.grad is not None}
+            torch._foreach_copy_([self.gradients[index] for index in found], list(found.values()))
+            for weight in self.weights:
+                weight.grad = None
+        return Recorded(graph, held, loss.detach(), list(found))

@@ -73,7 +73,9 @@ class Recipe:
     adam_beta1: float = setting(0.9, minimum=0, below=1, help="of AdamW")
     adam_beta2: float = setting(0.999, minimum=0, below=1, help="of AdamW")
     max_grad_norm: float = setting(1.0, minimum=0, help="to which gradients are clipped; 0 for no clipping")
-    precision: Precision = setting("auto", help="of learning: bfloat16 where a GPU has it, or float32 everywhere")
+    precision: Precision = setting(
+        "auto", help="on a GPU: bfloat16 where it has it, float32, or float32 with tf32 products"
+    )
     span_loss: float = setting(
         0.0, minimum=0, maximum=1e3, help="weight of a head that learns which spans are entities; 0 for none"
     )

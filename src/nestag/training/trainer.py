@@ -10,6 +10,7 @@ import signal
 import time
 from collections.abc import Sequence
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from transformers import PrinterCallback, Trainer, TrainerCallback, TrainingArgu
 from nestag.data import Sentence
 from nestag.interruption import ENDING, Interrupted, interruptible
 from nestag.recognizer import NestedNER
-from nestag.scorer import computing
+from nestag.scorer import computing, multiplying
 from nestag.training import processes
 from nestag.training.average import Average, copied
 from nestag.training.checkpoints import State, Weights, load_state, save_state
@@ -95,18 +96,13 @@ class NestedTrainer(Trainer):
         if not (alone and model.device.type == "cuda" and model.mask_whole):
             return None, None
         longest, pad = int(windows.sizes.max()), self.corpus.layout.special.pad
-        return Padding(plan.batch_subwords, self.recipe.batch_sentences, longest, pad), GraphedPass(
-            self._loss, self.weights
-        )
+        padding = Padding(plan.batch_subwords, self.recipe.batch_sentences, longest, pad)
+        return padding, GraphedPass(partial(self._loss, model), self.weights)
 
     def _tensors(self, batch: Sequence[int]) -> dict[str, torch.Tensor]:
         """What the model takes for some windows."""
         found = self.corpus.tensors(batch)
         return self.padding(found) if self.padding else found
-
-    def _loss(self, inputs: dict[str, torch.Tensor]) -> torch.Tensor:
-        with computing(self.recognizer.model.device, self.recipe.precision):
-            return loss_of(self.recognizer.model, inputs, self.recipe)
 
     def run(self) -> None:
         """Train from the last complete checkpoint, or from the beginning."""
@@ -136,15 +132,19 @@ class NestedTrainer(Trainer):
 
     def training_step(self, model: Any, inputs: dict[str, Any], *arguments: Any, **named: Any) -> torch.Tensor:
         """Pass over a batch forward and backward."""
-        if self.graphed is None:
-            return super().training_step(model, inputs, *arguments, **named)
-        model.train()
-        return self._counted(self.graphed(self._prepare_inputs(inputs)))
+        with multiplying(self.recipe.precision):
+            if self.graphed is None:
+                return super().training_step(model, inputs, *arguments, **named)
+            model.train()
+            return self._counted(self.graphed(inputs))
 
     def compute_loss(self, model: Any, inputs: dict[str, Any], *_: Any, **__: Any) -> torch.Tensor:
         """The loss of a batch."""
+        return self._counted(self._loss(model, inputs))
+
+    def _loss(self, model: Any, inputs: dict[str, torch.Tensor]) -> torch.Tensor:
         with computing(self.recognizer.model.device, self.recipe.precision):
-            return self._counted(loss_of(model, inputs, self.recipe, self.mask))
+            return loss_of(model, inputs, self.recipe, self.mask)
 
     def _counted(self, loss: torch.Tensor) -> torch.Tensor:
         self.loss_sum += loss.detach()
