@@ -246,6 +246,8 @@ def _encoder_of(settings: dict[str, Any]) -> Any:
 
 def _takes_whole_masks(config: Any) -> bool:
     """Whether an encoder takes a mask of four dimensions, and means by it what it means by one of two."""
+    if config.model_type == LightConfig.model_type:
+        return True  # it looks at none
     recent = int(transformers.__version__.partition(".")[0]) >= 5
     return recent and config.model_type in WHOLE_MASKS and config._attn_implementation == "sdpa"
 

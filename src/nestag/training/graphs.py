@@ -92,7 +92,7 @@ class GraphedPass:
         self.loss, self.weights = loss, list(weights)
         self.gradients = [torch.empty_like(weight) for weight in weights]  # one place for all graphs
         self.recorded: dict[tuple[object, ...], Recorded | None] = {}
-        self.stream = torch.cuda.Stream()
+        self.stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
         self.pool = torch.cuda.graph_pool_handle()
 
     def __call__(self, inputs: Inputs) -> Tensor:
