@@ -4,8 +4,8 @@
 
 Training with a fault at each of its file operations (tests/faulty_runs.py), by as many processes as there are cores, a
 stride above 1 leaving operations out; the tests of everything else that can go wrong, counted by what they try; and how
-time and memory grow (growth.py). All takes a quarter of an hour. With --records, the same command goes on after it was
-stopped or its seconds were over, until everything has been tried.
+time and memory grow (growth.py). With --records, the same command goes on after it was stopped or its seconds were
+over, until everything has been tried.
 """
 
 from __future__ import annotations
@@ -45,6 +45,11 @@ GROUPS = {
     "a model folder with files missing, changed, planted or of any content": "test_model_folder.py",
     "training stopped by SIGINT and SIGKILL, in a folder of another run, or with other data": "training/test_run.py",
     "settings, devices and recipes that cannot be": "cli/test_train_and_predict.py",
+    "thresholds, folders and other kinds of files given to a model": "cli/test_predict.py",
+    "files of rows that are bad, broken, changed or too much for the disk": "scale/test_worker.py",
+    "tagging with workers or the driver killed": "scale/test_exactly_once.py",
+    "requests too large, too slow, of another kind or without a token": "serve/test_api.py",
+    "a server killed, asked to stop, or at an address that is taken": "serve/test_command.py",
     "a run of an experiment killed, ended by SIGTERM, failing, or done twice at once": "lab/experiment/test_job.py",
     "pipes, closed and full streams, signals, encodings, control characters": "cli/test_boundary.py",
     "every command with pipes, full and closed streams, another encoding and a full disk": "cli/test_every_command.py",

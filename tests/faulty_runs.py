@@ -11,6 +11,7 @@ tried. Needs Linux.
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import os
 import random
@@ -18,14 +19,17 @@ import shutil
 import signal
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+from nestag.cli import boundary
 
 WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 EVENTS = {"os.rename", "os.remove", "os.rmdir", "os.mkdir", "os.truncate", "os.chmod", "os.link", "os.symlink"}
 FAULTS = {
     "killed": "the process is killed right before the operation",
-    "torn": "the process is killed after it, and half of what it wrote is lost",
+    "torn": "the power fails after it, and of every file that was not yet synced half is lost",
     "full": "the operation fails: no space left on the device",
     "SIGTERM": "the process is told to end at the operation",
 }
@@ -39,7 +43,7 @@ class Faults:
     def __init__(self, folder: Path, kind: str, at: int) -> None:
         self.folder, self.kind, self.at = str(folder), kind, at
         self.count = 0
-        self.torn = ""
+        self.unsynced: set[str] = set()
         self.off = False
 
     def install(self) -> None:
@@ -51,15 +55,21 @@ class Faults:
         fsync, save, serialize = os.fsync, torch.save, safetensors.torch.serialize_file
 
         def watched_fsync(number: Any) -> None:
-            self.meet(_of_descriptor(number if isinstance(number, int) else number.fileno()))
+            path = _of_descriptor(number if isinstance(number, int) else number.fileno())
+            self.meet(path)
             fsync(number)
+            self.unsynced.discard(path)
 
         def watched_save(value: Any, file: Any, *args: Any, **more: Any) -> None:
-            self.meet(str(file), RuntimeError("PytorchStreamWriter failed writing file data/0: file write failed"))
+            self.meet_writing(
+                str(file), RuntimeError("PytorchStreamWriter failed writing file data/0: file write failed")
+            )
             save(value, file, *args, **more)
 
         def watched_serialize(tensors: Any, file: Any, *args: Any, **more: Any) -> None:
-            self.meet(str(file), safetensors.SafetensorError("I/O error: No space left on device (os error 28)"))
+            self.meet_writing(
+                str(file), safetensors.SafetensorError("I/O error: No space left on device (os error 28)")
+            )
             serialize(tensors, file, *args, **more)
 
         os.fsync, torch.save = watched_fsync, watched_save
@@ -68,35 +78,49 @@ class Faults:
     def hear(self, event: str, args: tuple[Any, ...]) -> None:
         """An event of Python; those that only read do not count."""
         if event == "open" and isinstance(args[0], (str, bytes, os.PathLike)) and args[2] & WRITES:
-            self.meet(os.fsdecode(args[0]))
+            self.meet_writing(os.fsdecode(args[0]))
         elif event in EVENTS and isinstance(args[0], (str, bytes, os.PathLike)):
             path, folder = os.fsdecode(args[0]), args[-1]
             relative = isinstance(folder, int) and folder >= 0 and event in ("os.remove", "os.rmdir")
             self.meet(f"{_of_descriptor(folder)}/{path}" if relative else path)
+            if event == "os.rename":
+                self.move(str(Path(path).absolute()), str(Path(os.fsdecode(args[1])).absolute()))
+
+    def meet_writing(self, path: str, failure: Exception | None = None) -> None:
+        """An operation that begins to write a file."""
+        self.meet(path, failure)
+        if not self.off:
+            self.unsynced.add(str(Path(path).absolute()))
+
+    def move(self, old: str, new: str) -> None:
+        """What is not synced has another name from now on."""
+        self.unsynced = {
+            new + path.removeprefix(old) if path == old or path.startswith(f"{old}/") else path
+            for path in self.unsynced
+        }
 
     def meet(self, path: str, failure: Exception | None = None) -> None:
         """An operation on a path."""
         if self.off or not str(Path(path).absolute()).startswith(self.folder):
             return
-        if self.torn:
+        if self.kind == "torn" and self.count == self.at:
             self.tear()
         self.count += 1
         if self.count != self.at:
             return
         if self.kind == "killed":
             os._exit(KILLED)
-        if self.kind == "torn":
-            self.torn = path
         if self.kind == "full":
             raise failure or OSError(28, "No space left on device", path)
         if self.kind == "SIGTERM":
             os.kill(os.getpid(), signal.SIGTERM)
 
     def tear(self) -> None:
-        """Lose half of the file that was written last, and die."""
+        """Lose half of each file that is not synced, and die."""
         self.off = True
-        if Path(self.torn).is_file():
-            os.truncate(self.torn, Path(self.torn).stat().st_size // 2)
+        for path in filter(Path.is_file, map(Path, self.unsynced)):
+            if str(path).startswith(self.folder):
+                os.truncate(path, path.stat().st_size // 2)
         os._exit(KILLED)
 
 
@@ -104,8 +128,16 @@ def _of_descriptor(number: int) -> str:
     return str(Path(f"/proc/self/fd/{number}").readlink())
 
 
-def attempt(encoder: str, folder: Path, kind: str = "", at: int = 0) -> tuple[int, int, str]:
-    """Train in a process of its own; its exit code, how many operations there were, and what was told."""
+class Attempt(NamedTuple):
+    """How a process ended, how many operations there were, and what it told."""
+
+    code: int
+    operations: int
+    told: str
+
+
+def attempt(work: Callable[[], object], folder: Path, kind: str = "", at: int = 0) -> Attempt:
+    """Do what a command does in a process of its own, with a fault at an operation on what is in a folder."""
     reading, writing = os.pipe()
     child = os.fork()
     if child:
@@ -114,28 +146,27 @@ def attempt(encoder: str, folder: Path, kind: str = "", at: int = 0) -> tuple[in
             told = stream.read()
         code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
         last = told.splitlines()[-1:] or [""]
-        return code, int(last[0]) if last[0].isdigit() else 0, told
+        return Attempt(code, int(last[0]) if last[0].isdigit() else 0, told)
     os.close(reading)
     sys.stdout = sys.stderr = os.fdopen(os.dup(writing), "w")
     faults = Faults(folder, kind, at)
     faults.install()
-    code = _trained(encoder, folder)
+    code = boundary.run(work)
     faults.off = True
     sys.stderr.flush()
     os.write(writing, f"\n{faults.count}\n".encode())
     os._exit(code)
 
 
-def _trained(encoder: str, folder: Path) -> int:
-    """What the command does: the exit code that it would have."""
-    from nestag.cli import boundary
+def training(encoder: str, folder: Path) -> Callable[[], object]:
+    """A short training run, with a checkpoint after every evaluation."""
     from nestag.cli.terminal import hush
     from nestag.training.run import train
     from two_sentences import CORPUS, MANY, quick
 
     recipe = quick(encoder, steps=3, evaluations=3, patience=0, dropout=0.2, ema_decay=0.9)
     hush()
-    return boundary.run(lambda: train(MANY, CORPUS, folder, recipe, use_cpu=True))
+    return lambda: train(MANY, CORPUS, folder, recipe, use_cpu=True)
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -147,7 +178,8 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 def tried(encoder: str, folder: Path, kind: str, at: int, whole: dict[str, bytes]) -> str:
     """Let one operation go wrong, start again, and compare; what did not hold, or nothing."""
-    code, _, told = attempt(encoder, folder, kind, at)
+    work = training(encoder, folder)
+    code, _, told = attempt(work, folder, kind, at)
     try:
         if kind == "full" and code not in (0, 2):
             return f"exit code {code}: {told[-600:]}"
@@ -157,7 +189,7 @@ def tried(encoder: str, folder: Path, kind: str, at: int, whole: dict[str, bytes
             return f"not one line: {told[-600:]}"
         if kind in ("full", "SIGTERM") and (left := sorted(path.name for path in folder.rglob("*.part"))):
             return f"left behind: {left}"
-        code, _, told = attempt(encoder, folder)
+        code, _, told = attempt(work, folder)
         if code:
             return f"cannot be resumed: {told[-600:]}"
         found = contents(folder)
@@ -176,8 +208,10 @@ def main(encoder: str, folder: Path, stride: int, part: int, of: int, records: P
 
     torch.set_num_threads(1)
     trainer.CHECKPOINT_SECONDS = 0.0
-    assert _trained(encoder, folder / "warm") == 0  # what is imported or built once is there after every fork
-    code, operations, told = attempt(encoder, folder / "whole")
+    assert boundary.run(training(encoder, folder / "warm")) == 0  # imports and builds once what every fork needs
+    gc.collect()
+    gc.freeze()  # transformers collects garbage after training, which would look at all that the forks share
+    code, operations, told = attempt(training(encoder, folder / "whole"), folder / "whole")
     assert code == 0, told
     whole = contents(folder / "whole")
     wanted = [

@@ -5,14 +5,26 @@ import os
 import shutil
 import stat
 import struct
+import sys
+import warnings
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import faulty_runs
+from faulty_runs import attempt
 from nestag.errors import InputError
-from nestag.model_folder import MANIFEST, EditedModelWarning, write_manifest
+from nestag.model_folder import (
+    MANIFEST,
+    EditedModelWarning,
+    change_settings,
+    check_folder,
+    read_json,
+    write_manifest,
+)
 from nestag.recognizer import NestedNER
 from nestag.training.run import train
 from two_sentences import CORPUS, MANY, quick
@@ -59,6 +71,27 @@ def test_edited_settings_are_used_and_mentioned(model: Path) -> None:
     edit(model / "nestag.json", lambda settings: settings | {"threshold": "high"})
     with pytest.warns(EditedModelWarning), pytest.raises(ValueError, match="threshold is 'high'"):
         NestedNER.from_pretrained(model, "cpu")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks at open files as Linux shows them")
+@pytest.mark.parametrize("kind", faulty_runs.FAULTS)
+def test_settings_are_changed_whole_or_not_at_all(model: Path, tmp_path: Path, kind: str) -> None:
+    """Wherever it goes wrong, the folder has the old settings or the new ones, and the manifest that goes with them."""
+    for name in ("model.safetensors", "tokenizer.json"):
+        (model / name).write_bytes(b"{}")  # many copies of it are made
+    write_manifest(model)
+    found: list[float] = []
+    operations = 1
+    while len(found) <= operations:  # at first without a fault, which counts them
+        copy = Path(shutil.copytree(model, tmp_path / str(len(found))))
+        done = attempt(partial(change_settings, copy, {"threshold": 0.25}), copy, kind, len(found))
+        operations = operations if found else done.operations
+        with warnings.catch_warnings(action="error"):  # it would say that the settings were edited
+            check_folder(copy)
+        found.append(read_json(copy / "nestag.json")["threshold"])
+        assert "Traceback" not in done.told
+    assert sorted(set(found)) == [0.0, 0.25]
+    assert len(found) > 10
 
 
 @pytest.mark.parametrize(

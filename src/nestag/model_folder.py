@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from nestag.errors import InputError
-from nestag.files import read_text, writing
+from nestag.files import read_text, writing, writing_together
+from nestag.files.paths import refuse_empty
 from nestag.hub import KEPT
 
 MANIFEST = "manifest.json"
@@ -66,6 +67,7 @@ class EditedModelWarning(UserWarning):
 
 def local_folder(path: str, revision: str | None = None, token: str | None = None) -> Path:
     """The folder of a model: the path itself, or what the hub holds under that name."""
+    refuse_empty(path)
     if Path(path).is_dir():
         return Path(path)
     if path.startswith((".", "/", "~")) or path.count("/") != 1:
@@ -101,17 +103,17 @@ def copy_model(folder: Path, target: Path) -> None:
 
 
 def change_settings(folder: str | Path, values: Mapping[str, Any]) -> None:
-    """Store other settings in a saved model, which stays whole; unknown ones are refused when it is loaded."""
+    """Store other settings in a saved model, and their sha256 with them; unknown ones are refused when it is loaded."""
     place = Path(folder)
     if not is_finished(place):
         raise InputError(f"there is no {MANIFEST} in it; give a folder saved by training", str(folder))
     manifest = read_json(place / MANIFEST)
     _files(manifest, place)
-    with writing(place / SETTINGS) as stream:
-        stream.write(json.dumps({**read_json(place / SETTINGS), **values}, indent=1) + "\n")
-    manifest["files"][SETTINGS] = _digest(place / SETTINGS)
-    with writing(place / MANIFEST) as stream:
-        stream.write(json.dumps(manifest, indent=1) + "\n")
+    settings = {**read_json(place / SETTINGS), **values}
+    with writing_together(place) as new:
+        (new / SETTINGS).write_text(json.dumps(settings, indent=1) + "\n", encoding="utf-8")
+        manifest["files"][SETTINGS] = _digest(new / SETTINGS)
+        (new / MANIFEST).write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
 
 
 def is_finished(folder: Path) -> bool:

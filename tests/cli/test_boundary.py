@@ -221,3 +221,19 @@ def test_a_named_pipe_does_not_hang(tmp_path: Path) -> None:
     writer.join(10)
     assert found.exit_code == 0, found.output
     assert list(jsonl.read(tmp_path / "out.jsonl")) == SENTENCES
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["stats", ""], ["convert", "", "y.jsonl"], ["convert", "x.jsonl", ""], ["evaluate", "x.jsonl", ""],
+     ["split", "x.jsonl", "-o", ""], ["encode", "x.jsonl", "-o", ""], ["predict", "", "x.jsonl"]],
+)  # fmt: skip
+def test_an_empty_path_is_not_the_current_folder(
+    arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which it is for pathlib, so that an unset variable in a script would read or fill whatever is there."""
+    monkeypatch.chdir(tmp_path)
+    jsonl.write([Sentence(["a"], id=f"{name}-1") for name in "abcdef"], tmp_path / "x.jsonl")
+    done = CliRunner().invoke(app, arguments)
+    assert (done.exit_code, done.stderr) == (2, "nestag: '': the path is empty; is a variable unset?\n")
+    assert [path.name for path in tmp_path.iterdir()] == ["x.jsonl"]

@@ -62,7 +62,7 @@ def test_pipes_are_recognised_by_their_content_or_need_a_format(corpus: Path) ->
     found = nestag("convert", "-", corpus.with_name("x.jsonl"), given=text)
     assert (found.returncode, corpus.with_name("x.jsonl").read_text("utf-8")) == (0, text)
     refused = nestag("convert", "-", corpus.with_name("x.jsonl"), given="what is this")
-    assert (refused.returncode, "name the format (--from " in refused.stderr) == (2, True)
+    assert (refused.returncode, "name the format (--from)" in refused.stderr) == (2, True)
     done = nestag("convert", "-", "-", "--from", "jsonl", "--to", "jsonl", given=text)
     assert (done.returncode, done.stdout) == (0, text)
 
@@ -93,7 +93,7 @@ def test_what_cannot_be_read_or_written_is_one_line_and_exit_code_2(
 ) -> None:
     for arguments, part in (
         (["no.jsonl", "x.jsonl"], "there is no such file"),
-        ([str(corpus), "x.unknown"], "name the format (--to "),
+        ([str(corpus), "x.unknown"], "name the format (--to)"),
         ([str(corpus), "x", "--to", "nonsense"], "no format is called 'nonsense'"),
     ):
         done = CliRunner().invoke(app, ["convert", *arguments])

@@ -103,6 +103,8 @@ def test_show_writes_a_page(tmp_path: Path) -> None:
     [
         (("--beside", "-o", "x"), "drop -o or --beside"),
         (("--beside",), "nothing can lie beside a pipe"),
+        (("--beside", "--confidence"), "nothing can lie beside a pipe"),
+        (("",), "'': the path is empty"),
         (("--show", "--confidence"), "nothing is written"),
         (("--confidence", "--to", "brat"), "drop --to"),
         (("none/*.txt",), "none/*.txt: no file matches"),
@@ -114,6 +116,17 @@ def test_what_cannot_be_is_one_line(trained_model: Path, arguments: tuple[str, .
     code, _, told = predict(trained_model, "-", *arguments, text="x")
     assert (code, told.count("\n")) == (2, 1), told
     assert message in told
+
+
+@pytest.mark.parametrize("more", [(), ("--confidence",)])
+def test_no_output_takes_the_place_of_another(trained_model: Path, tmp_path: Path, more: tuple[str, ...]) -> None:
+    for name in ("a.txt", "a.conll"):
+        (tmp_path / name).write_text("lincoln\n" if name == "a.txt" else "lincoln\tO\n")
+    code, _, told = predict(trained_model, tmp_path, "--beside", *more)
+    assert code == 2
+    assert "a.txt: its output " in told
+    assert "a.entities.jsonl would be that of " in told
+    assert not list(tmp_path.glob("*.entities.*"))
 
 
 def test_a_folder_of_nothing_readable_says_so(trained_model: Path, tmp_path: Path) -> None:

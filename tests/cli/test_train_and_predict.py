@@ -213,7 +213,7 @@ def test_predict_says_what_it_cannot_write(tmp_path: Path) -> None:
     code, _, told = run("predict", tmp_path, "-", "--confidence", "--to", "brat", text="x")
     assert (code, told) == (2, "nestag: --confidence: confidences are written as JSON Lines; drop --to\n")
     code, _, told = run("predict", tmp_path, "-", "-o", tmp_path / "x.unknown", text="x")
-    assert (code, "name the format (--to " in told) == (2, True)
+    assert (code, "name the format (--to)" in told) == (2, True)
 
 
 def test_predict_refuses_what_is_no_model(tmp_path: Path) -> None:

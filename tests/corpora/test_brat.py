@@ -140,7 +140,7 @@ def test_brat_folders_as_people_have_them(tmp_path: Path) -> None:
 
 def test_brat_skips_bad_lines_and_counts_them(tmp_path: Path) -> None:
     path = pair(tmp_path, "Bob", "T1\tPER 0 3\tBob\nT2 PER 0 3 Bob\nT3\tPER 0 9\tBob\nT4\tX 0 3\tBob\n")
-    with pytest.raises(InputError, match=r"a\.ann:2: 'T2 PER 0 3 Bob' is no annotation.*--skip-bad sets it aside"):
+    with pytest.raises(InputError, match=r"a\.ann:2: 'T2 PER 0 3 Bob' is no annotation.*skip_bad=True sets it aside"):
         read_all(brat.FORMAT, path)
     (sentence,), report = read_all(brat.FORMAT, path, Options("whitespace", skip_bad=True))
     assert [entity.type for entity in sentence.entities] == ["PER", "X"]

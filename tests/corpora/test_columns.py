@@ -121,8 +121,8 @@ def test_columns_parted_by_blanks_with_documents_and_phrases(tmp_path: Path) -> 
     ]
     assert report.summary() == [
         f"{path}: read as columns (a token and its BIO tags a line)",
-        f"{path}: column 3 holds phrases (NP, VP) and was left alone; --columns 1,3 reads it",
-        f"{path}: no tags in column 2, left alone; --columns says which to read",
+        f"{path}: column 3 holds phrases (NP, VP) and was left alone; columns=(1, 3) reads it",
+        f"{path}: no tags in column 2, left alone; columns=... says which to read",
     ]
 
 

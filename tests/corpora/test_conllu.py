@@ -74,7 +74,7 @@ def test_conllu_with_and_without_ids_and_headers(
 
 def test_a_stray_bracket_names_its_place_and_can_be_skipped(tmp_path: Path) -> None:
     text = rows("a Entity=(e1-A)e7)", "b Entity=e1)(e2-B)") + rows("c Entity=(e3-C)")
-    with pytest.raises(InputError, match=r"f:1: Entity=e7\) closes what was not opened.*--skip-bad sets it aside"):
+    with pytest.raises(InputError, match=r"f:1: Entity=e7\) closes what was not opened.*skip_bad=True sets it aside"):
         read(conllu.FORMAT, tmp_path / "f", text)
     report = Report()
     found = list(conllu.read(tmp_path / "f", Options(skip_bad=True), report))

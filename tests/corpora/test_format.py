@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from nestag.corpora.format import DEFAULT, Format, Options
+from nestag.corpora.format import DEFAULT, Format, Options, Remedy
 from nestag.corpora.formats import columns, jsonl, text
 from nestag.corpora.report import Report
 from nestag.data import Entity, Sentence
@@ -26,7 +26,7 @@ def made(entities: int, empty: int, lost: int) -> Format:
             (report or Report()).lose("annotation left out", str(path), "x")
         yield from [Sentence(["a"], [Entity(0, 1, "X")])] * entities + [Sentence(["a"])] * empty
 
-    return Format("made", "made up", (".x",), read, remedy="--field names a layer")
+    return Format("made", "made up", (".x",), read, remedy=Remedy("field", "names a layer"))
 
 
 def test_a_file_is_said_to_be_what_its_name_does_not_say(tmp_path: Path) -> None:
@@ -38,8 +38,8 @@ def test_a_file_is_said_to_be_what_its_name_does_not_say(tmp_path: Path) -> None
 def test_no_entity_is_a_warning_with_options_to_try(tmp_path: Path) -> None:
     path = saved(tmp_path, "a.conll", "Ada\tO\n\nBob\tO\n")
     assert notes(columns.FORMAT, path) == [
-        f"warning: {path}: no entity in 2 sentences, read as columns; --columns names the columns of tokens and tags;"
-        " --from names another format"
+        f"warning: {path}: no entity in 2 sentences, read as columns; columns=... names the columns of tokens and tags;"
+        " format=... names another format"
     ]
     assert "no sentence, read as jsonl" in notes(jsonl.FORMAT, saved(tmp_path, "a.jsonl", ""))[0]
     assert not notes(text.FORMAT, saved(tmp_path, "a.txt", "Ada slept."))
@@ -54,7 +54,7 @@ def test_texts_to_be_tagged_need_no_entities() -> None:
 def test_few_entities_where_many_annotations_were_left_out_is_a_warning() -> None:
     assert notes(made(entities=1, empty=2, lost=5), "a.x") == [
         "warning: a.x: 5 annotations were left out and 1 kept, so 2 of 3 sentences have no entity;"
-        " --field names a layer; --from names another format"
+        " field=... names a layer; format=... names another format"
     ]
     assert not notes(made(entities=3, empty=2, lost=5), "a.x")
     assert not notes(made(entities=1, empty=2, lost=1), "a.x")

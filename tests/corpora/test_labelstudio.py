@@ -107,7 +107,7 @@ def test_labelstudio_of_pictures_alone_is_a_warning(tmp_path: Path) -> None:
     box = {"type": "brushlabels", "value": {"format": "rle", "rle": [1], "brushlabels": ["A"]}}
     _, report = studio(tmp_path, task("Bob", box), task("Al", box))
     (note,) = [note for note in report.notes if note.startswith("warning")]
-    assert "no entity in 2 sentences, read as labelstudio; --field" in note
+    assert "no entity in 2 sentences, read as labelstudio; field=..." in note
 
 
 def test_labelstudio_minimal(tmp_path: Path) -> None:

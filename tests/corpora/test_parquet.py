@@ -113,7 +113,7 @@ def test_a_folder_of_several_splits_is_refused(tmp_path: Path) -> None:
     ("columns", "message"),
     [
         ({"text": ["a"]}, "no column tokens or words .* among text"),
-        ({"tokens": [["a"]], "ner_tags": [[1]]}, "no column of tags among tokens, ner_tags; say it with --field"),
+        ({"tokens": [["a"]], "ner_tags": [[1]]}, "no column of tags among tokens, ner_tags; say it with field="),
         ({"tokens": [["a"]], "ner_tags": [["O", "O"]]}, "row 1: 'ner_tags' has 2 tags for 1 tokens"),
         ({"tokens": [["a"]], "ner_tags": ["B-X"]}, "no column of tags"),
         ({"tokens": [[""]], "ner_tags": [["O"]]}, "row 1: 'tokens' is empty"),
@@ -130,7 +130,7 @@ def test_bad_rows_are_skipped_and_missing_columns_named(tmp_path: Path) -> None:
     dataset(columns).to_parquet(str(tmp_path / "x.parquet"))
     found, report = read_all(parquet.FORMAT, tmp_path / "x.parquet", Options(skip_bad=True))
     assert (len(found), report.counts) == (1, {"bad record set aside": 1})
-    with pytest.raises(InputError, match="no column 'tags'; say with --field some of tokens, ner_tags"):
+    with pytest.raises(InputError, match=r"no column 'tags'; say with field=\.\.\. some of tokens, ner_tags"):
         read_all(parquet.FORMAT, tmp_path / "x.parquet", Options(field="tags"))
 
 

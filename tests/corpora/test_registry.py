@@ -27,7 +27,7 @@ def test_ten_columns_of_webanno_are_webanno(tmp_path: Path) -> None:
 
 
 def test_a_tsv_that_looks_like_nothing_is_not_guessed(tmp_path: Path) -> None:
-    told = r"it could be several formats; name the format \(--from on the command line\), one of columns, webanno"
+    told = r"it could be several formats; name the format \(format=\.\.\.\), one of columns, webanno"
     with pytest.raises(InputError, match=told):
         format_of(saved(tmp_path, "a.tsv", "Ada\tPER\nslept\tO\n"))
 

@@ -102,7 +102,9 @@ def test_an_annotation_in_parts_is_set_aside(tmp_path: Path) -> None:
 def test_which_layer_is_asked_where_it_is_in_doubt(tmp_path: Path) -> None:
     two = tsv(REFERENT + "#T_SP=webanno.custom.Other|a|b\n", "#Text=a", "1-1\t0-1\ta\tX\t_\tY\tZ")
     path = saved(tmp_path, "a.tsv", two)
-    with pytest.raises(InputError, match=r"which layer has the entities\? .*--field; .*webanno\.custom\.Other:a\|b"):
+    with pytest.raises(
+        InputError, match=r"which layer has the entities\? .*field=\.\.\.; .*webanno\.custom\.Other:a\|b"
+    ):
         read_all(webanno.FORMAT, path)
     with pytest.raises(InputError, match=r"which feature of webanno\.custom\.Other is the type\?"):
         read_all(webanno.FORMAT, path, field("Other"))

@@ -100,7 +100,7 @@ def test_where_there_is_little_room_only_f1_keeps_its_interval() -> None:
     assert wide == tables(evaluation())
     assert narrow == tables(evaluation(), detail=Detail.NARROW)
     assert all(len(line.text) <= 78 for table in narrow.values() for line in lines(table, 78))
-    assert "--csv" in narrow["overall"].note
+    assert "a table as CSV" in narrow["overall"].note
 
 
 def test_types_come_by_frequency_with_the_spread_of_their_f1() -> None:

@@ -30,7 +30,7 @@ def test_sentences_are_matched_by_id_and_seen_entities_are_scored_apart() -> Non
     assert found.overall == nestag.evaluate(GOLD, PREDICTED).overall
     assert found.familiar["seen"].gold == 2
     assert found.familiar["unseen"].gold == 1
-    with pytest.raises(InputError, match="match sentences with --by id"):
+    with pytest.raises(InputError, match='match sentences with by="id"'):
         nestag.evaluate(GOLD, PREDICTED[::-1], by="order")
 
 

@@ -101,16 +101,16 @@ def test_ids_of_another_kind_lead_to_matching_by_order() -> None:
     predicted = [sentence("a b", "1"), sentence("c", "2")]
     assert refusal(gold, predicted) == (
         "gold.jsonl: sentence 1 (doc-1): its id has no partner in pred.jsonl (nor have 3 others);"
-        " the tokens agree in order, so use --by order"
+        ' the tokens agree in order, so use by="order"'
     )
     assert "has no partner in pred.jsonl (nor has another); " in refusal(gold[:1], predicted[:1])
     assert len(list(matched(gold, predicted, "order"))) == 2
-    assert "--by order" not in refusal(gold, [sentence("a b", "1"), sentence("x", "2")])
+    assert 'by="order"' not in refusal(gold, [sentence("a b", "1"), sentence("x", "2")])
 
 
 def test_an_id_given_twice_is_refused_where_ids_decide() -> None:
     gold = [sentence("a", "1"), sentence("b", "2"), sentence("b", "2")]
-    twice = "its id is given twice, but sentences are matched by id; make ids differ, or use --by order"
+    twice = 'its id is given twice, but sentences are matched by id; make ids differ, or use by="order"'
     assert refusal(gold, gold, "id") == f"gold.jsonl: sentence 3 (2): {twice}"
     assert refusal(gold[:2], [gold[1], gold[1]], "id") == f"pred.jsonl: sentence 2 (2): {twice}"
     assert refusal(gold[1:2] * 2, [gold[0]] * 2) == f"gold.jsonl: sentence 2 (2): {twice}"
@@ -127,10 +127,10 @@ def test_messages_show_both_words_and_both_places() -> None:
     gold = [sentence("a b", "1"), sentence("c", "2")]
     assert refusal(gold, [sentence("c", "2"), sentence("a x", "1")]) == (
         "pred.jsonl: sentence 2 (1): token 1 is 'x' and in gold.jsonl, sentence 1, 'b';"
-        " predict on the tokens of gold (raw text is cut as --tokenizer says)"
+        " predict on the tokens of gold (raw text is cut as tokenizer=... says)"
     )
     assert refusal(gold, [gold[1], gold[0]], "order").endswith(
-        "token 0 is 'c' and in gold.jsonl 'a'; match sentences with --by id"
+        "token 0 is 'c' and in gold.jsonl 'a'; match sentences with by=\"id\""
     )
     assert "token 1 is missing (the sentence ends) and in gold.jsonl 'b'" in refusal(gold, [sentence("a", "1")])
     long = refusal([sentence("x" * 500)], [sentence("y" * 500)])

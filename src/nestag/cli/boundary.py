@@ -22,6 +22,7 @@ from typing import ParamSpec
 import typer
 
 import nestag
+from nestag.arguments import named_as_options
 from nestag.cli.streams import flush_output, prepare_streams, tell
 from nestag.errors import NestagError
 from nestag.interruption import ending_as_exceptions
@@ -42,7 +43,8 @@ def guarded(command: Callable[P, None]) -> Callable[P, None]:
     @wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> None:
         try:
-            command(*args, **kwargs)
+            with named_as_options():
+                command(*args, **kwargs)
         except (typer.Exit, typer.Abort, typer.BadParameter):
             raise
         except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - this is where they end

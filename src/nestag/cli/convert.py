@@ -146,7 +146,8 @@ def split(
     try:
         places = stratified(loads, wanted, seed)
     except DataError as error:
-        raise InputError(f"{error} (--by sentence)", source) from None
+        instead = ", or split by sentence (--by sentence)" if by is Unit.DOCUMENT else ""
+        raise InputError(f"{error}{instead}", source) from None
     targets = targets_in(Path(output), source, writing, write_as is None)
     with writing_together(output) as folder:
         for number, target in enumerate(targets):
@@ -169,7 +170,7 @@ def shares_from(text: str) -> list[float]:
         shares = [float(part) for part in text.split("/")]
     except ValueError:
         shares = []
-    if len(shares) != len(SPLITS) or not all(0 <= share < inf for share in shares) or not sum(shares):
+    if len(shares) != len(SPLITS) or not all(share >= 0 for share in shares) or not 0 < sum(shares) < inf:
         raise InputError(f"{text!r} is no three shares; write them like 70/15/15", "--shares")
     return shares
 

@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from nestag.cli.output import Json
+from nestag.cli.output import Json, echo
 from nestag.cli.splits import From, Given, Reading
 from nestag.cli.terminal import hush, tell
 from nestag.corpora.report import Report
@@ -60,7 +60,10 @@ def doctor(
     for note in (note for patient in patients.values() for note in patient.report.notes):
         tell(note)
     plan = planned(counts.get(TRAIN))
-    typer.echo(as_json(found, plan) if json else as_text(found, plan))
+    if json:
+        echo(f"{as_json(found, plan)}\n")
+    else:
+        typer.echo(as_text(found, plan))  # in colours, where there are any
     if any(finding.severity is Severity.ERROR for finding in found):
         raise typer.Exit(1)
 

@@ -13,7 +13,7 @@ import typer
 from rich.console import Console
 
 from nestag.cli.draw import StyledLine, nested, print_lines, styled
-from nestag.cli.output import Forms, show
+from nestag.cli.output import Forms, echo, show
 from nestag.cli.splits import Reading, SplitFile
 from nestag.cli.terminal import progress, tell
 from nestag.corpora.registry import format_of
@@ -93,7 +93,7 @@ def evaluate(
     files = ScoredFiles(
         SplitFile("gold", gold, golden, reading.options),
         SplitFile("predicted", predicted, guessed, reading.options),
-        SplitFile("train", train, golden, reading.options) if train else None,
+        SplitFile("train", train, golden, reading.options) if train is not None else None,
         SplitFile("against", against, guessed, reading.options) if against else None,
     )
     print_found(judged(files, by, worst), form, paper, table)
@@ -173,11 +173,11 @@ def print_found(found: ScoredCorpus, form: TableForm, paper: bool, only: TableNa
     console = Console(highlight=False, width=None if sys.stdout.isatty() else WIDTH)
     chosen = tables_of(found, form, paper, console.width)
     if form is TableForm.json and not only:
-        typer.echo(to_object(found, chosen))
+        echo(f"{to_object(found, chosen)}\n")
         return
     for place, table in enumerate([chosen[only]] if only else chosen.values()):
         typer.echo("\n" * (place > 0), nl=False)
-        typer.echo(f"# {table.title}\n" * (form is TableForm.csv and not only), nl=False)
+        echo(f"# {table.title}\n" * (form is TableForm.csv and not only))
         show(table, form)
     if form is TableForm.text:
         print_lines(console, drawn(found.evaluation.mistakes.worst, console.width))

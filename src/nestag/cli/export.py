@@ -164,12 +164,12 @@ def onnx(
     hush()
     from nestag.graph import export
 
-    sentences = list(format_of(dev, format).read(dev)) if dev else sample.sentences("test")
+    sentences = list(format_of(dev, format).read(dev)) if dev is not None else sample.sentences("test")
     found = export(
         recognizer.from_pretrained(model, "cpu"), directory, sentences, int8=int8, gold=bool(dev), max_loss=max_loss
     )
     tell(f"log-probabilities differ from torch's by {found.difference:.1g} at most, entities in none of the sentences")
-    if dev:
+    if dev is not None:
         tell(f"float32: F1 {100 * found.f1:.2f} on {dev}")
     if found.int8_f1 is not None:
         tell(f"int8:    F1 {100 * found.int8_f1:.2f} on {dev or 'the entities that torch finds in the sample'}")

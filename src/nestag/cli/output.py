@@ -10,6 +10,7 @@ import typer
 
 from nestag.errors import InputError
 from nestag.tables import Table, TableForm, to_rich, write
+from nestag.visible import visible
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Markdown = Annotated[bool, typer.Option("--markdown", help="Print a Markdown table.")]
@@ -49,4 +50,10 @@ def show(table: Table, form: TableForm) -> None:
         console = Console(highlight=False)
         console.print(to_rich(table, console.width), crop=False)
     else:
-        typer.echo(write(table, form), nl=False)
+        echo(write(table, form))
+
+
+def echo(text: str) -> None:
+    """Print text as it is, for programs; on a terminal nothing in it can move the cursor or change a colour."""
+    shown = "\n".join(map(visible, text.split("\n"))) if sys.stdout.isatty() else text
+    typer.echo(shown, nl=False, color=True)  # a colour is no colour of ours, but part of a name

@@ -19,7 +19,7 @@ from nestag.corpora.registry import format_named
 from nestag.corpora.report import Report
 from nestag.data import Sentence
 from nestag.errors import InputError
-from nestag.files import PIPE, writing
+from nestag.files import PIPE, is_stream, writing
 from nestag.loading import load
 from nestag.model_folder import has_graph, local_folder
 
@@ -63,7 +63,10 @@ def predict(
     """Find nested entities in texts or corpora, which are read and written as they stream by."""
     check_output(output, beside, show, confidence, write_as)
     given = inputs(sources, read_as)
-    write = None if confidence or show else writer_of(given, output, beside, write_as)
+    if beside:
+        check_beside(given, suffix_of(write_as))
+    name = f"x{suffix_of(write_as)}" if beside else output or PIPE
+    write = None if confidence or show else writer_for(name, write_as)  # looked for before a model is loaded
     changes: dict[str, Any] = {
         name: value
         for name, value in (
@@ -103,14 +106,17 @@ def check_output(output: str | None, beside: bool, show: bool, confidence: bool,
         )
 
 
-def writer_of(given: Sequence[Input], output: str | None, beside: bool, write_as: str | None) -> Writer:
-    """How the output is written; it is looked for before a model is loaded."""
-    if not beside:
-        return writer_for(output or PIPE, write_as)
-    piped = next((one.path for one in given if one.path == PIPE), None)
-    if piped:
-        raise InputError("nothing can lie beside a pipe; drop --beside", piped)
-    return writer_for(f"x{suffix_of(write_as)}", write_as)
+def check_beside(given: Sequence[Input], suffix: str) -> None:
+    """Refuse pipes, and inputs whose outputs would have the same name, such as those of `a.txt` and `a.conll`."""
+    targets: dict[str, str] = {}
+    for one in given:
+        if is_stream(one.path):
+            raise InputError("nothing can lie beside a pipe; drop --beside", one.path)
+        target = one.beside(suffix)
+        if targets.setdefault(target, one.path) != one.path:
+            raise InputError(
+                f"its output {target} would be that of {targets[target]} too; rename one, or drop --beside", one.path
+            )
 
 
 def suffix_of(write_as: str | None) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -17,7 +18,7 @@ from nestag.corpora.corpus import Corpus
 from nestag.data import Sentence
 from nestag.errors import InputError
 from nestag.evaluation.thresholds import Candidate, Curve, Goal, Point, Thresholds, find_thresholds
-from nestag.model_folder import change_settings
+from nestag.model_folder import change_settings, is_finished
 from nestag.predictor import Predictor
 from nestag.tables import Figure, Section, Table
 
@@ -65,6 +66,8 @@ def thresholds(
         check_suffix(plot)
     goal, form = Goal(precision, recall), forms.chosen
     recognizer = loaded(model, device, {"entities": "likely", "threshold": FLOOR, "thresholds": {}})
+    if save and not is_finished(Path(model)):
+        raise InputError("thresholds are stored in the folder of a model; give one, or --no-save", model)
     corpus = Corpus.read(dev, format, reading.options_for(recognizer.settings.reading))
     for line in corpus.report.summary():
         tell(line)

@@ -78,7 +78,7 @@ def train(
     _check_encoding(chosen)
     locate(chosen.encoder)
     paths = {"train": training, "dev": dev, "test": test}
-    splits = {name: read(name, path, format, reading) for name, path in paths.items() if path}
+    splits = {name: read(name, path, format, reading) for name, path in paths.items() if path is not None}
     rows = [
         one(splits, output if seeds == 1 else str(Path(output) / f"seed-{seed}"), chosen, seed, report_to or (), cpu)
         for seed in range(1, seeds + 1)

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
+from nestag.arguments import named
 from nestag.corpora.folders import files_of_one_format
 from nestag.corpora.report import Report
 from nestag.data import Sentence
@@ -56,6 +57,16 @@ class Writer(Protocol):
         ...
 
 
+class Remedy(NamedTuple):
+    """An argument of reading that may help, and what it does."""
+
+    argument: str
+    does: str
+
+    def __str__(self) -> str:
+        return f"{named(self.argument)} {self.does}"
+
+
 @dataclass(frozen=True)
 class Format:
     """A format by its name."""
@@ -68,7 +79,7 @@ class Format:
     looks_like: Callable[[str], bool] | None = None  # judges the beginning of a file (registry.py)
     raw_text: bool = False  # whether it holds a text and characters, not tokens
     folder: tuple[str, ...] = ()  # how the names of its files in a folder end, if it can be a folder
-    remedy: str = ""  # the options to try where no entities are found
+    remedy: Remedy | None = None  # what to try where no entities are found
 
     def read(
         self, path: str | Path, options: Options = DEFAULT, report: Report | None = None, annotated: bool = True
@@ -99,7 +110,8 @@ class Format:
             entities += len(sentence.entities)
             yield sentence
         lost = report.lost - lost
-        remedy = "; ".join(filter(None, [self.remedy, "--from names another format"]))
+        remedies = [self.remedy] if self.remedy else []
+        remedy = "; ".join(map(str, [*remedies, Remedy("format", "names another format")]))
         if not count:
             report.note(f"warning: {path}: no sentence, read as {self.name}; {remedy}")
         elif not entities and self.name != "text":
@@ -123,6 +135,7 @@ def skipping(options: Options, report: Report) -> Iterator[None]:
 def set_aside(error: InputError, options: Options, report: Report) -> None:
     """Report a record that cannot be read, or raise its error if such records are not to be skipped."""
     if not options.skip_bad:
-        hint = "" if "--skip-bad" in error.message else " (--skip-bad sets it aside)"
+        skip = named("skip_bad", True)
+        hint = "" if skip in error.message else f" ({skip} sets it aside)"
         raise InputError(error.message + hint, error.source, error.line) from None
     report.lose("bad record set aside", error.place, error.message)

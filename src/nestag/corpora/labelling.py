@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from nestag.arguments import either
 from nestag.corpora import labels
 from nestag.corpora.formats import jsonl
 from nestag.corpora.labels import Labelled
@@ -63,7 +64,9 @@ def labelled(
             found = encode(sentence, encoding, order)
         except CrossingError as error:
             place = place_of(source, sentence, tally.sentences)
-            raise InputError(f"{error} (--crossing set-aside)", place) from None
+            raise InputError(
+                f"{error} ({either('nesting() sets them aside', '--crossing set-aside')})", place
+            ) from None
         tally.unseen += vocabulary.ids(found).unseen if vocabulary else 0
         yield Labelled(sentence.tokens, found)
 

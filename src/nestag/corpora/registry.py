@@ -8,11 +8,13 @@ from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
 
+from nestag.arguments import either, named
 from nestag.corpora import formats
 from nestag.corpora.folders import visible_files
 from nestag.corpora.format import Format
 from nestag.errors import InputError, UnknownNameError
 from nestag.files import is_stream, peek
+from nestag.files.paths import refuse_empty
 
 HEADS = (2**16, 2**20, 2**24)
 """Bytes of a file that are looked at to recognise it; more only if less says nothing, as a very long first record."""
@@ -46,14 +48,15 @@ def format_of(path: str | Path, name: str | None = None) -> Format:
         return _of_folder(Path(path))
     if not is_stream(path) and not Path(path).exists():
         raise InputError("there is no such file; check the path", str(path))
-    return _only(_candidates(path), path, "--from")
+    return _only(_candidates(path), path, named("format"))
 
 
 def format_for(path: str | Path, name: str | None = None) -> Format:
     """The format of a file to write: the one named, or the only one with its suffix."""
+    refuse_empty(path)
     if name is not None:
         return format_named(name)
-    return _only([entry for entry in _by_suffix(path) if entry.write], path, "--to")
+    return _only([entry for entry in _by_suffix(path) if entry.write], path, either("format=...", "--to"))
 
 
 def _candidates(path: str | Path) -> list[Format]:
@@ -71,33 +74,33 @@ def _by_suffix(path: str | Path) -> list[Format]:
     return [entry for suffix, entry in matching if len(suffix) == longest]
 
 
-def _only(candidates: list[Format], path: str | Path, option: str) -> Format:
+def _only(candidates: list[Format], path: str | Path, argument: str) -> Format:
     if len(candidates) == 1:
         return candidates[0]
     names = ", ".join(sorted(entry.name for entry in candidates or available().values()))
     reason = "it could be several formats" if candidates else "its format cannot be guessed"
-    raise InputError(f"{reason}; name the format ({option} on the command line), one of {names}", str(path))
+    raise InputError(f"{reason}; name the format ({argument}), one of {names}", str(path))
 
 
 def _of_folder(path: Path) -> Format:
     """The format of a folder: the only one that its files can be, by what is in them or else by their names."""
     files = visible_files(path)
-    named = {
+    by_suffix = {
         entry: [file for file in files if file.name.lower().endswith(entry.folder)]
         for entry in available().values()
         if entry.folder
     }
-    by_name = [entry for entry, found in named.items() if found]
-    seen = [entry for entry in by_name if any(_is_like(entry, file) for file in named[entry][:LOOKED_AT])]
-    possible = [entry for entry in by_name if any(entry in _candidates(file) for file in named[entry][:LOOKED_AT])]
+    by_name = [entry for entry, found in by_suffix.items() if found]
+    seen = [entry for entry in by_name if any(_is_like(entry, file) for file in by_suffix[entry][:LOOKED_AT])]
+    possible = [entry for entry in by_name if any(entry in _candidates(file) for file in by_suffix[entry][:LOOKED_AT])]
     candidates = seen or _of_all(files) or possible
     if not candidates:
-        kinds = ", ".join(f"{entry.name} (*{' *'.join(entry.folder)})" for entry in named)
+        kinds = ", ".join(f"{entry.name} (*{' *'.join(entry.folder)})" for entry in by_suffix)
         there = ", ".join(file.name for file in files[:3]) or "nothing"
         raise InputError(
             f"a folder can be {kinds}, or files of one format; this one has {there}: name one of its files", str(path)
         )
-    return _only(candidates, path, "--from")
+    return _only(candidates, path, named("format"))
 
 
 def _of_all(files: Sequence[Path]) -> list[Format]:

@@ -85,7 +85,8 @@ class Report:
         """The notes, and a line for each kind with its first example."""
         first = {finding.kind: finding for finding in reversed(self.findings)}
         kinds = (
-            f"{count:,} {kind} ({first[kind].place}: {first[kind].what})" for kind, count in sorted(self.counts.items())
+            f"{count:,} {kind} ({': '.join(filter(None, first[kind][1:]))})"
+            for kind, count in sorted(self.counts.items())
         )
         return [visible(line) for line in (*self.notes, *kinds)]
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal, get_args
 
+from nestag.arguments import either
 from nestag.errors import InputError
-from nestag.files import PIPE
+from nestag.files import is_stream
 
 Split = Literal["train", "dev", "test"]
 
@@ -20,18 +21,16 @@ ROLES = {
 """What the splits are called, and the names of files that are taken for them."""
 
 
-def splits_in(path: str, remedy: str = "say which with --{role}") -> dict[str, str]:
+def splits_in(path: str, remedy: str = "") -> dict[str, str]:
     """The files of a folder that are called train, dev or test, whatever their suffix; none if it is no folder."""
-    if path == PIPE or not Path(path).is_dir():
+    if is_stream(path) or not Path(path).is_dir():
         return {}
     found: dict[str, str] = {}
     for child in sorted(Path(path).iterdir()):
         role = role_of(child)
         if role in found:
-            raise InputError(
-                f"both {Path(found[role]).name} and {child.name} could be its {role} split; {remedy.format(role=role)}",
-                path,
-            )
+            which = remedy.format(role=role) or f"say which with {either('its own path', f'--{role}')}"
+            raise InputError(f"both {Path(found[role]).name} and {child.name} could be its {role} split; {which}", path)
         if role:
             found[role] = str(child)
     return {role: found[role] for role in ROLES if role in found}

@@ -11,6 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
+from nestag.arguments import named
 from nestag.corpora.fields import id_or_none, words_field
 from nestag.corpora.report import Report
 from nestag.corpora.splits import ROLES
@@ -169,18 +170,18 @@ def chosen_columns(batch: Any, table: ArrowTable, field: str | None, report: Rep
     token = next((name for name in TOKENS if name in there), None)
     if token is None:
         raise InputError(f"no column {' or '.join(TOKENS)} among {', '.join(there)}; rename that of tokens", table.path)
-    named = [name.strip() for name in field.split(",")] if field else []
-    if missing := [name for name in named if name not in there]:
-        raise InputError(f"no column {missing[0]!r}; say with --field some of {', '.join(there)}", table.path)
+    wanted = [name.strip() for name in field.split(",")] if field else []
+    if missing := [name for name in wanted if name not in there]:
+        raise InputError(f"no column {missing[0]!r}; say with {named('field')} some of {', '.join(there)}", table.path)
     held = {name: _tags_seen(rows, name, table.names.get(name, [])) for name in there if name != token}
-    tags = named or [name for name, found in held.items() if found]
+    tags = wanted or [name for name, found in held.items() if found]
     kinds = {name: held[name] - {""} for name in tags}
-    phrases = [name for name in tags if not named and kinds[name] and kinds[name] <= PHRASES]
+    phrases = [name for name in tags if not wanted and kinds[name] and kinds[name] <= PHRASES]
     phrases = phrases if any(kinds[name] for name in tags if name not in phrases) else []
-    spans = "entities" if not named and "entities" in there and _has_spans(rows) else None
+    spans = "entities" if not wanted and "entities" in there and _has_spans(rows) else None
     tags = [name for name in tags if name not in (*phrases, spans)]
     if not tags and not spans:
-        raise InputError(f"no column of tags among {', '.join(there)}; say it with --field", table.path)
+        raise InputError(f"no column of tags among {', '.join(there)}; say it with {named('field')}", table.path)
     left = [name for name in there if name not in (token, "id", spans, *tags)]
     if left and not field:
         report.note(f"{table.path}: tags read from {', '.join(tags) or spans}; left alone: {', '.join(left)}")

@@ -12,6 +12,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
+from nestag.arguments import named
 from nestag.errors import InputError
 from nestag.files import Line, read_lines
 
@@ -139,13 +140,17 @@ def chosen(layers: Sequence[TsvLayer], wanted: str | None, source: str) -> tuple
         found = [layer for layer in candidates if layer.short == "NamedEntity"] or candidates
     there = ", ".join(f"{layer.name}:{'|'.join(filter(None, layer.features))}" for layer in layers) or "none"
     if len(found) != 1:
-        raise InputError(f"which layer has the entities? say it with --field; the file has {there}", source)
+        raise InputError(f"which layer has the entities? say it with {named('field')}; the file has {there}", source)
     features = [one for one in found[0].features if one]
     if feature and feature not in features:
-        raise InputError(f"{found[0].name} has no feature {feature!r}; say with --field one of {there}", source)
+        raise InputError(
+            f"{found[0].name} has no feature {feature!r}; say with {named('field')} one of {there}", source
+        )
     known = [one for one in TYPES if one in features]
     if not feature and features and not known and len(features) > 1:
-        raise InputError(f"which feature of {found[0].name} is the type? say it with --field; it has {there}", source)
+        raise InputError(
+            f"which feature of {found[0].name} is the type? say it with {named('field')}; it has {there}", source
+        )
     return found[0], feature or next(iter(known or features), None)
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
+from nestag.arguments import either, named
 from nestag.corpora.report import Report
 from nestag.data import Sentence
 from nestag.diagnosis.statistics import TRAIN
@@ -83,7 +84,9 @@ def examine(patients: Mapping[str, Patient], limits: DoctorLimits, measure: Meas
         found += against_train(noted, limits)
         found += _inconsistent(patients[TRAIN], noted[TRAIN], limits)
     else:
-        found.append(Diagnosis(Severity.ERROR, TRAIN, "there is no training split", "name it with --train"))
+        found.append(
+            Diagnosis(Severity.ERROR, TRAIN, "there is no training split", f"name it {either('train', 'with --train')}")
+        )
     return sorted(found, key=lambda finding: list(Severity).index(finding.severity))
 
 
@@ -100,13 +103,15 @@ def nothing_to_learn(name: str, split: Symptoms) -> Iterator[Diagnosis]:
     """Splits without sentences, words or entities."""
     worst = Severity.ERROR if name == TRAIN else Severity.WARNING
     if not split.tokens:
-        yield Diagnosis(worst, name, "the split has no words at all", "check the path and the format (--from)")
+        yield Diagnosis(
+            worst, name, "the split has no words at all", f"check the path and the format ({named('format')})"
+        )
         return
     if split.wordless:
         what = f"every word is {next(iter(split.words))!r}, so the text is missing"
         yield Diagnosis(worst, name, what, "get the text: a model learns from words")
     if not split.entities:
-        remedy = "check the format and its layer (--from, --field); " + (
+        remedy = f"check the format and its layer ({named('format')}, {named('field')}); " + (
             "a model cannot learn from this" if name == TRAIN else "no score can be computed on this"
         )
         yield Diagnosis(worst, name, "the split has no entities at all", remedy)

@@ -97,8 +97,8 @@ def stratified(loads: Mapping[UnitName, Load], shares: Sequence[float], seed: in
             break
     if any(share and not held.documents for share, held in zip(wholes, splits, strict=True)):
         raise DataError(
-            f"the corpus has {len(loads):,} document(s), too few or too uneven for the shares"
-            f" {'/'.join(f'{share:g}' for share in shares)}; split by sentence instead, or ask for fewer splits"
+            f"the corpus has {len(loads):,} document(s) or sentence(s), too few or too uneven for the shares"
+            f" {'/'.join(f'{share:g}' for share in shares)}; ask for fewer splits"
         )
     return {key: found[key] for key in loads}
 

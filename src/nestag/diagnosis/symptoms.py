@@ -119,7 +119,10 @@ def symptoms_of(sentences: Iterable[Sentence], source: str, size: LengthLimits, 
         for (start, end), types in chains.items():
             if end - start <= LONGEST_FORM:
                 usages = noted.forms.setdefault(sentence.tokens[start:end], {})
-                usages.setdefault(tuple(types), Usage(0, place)).count += 1
+                usage = usages.get(tuple(types))
+                if usage is None:
+                    usage = usages[tuple(types)] = Usage(0, place)
+                usage.count += 1
     return noted
 
 
@@ -158,15 +161,18 @@ def _note_entity(
 ) -> None:
     """Note one entity; `brackets` are the places of the sentence's brackets, so that long entities cost no more."""
     start, end, kind = entity
-    text = shortened(tokens[start : min(end, start + MOST_CHARACTERS + 1)])
     noted.types[kind] += 1
-    if kind not in noted.first:
-        noted.first[kind] = Example(place, text)
-    if end - start > size.entity:
-        noted.long_entities.add(place, f"{kind}, {end - start} tokens: {text}")
-    inside = brackets[bisect_right(brackets, start) : bisect_left(brackets, end - 1)]
+    inside = brackets and brackets[bisect_right(brackets, start) : bisect_left(brackets, end - 1)]
     outline = [tokens[start], *(tokens[i] for i in inside), *tokens[end - 1 : end if end - start > 1 else 0]]
-    for oddity in oddities(outline):
+    odd = oddities(outline)
+    is_long = end - start > size.entity
+    if not odd and not is_long and kind in noted.first:
+        return  # as most are, and there may be millions
+    text = shortened(tokens[start : min(end, start + MOST_CHARACTERS + 1)])
+    noted.first.setdefault(kind, Example(place, text))
+    if is_long:
+        noted.long_entities.add(place, f"{kind}, {end - start} tokens: {text}")
+    for oddity in odd:
         noted.edges.setdefault((kind, oddity), Noted()).add(place, text)
 
 

@@ -57,7 +57,7 @@ class Detail(Enum):
 
 _LEGENDS = {
     Detail.FULL: "In parentheses: 95 % intervals, by drawing {drawn} again and again.",
-    Detail.NARROW: "In parentheses: the 95 % interval of F1; those of the rest need more columns, or --csv.",
+    Detail.NARROW: "In parentheses: the 95 % interval of F1; those of the rest need more columns, or a table as CSV.",
     Detail.NUMBERS: "",
 }
 

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, zip_longest
 from typing import Literal, NamedTuple
 
+from nestag.arguments import named
 from nestag.data import Sentence
 from nestag.errors import InputError
 
@@ -117,12 +118,12 @@ def _name_of(
     name = placed.sentence.id
     if name is None:
         raise InputError(
-            "it has no id, but sentences are matched by id; give every sentence one, or use --by order",
+            f"it has no id, but sentences are matched by id; give every sentence one, or use {named('by', 'order')}",
             _place(placed, names),
         )
     if name in held[placed.side] or name in paired:
         raise InputError(
-            "its id is given twice, but sentences are matched by id; make ids differ, or use --by order",
+            f"its id is given twice, but sentences are matched by id; make ids differ, or use {named('by', 'order')}",
             _place(placed, names),
         )
     return name
@@ -149,8 +150,8 @@ def _different(right: _PlacedSentence, guess: _PlacedSentence, names: FileNames)
         at = min(len(ours), len(theirs))
     where = f"{names.gold}, sentence {right.number:,}," if right.number != guess.number else names.gold
     apart = None not in (right.sentence.id, guess.sentence.id) and right.sentence.id != guess.sentence.id
-    same = "predict on the tokens of gold (raw text is cut as --tokenizer says)"
-    remedy = "match sentences with --by id" if apart else same
+    same = f"predict on the tokens of gold (raw text is cut as {named('tokenizer')} says)"
+    remedy = f"match sentences with {named('by', 'id')}" if apart else same
     return InputError(
         f"token {at} is {_word(ours, at)} and in {where} {_word(theirs, at)}; {remedy}", _place(guess, names)
     )
@@ -160,7 +161,7 @@ def _alone(left: list[_PlacedSentence], in_order: bool, names: FileNames) -> Inp
     """Names that only one file has; the first of them is shown."""
     first = min(left, key=lambda placed: (placed.number, placed.side))
     others = {1: "", 2: " (nor has another)"}.get(len(left), f" (nor have {len(left) - 1:,} others)")
-    remedy = "the tokens agree in order, so use --by order" if in_order else "give both the same sentences"
+    remedy = f"the tokens agree in order, so use {named('by', 'order')}" if in_order else "give both the same sentences"
     return InputError(
         f"its id has no partner in {names[1 - first.side]}{others}; {remedy}",
         _place(first, names),

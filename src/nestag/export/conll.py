@@ -140,7 +140,7 @@ Flair, one tagger for each of "n", "c" and "u":
                           train_file="train.tsv", dev_file="dev.tsv"TEST)
 
 Flair takes a column for BIO labels if it holds a label that begins with `B-`, `I-`, `E-` or `S-`. If one of your types
-does, export with `--labels joint`.
+does, export with `nestag export conll --labels joint`.
 """
 
 _BACK = """

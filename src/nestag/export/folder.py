@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from nestag.arguments import either
 from nestag.corpora.labelling import LabellingTally, labelled, nesting, place_of, read_vocabulary
 from nestag.corpora.labels import Labelled
 from nestag.corpora.registry import format_of
@@ -117,7 +118,9 @@ def learn(source: Source, by: Encoding) -> Vocabulary:
     try:
         vocabulary = Vocabulary.learn(sentences(), by)
     except CrossingError as error:
-        raise InputError(f"{error} (--crossing set-aside)", place_of(source.path, last, number)) from None
+        raise InputError(
+            f"{error} ({either('set_aside=True', '--crossing set-aside')})", place_of(source.path, last, number)
+        ) from None
     if not vocabulary.n:
         raise InputError("train has no tokens, so there are no labels to learn; is this the right file?", source.path)
     return vocabulary

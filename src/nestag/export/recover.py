@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Literal, TypeVar
 
+from nestag.arguments import named
 from nestag.corpora.labelling import LabellingTally, entities_of
 from nestag.corpora.labels import LabelBlock, LabelParsers, parts
 from nestag.data import Sentence
@@ -87,7 +88,8 @@ def _among(read: Callable[[str], T], table: Iterable[T], head: str) -> Callable[
         part = read(text)
         if part not in allowed:
             raise LabelError(
-                f"{head} is {text!r}, which no label of train has; check the column, or allow it with --unseen allow"
+                f"{head} is {text!r}, which no label of train has; check the column, or allow it with"
+                f" {named('unseen', 'allow')}"
             )
         return part
 

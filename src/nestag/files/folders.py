@@ -21,7 +21,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from nestag.errors import InputError
-from nestag.files.paths import PIPE, descriptor_of
+from nestag.files.paths import PIPE, descriptor_of, refuse_empty
 
 MOVING = ".nestag.moving"
 _NEW = "new"
@@ -57,6 +57,7 @@ def writing_together(folder: str | Path, stale: Iterable[str] = ()) -> Iterator[
     Files replace files of their names, folders only what is empty or missing. `stale` names files of `folder` that go
     away at the same moment, unless they were written again.
     """
+    refuse_empty(folder)
     target = Path(os.path.realpath(folder))
     with explained(folder), _made(target):
         finish_moves(target)

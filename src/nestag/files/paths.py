@@ -7,11 +7,19 @@ import re
 import stat
 from pathlib import Path
 
+from nestag.errors import InputError
+
 PIPE = "-"
 """The standard input or output, as an argument of a command."""
 
 _DESCRIPTOR = re.compile(r"/(?:dev|proc/(?:self|\d+))/fd/(\d+)")
 _MOST_LINKS = 40
+
+
+def refuse_empty(path: str | Path) -> None:
+    """Refuse a path without a character, which would be the current folder; a variable of a script may be unset."""
+    if str(path) == "":
+        raise InputError("the path is empty; is a variable unset?", "''")
 
 
 def is_stream(path: str | Path) -> bool:
@@ -33,6 +41,7 @@ def descriptor_of(path: str | Path) -> int | None:
     >>> descriptor_of("/dev/fd/3"), descriptor_of("corpus.jsonl")
     (3, None)
     """
+    refuse_empty(path)
     at = Path(path)
     try:
         for _ in range(_MOST_LINKS):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from nestag.arguments import either
 from nestag.training.run import Run
 
 RISING = 0.01
@@ -13,7 +14,8 @@ RISING = 0.01
 def advice(run: Run) -> Iterator[str]:
     """Advice about a run; empty if there is nothing to improve."""
     dev, plan, vocabulary = run.dev, run.plan, run.recognizer.vocabulary
-    longer = f"--set steps={max(600, 3 * plan.steps)}"
+    steps = f"steps={max(600, 3 * plan.steps)}"
+    longer = either(steps, f"--set {steps}")
     if not dev.gold:
         yield "dev F1 is 0 because dev has no entities; check its format and field names"
     elif not dev.predicted:

@@ -19,6 +19,7 @@ from typing import Any
 from safetensors import SafetensorError
 from transformers import set_seed
 
+from nestag.arguments import named
 from nestag.corpora.corpus import corpus_of
 from nestag.corpora.document import document_of
 from nestag.corpora.format import DEFAULT, Options
@@ -191,7 +192,7 @@ def _refuse_empty(training: Sequence[Sentence], dev: Sequence[Sentence]) -> None
 def _refuse_loggers(names: Sequence[str]) -> None:
     for name in names:
         if find_spec(name) is None:
-            raise InputError(f"{name!r} is not installed; pip install {name}, or leave it out", "report_to")
+            raise InputError(f"{name!r} is not installed; pip install {name}, or leave it out", named("report_to"))
 
 
 def untrained(recipe: Recipe, vocabulary: Vocabulary, span_types: int = 0, reading: Options = DEFAULT) -> NestedNER:

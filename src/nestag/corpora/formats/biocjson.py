@@ -15,7 +15,7 @@ from typing import Any
 from nestag.corpora.bioc import document_from, to_record
 from nestag.corpora.document import Document, documents_of
 from nestag.corpora.fields import list_field, name_of
-from nestag.corpora.format import DEFAULT, Format, Options
+from nestag.corpora.format import DEFAULT, Format, Options, Remedy
 from nestag.corpora.records import Record, any_object, read_documents, read_records
 from nestag.corpora.report import Report
 from nestag.corpora.tokenfiles import put
@@ -77,5 +77,5 @@ FORMAT = Format(
     write,
     looks_like,
     raw_text=True,
-    remedy="--field names the infon that is the type of an entity",
+    remedy=Remedy("field", "names the infon that is the type of an entity"),
 )

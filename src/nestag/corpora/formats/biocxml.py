@@ -19,7 +19,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from nestag.corpora.bioc import document_from, to_record
 from nestag.corpora.document import Document, documents_of, sentences_at
-from nestag.corpora.format import DEFAULT, Format, Options, skipping
+from nestag.corpora.format import DEFAULT, Format, Options, Remedy, skipping
 from nestag.corpora.report import Report
 from nestag.data import Sentence
 from nestag.errors import DataError, InputError
@@ -151,5 +151,5 @@ FORMAT = Format(
     looks_like,
     raw_text=True,
     folder=(".xml",),
-    remedy="--field names the infon that is the type of an entity",
+    remedy=Remedy("field", "names the infon that is the type of an entity"),
 )

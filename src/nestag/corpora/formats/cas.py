@@ -26,7 +26,7 @@ from warnings import catch_warnings, simplefilter
 
 from nestag.corpora.document import Document, TextSpan, documents_of, sentences_at
 from nestag.corpora.folders import Names
-from nestag.corpora.format import DEFAULT, Format, Options
+from nestag.corpora.format import DEFAULT, Format, Options, Remedy
 from nestag.corpora.report import Report
 from nestag.corpora.segment import Segment, given_words, grouped, segments, split_before
 from nestag.corpora.xmi import TYPE_SYSTEM, Xmi, read_xmi
@@ -260,5 +260,5 @@ FORMAT = Format(
     looks_like,
     raw_text=True,
     folder=(".xmi", ".zip"),
-    remedy="--field names the layer and its feature, as in custom.Span:label",
+    remedy=Remedy("field", "names the layer and its feature, as in custom.Span:label"),
 )

@@ -24,7 +24,8 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import NamedTuple
 
-from nestag.corpora.format import DEFAULT, Format, Options, skipping
+from nestag.arguments import named
+from nestag.corpora.format import DEFAULT, Format, Options, Remedy, skipping
 from nestag.corpora.report import Report
 from nestag.corpora.tags import PHRASES, Tag, entities_of, joined_entities, parsed
 from nestag.corpora.tokenfiles import holdable, put, read_word, write_word
@@ -149,7 +150,7 @@ def _seen(head: Sequence[list[TokenLine]], source: str, report: Report) -> Colum
     if others and tags:
         tags = _without_phrases(tags, rows, token, source, report)
         told = ", ".join(str(column + 1) for column in others)
-        report.note(f"{source}: no tags in column {told}, left alone; --columns says which to read")
+        report.note(f"{source}: no tags in column {told}, left alone; {named('columns')} says which to read")
     layout = ColumnRoles(token, tuple(tags) or (token + 1,), indexed)
     if _is_iob1(head, layout):
         report.add("file read as IOB1, where I- may begin an entity", f"{source}:{rows[0].number}", "IOB1")
@@ -166,7 +167,7 @@ def _without_phrases(tags: list[int], rows: Sequence[TokenLine], token: int, sou
         shown = ", ".join(sorted(_types(rows, column))[:3])
         report.note(
             f"{source}: column {column + 1} holds phrases ({shown}) and was left alone;"
-            f" --columns {token + 1},{column + 1} reads it"
+            f" {named('columns', (token + 1, column + 1))} reads it"
         )
     return [column for column in tags if column not in phrases]
 
@@ -246,7 +247,7 @@ def _tags(row: TokenLine, column: int, source: str, report: Report) -> tuple[Tag
     if not tags:
         raise InputError(
             f"{row.columns[column]!r} in column {column + 1 if column >= 0 else column} is no tag; write O, or B-TYPE"
-            " and I-TYPE, or say which columns are with --columns",
+            f" and I-TYPE, or say which columns are with {named('columns')}",
             source, row.number,
         )  # fmt: skip
     return tags
@@ -272,5 +273,5 @@ FORMAT = Format(
     read,
     write,
     looks_like,
-    remedy="--columns names the columns of tokens and tags",
+    remedy=Remedy("columns", "names the columns of tokens and tags"),
 )

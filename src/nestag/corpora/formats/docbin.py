@@ -20,8 +20,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nestag.arguments import named
 from nestag.corpora.document import Document, TextSpan, documents_of, sentences_at
-from nestag.corpora.format import DEFAULT, Format, Options
+from nestag.corpora.format import DEFAULT, Format, Options, Remedy
 from nestag.corpora.report import Report
 from nestag.corpora.segment import given_words, grouped, laid_out, split_before
 from nestag.data import Sentence
@@ -160,14 +161,16 @@ def _key(counts: Counter[str], path: str | Path, field: str | None, report: Repo
     elif GROUP in filled or not filled:
         taken = GROUP
     elif len(groups) > 1:
-        raise InputError(f"several groups have spans: {told}; say with --field which to read", str(path))
+        raise InputError(f"several groups have spans: {told}; say with {named('field')} which to read", str(path))
     else:
         taken = groups[0]
     others = {key: count for key, count in filled.items() if key != taken}
     if others and field is None:
         report.lost += sum(others.values())
         left = ", ".join(f"{key} ({count:,} spans)" for key, count in others.items())
-        report.note(f"{path}: read from {taken} ({filled[taken]:,} spans); left alone: {left}, which --field reads")
+        report.note(
+            f"{path}: read from {taken} ({filled[taken]:,} spans); left alone: {left}, which {named('field')} reads"
+        )
     return taken
 
 
@@ -211,5 +214,5 @@ FORMAT = Format(
     read,
     write,
     raw_text=True,
-    remedy="--field names a group of spans, or ents",
+    remedy=Remedy("field", "names a group of spans, or ents"),
 )

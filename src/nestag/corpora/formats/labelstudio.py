@@ -23,9 +23,10 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from nestag.arguments import named
 from nestag.corpora.document import Document, TextSpan, documents_of
 from nestag.corpora.fields import as_id, label_field, list_field, name_of, number_field, text_field
-from nestag.corpora.format import DEFAULT, Format, Options
+from nestag.corpora.format import DEFAULT, Format, Options, Remedy
 from nestag.corpora.records import Record, any_object, read_documents, read_records
 from nestag.corpora.report import Report
 from nestag.corpora.utf16 import Utf16
@@ -160,7 +161,7 @@ def _text_key(data: dict[str, Any], field: str | None) -> str | None:
     if known and not strings:
         return None
     if len(strings) != 1:
-        raise DataError(f"no field 'text'; say which holds the text with --field, one of {strings}")
+        raise DataError(f"no field 'text'; say which holds the text with {named('field')}, one of {strings}")
     return strings[0]
 
 
@@ -213,5 +214,5 @@ FORMAT = Format(
     write,
     looks_like,
     raw_text=True,
-    remedy="--field names the part of the data that is the text",
+    remedy=Remedy("field", "names the part of the data that is the text"),
 )

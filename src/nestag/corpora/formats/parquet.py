@@ -18,7 +18,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
 
-from nestag.corpora.format import DEFAULT, Format, Options, skipping
+from nestag.corpora.format import DEFAULT, Format, Options, Remedy, skipping
 from nestag.corpora.formats.columns import levels_of
 from nestag.corpora.report import Report
 from nestag.corpora.table import (
@@ -151,5 +151,5 @@ FORMAT = Format(
     write,
     looks_like,
     folder=(".parquet", ".arrow"),
-    remedy="--field names the columns of tags",
+    remedy=Remedy("field", "names the columns of tags"),
 )

@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 from nestag.corpora.document import Document, TextSpan, documents_of, sentences_at
 from nestag.corpora.folders import Names, document_name
-from nestag.corpora.format import DEFAULT, Format, Options, skipping
+from nestag.corpora.format import DEFAULT, Format, Options, Remedy, skipping
 from nestag.corpora.report import Report
 from nestag.corpora.segment import Offsets, Segment
 from nestag.corpora.tsv import TsvLayer, TsvRow, annotations_of, blocks_of, chosen, escape, escape_text, text_of
@@ -193,5 +193,5 @@ FORMAT = Format(
     looks_like,
     raw_text=True,
     folder=(_SUFFIX,),
-    remedy="--field names the layer and its feature, as in webanno.custom.Referent:entity",
+    remedy=Remedy("field", "names the layer and its feature, as in webanno.custom.Referent:entity"),
 )
