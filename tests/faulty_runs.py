@@ -103,7 +103,7 @@ class Faults:
         """An operation on a path."""
         if self.off or not str(Path(path).absolute()).startswith(self.folder):
             return
-        if self.kind == "torn" and self.count == self.at:
+        if self.kind == "torn" and 0 < self.at == self.count:
             self.tear()
         self.count += 1
         if self.count != self.at:
