@@ -19,8 +19,10 @@ from enumeration import (
 )
 from nestag.data import Entity, Sentence
 from nestag.decoding import Scores, Search, decode_scores
+from nestag.decoding.depth import parts
 from nestag.decoding.depth import probabilities as depth_probabilities
 from nestag.decoding.depth.machine import depth_machine
+from nestag.decoding.scores import Pooling
 from nestag.decoding.tetra import probabilities as tetra_probabilities
 from nestag.encodings import encoding as named
 from nestag.tree import Name
@@ -225,6 +227,26 @@ def test_long_sentences_do_not_underflow(encoding: str) -> None:
     assert table.confidence is not None
     assert (table.confidence[table.sentence == 0] > 0.01).sum() > 100
     assert table.confidence[table.sentence == 1] == pytest.approx(short.confidence, abs=1e-9)
+
+
+@pytest.mark.parametrize("encoding", ["abs", "rel", "dyn"])
+@pytest.mark.parametrize("part", [1, 2, 7])
+@pytest.mark.parametrize("pooling", ["mean", "exact"])
+def test_long_sentences_weighed_in_parts_are_as_probable(
+    encoding: str, part: int, pooling: Pooling, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vocabulary = loose_vocabulary(encoding)
+    for seed in range(4):
+        lengths = np.random.default_rng(seed).integers(0, 40, 6).tolist()
+        batch = random_scores(vocabulary, lengths, seed, 0.1 * seed)
+        search = Search(pooling=pooling)
+        whole = decode_scores(vocabulary, *batch, lengths, confidence=True, search=search)
+        monkeypatch.setattr(parts, "LONG", 5)
+        monkeypatch.setattr(parts, "PART", part)
+        in_parts = decode_scores(vocabulary, *batch, lengths, confidence=True, search=search)
+        monkeypatch.undo()
+        assert whole.to_lists() == in_parts.to_lists()
+        assert in_parts.confidence == pytest.approx(whole.confidence, abs=1e-8)
 
 
 def test_more_entities_around_than_the_search_is_deep() -> None:

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from enumeration import Heads, depth_entities, depth_sequences, marks_of, tetra_names, tetra_sequences, words, written
 from nestag.data import Entity, Sentence
 from nestag.decoding import Decoding, Scores, Search, decode_batch, decode_scores
-from nestag.decoding.depth import depths as depths_module
 from nestag.decoding.depth import machine as machine_module
+from nestag.decoding.depth import parts as parts_module
 from nestag.decoding.depth.depths import best_depths
 from nestag.decoding.depth.machine import depth_machine
 from nestag.decoding.scores import comparable
@@ -277,8 +277,8 @@ def test_long_sentences_searched_in_parts_have_the_same_best_depths(
         heads = [3 * rng.normal(size=(int(lengths.sum()), len(table))) for table in tables]
         scores = Scores.of(vocabulary, *heads, lengths)
         whole = best_depths(scores, comparable(scores.c), machine)
-        monkeypatch.setattr(depths_module, "LONG", 5)
-        monkeypatch.setattr(depths_module, "PART", part)
+        monkeypatch.setattr(parts_module, "LONG", 5)
+        monkeypatch.setattr(parts_module, "PART", part)
         parts = best_depths(scores, comparable(scores.c), machine)
         monkeypatch.undo()
         np.testing.assert_allclose(whole.score, parts.score)

@@ -1,24 +1,22 @@
 """The best legal depths of abs, rel and dyn, found exactly, every gap with the best name for it.
 
-Sentences stand side by side and are searched from word to word. A long sentence would have few beside it, so it is cut
-into parts that stand side by side themselves.
+Sentences stand side by side and are searched from word to word. A long sentence would have few beside it, so its parts
+stand side by side (parts.py).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 from nestag.arrays import Bools, Floats, Ints
 from nestag.decoding.depth.machine import DepthMachine, Moves, final, forward, moves_of
+from nestag.decoding.depth.parts import SentenceParts, are_long, spread
+from nestag.decoding.depth.weights import LongWeights
 from nestag.decoding.lanes import Lanes, blocks
 from nestag.decoding.scores import Scores
 from nestag.decoding.semiring import BEST
-
-LONG, PART = 512, 64
-"""Words up to which a sentence is searched from word to word, and words of the parts in which longer ones are."""
 
 
 class BestDepths(NamedTuple):
@@ -42,7 +40,7 @@ def best_depths(scores: Scores, c: Floats, machine: DepthMachine) -> BestDepths:
     depth = np.zeros(len(scores.n), dtype=np.int64)
     root = np.ones(len(scores.lengths), dtype=np.int64)
     score = np.zeros(len(scores.lengths))
-    long = scores.lengths > LONG
+    long = are_long(scores.lengths)
     if long.any():
         found = _best_of_long(moves, machine, scores.first[long], scores.lengths[long])
         depth[np.repeat(long, scores.lengths)] = found.depth
@@ -58,80 +56,39 @@ def best_depths(scores: Scores, c: Floats, machine: DepthMachine) -> BestDepths:
 
 
 def _best_of_long(moves: Moves, machine: DepthMachine, first: Ints, lengths: Ints) -> BestDepths:
-    """The best depths of long sentences, whose parts are searched side by side, from every depth they can begin at.
+    """The best depths of long sentences, part by part."""
+    parts, last = SentenceParts.of(first, lengths), first + lengths - 1
+    weights = LongWeights.to(parts, moves, machine, BEST)
+    words, roots = spread(first, lengths), np.arange(len(machine.roots))
+    ending = np.add.reduceat(weights.divisor[:, words], np.cumsum(lengths) - lengths, axis=1)
+    ending += weights.total[roots[:, None], machine.roots[:, None] - 1, last]
+    chosen = ending.argmax(axis=0)
+    depth = _way_back(parts, weights.total, moves, machine, chosen)
+    return BestDepths(depth[words] + 1, machine.roots[chosen], ending.max(axis=0))
 
-    Then the parts are put together one after the other, and each is searched once more from where it really begins.
-    """
-    parts = SentenceParts.of(first, lengths)
-    root, left, score = _put_together(parts, _ways_through(parts, moves, machine), machine)
-    entered = np.append(0, left[:-1] + 1)
-    entered[parts.begin] = 0
-    depth = np.empty(moves.n.shape[1], dtype=np.int64)
+
+def _way_back(parts: SentenceParts, total: Floats, moves: Moves, machine: DepthMachine, root: Ints) -> Ints:
+    """The depth, from 0, at each word of sentences with these roots; parts are left with a guess, the best so far."""
+    mine = root[parts.sentence]
+    left = np.where(parts.ends, machine.roots[mine] - 1, total[mine, :, parts.last].argmax(axis=1))
+    depth = np.zeros(total.shape[2], dtype=np.int64)
     for rows, lanes in blocks(parts.first, parts.sizes, machine.c_row.size):
-        at = moves.at(lanes.word)
-        total = forward(at, machine, lanes, BEST, entered[rows])
-        depth[lanes.word] = _trace_back(total, at, machine, lanes, root[parts.sentence[rows]], left[rows]) + 1
-    words = np.concatenate([np.arange(a, a + size) for a, size in zip(first, lengths, strict=True)])
-    return BestDepths(depth[words], machine.roots[root], score)
+        here = total.take(lanes.word, axis=2)
+        depth[lanes.word] = _trace_back(here, moves.at(lanes.word), machine, lanes, mine[rows], left[rows])
+    whose = np.zeros(total.shape[2], dtype=np.int64)
+    whose[parts.words] = np.repeat(mine, parts.sizes)
+    n_row = machine.n_row[1:]
 
+    def advance(words: Ints) -> Bools:
+        after = words + 1
+        ways = total[whose[words], :, words].T + moves.n[n_row.take(depth[after], axis=1), after]
+        best = ways.argmax(axis=0)
+        changed: Bools = best != depth[words]
+        depth[words] = best
+        return changed
 
-def _put_together(parts: SentenceParts, ways: Floats, machine: DepthMachine) -> tuple[Ints, Ints, Floats]:
-    """The root of each sentence, the depth (from 0) at which its best way leaves each part, and its score."""
-    here = ways[parts.begin, 0]  # sentences x roots x depths: the best way to the end of the part looked at
-    came = np.zeros((len(ways), *machine.c_row.shape), dtype=np.int64)  # the depth each part was entered from
-    for there, part in parts.later():
-        together = here[there].transpose(0, 2, 1)[..., None] + ways[part]
-        came[part], here[there] = together.argmax(axis=1), together.max(axis=1)
-    ending = here[:, np.arange(len(machine.roots)), machine.roots - 1]  # sentences x roots
-    root = ending.argmax(axis=1)
-    left = np.empty(len(ways), dtype=np.int64)
-    left[parts.begin + parts.parts - 1] = machine.roots[root] - 1
-    for there, part in reversed(list(parts.later())):
-        left[part - 1] = came[part, root[there], left[part]]
-    return root, left, ending.max(axis=1)
-
-
-class SentenceParts(NamedTuple):
-    """Long sentences in parts of `PART` words."""
-
-    sentence: Ints
-    """Of each part."""
-    first: Ints
-    """The first word of each part."""
-    sizes: Ints
-    """Words of each part."""
-    begin: Ints
-    """The first part of each sentence."""
-    parts: Ints
-    """Parts of each sentence."""
-
-    @classmethod
-    def of(cls, first: Ints, lengths: Ints) -> SentenceParts:
-        """The parts of sentences that begin with these words and have these lengths."""
-        count = -(-lengths // PART)
-        begin = np.cumsum(count) - count
-        sentence = np.repeat(np.arange(len(count)), count)
-        at = PART * (np.arange(len(sentence)) - begin[sentence])
-        return cls(sentence, first[sentence] + at, np.minimum(PART, lengths[sentence] - at), begin, count)
-
-    def later(self) -> Iterator[tuple[Ints, Ints]]:
-        """The second parts, the third and so on: the sentences that have one, and its number."""
-        for number in range(1, int(self.parts.max())):
-            there = np.flatnonzero(self.parts > number)
-            yield there, self.begin[there] + number
-
-
-def _ways_through(parts: SentenceParts, moves: Moves, machine: DepthMachine) -> Floats:
-    """The score of the best way through each part: parts x depths it is entered from x roots x depths it reaches."""
-    depths = machine.n_row.shape[1]
-    ways = np.empty((len(parts.first), depths, *machine.c_row.shape))
-    whose = np.repeat(np.arange(len(parts.first)), depths)
-    begins = np.isin(np.arange(len(parts.first)), parts.begin)
-    for rows, lanes in blocks(parts.first[whose], parts.sizes[whose], machine.c_row.size):
-        part, entered = whose[rows], rows % depths
-        total = forward(moves.at(lanes.word), machine, lanes, BEST, np.where(begins[part], 0, entered + 1))
-        ways[part, entered] = total[:, :, lanes.end].transpose(2, 0, 1)
-    return ways
+    parts.settle(advance, back=True)
+    return depth
 
 
 def _trace_back(total: Floats, moves: Moves, machine: DepthMachine, lanes: Lanes, root: Ints, left: Ints) -> Ints:

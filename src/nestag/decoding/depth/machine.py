@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nestag.arrays import Floats, Ints
+from nestag.arrays import Bools, Floats, Ints
 from nestag.decoding.chains import chains_of
 from nestag.decoding.depth.repair import depth_steps
 from nestag.decoding.lanes import Lanes
@@ -108,19 +108,39 @@ def moves_of(scores: Scores, c: Floats, machine: DepthMachine, semiring: Semirin
 
 
 def forward(
-    moves: Moves, machine: DepthMachine, lanes: Lanes, semiring: Semiring, entered: Ints | None = None
+    moves: Moves, machine: DepthMachine, lanes: Lanes, semiring: Semiring, inside: Bools | None = None
 ) -> Floats:
     """The weight of the ways to each root, depth and slot; the moves are those of the slots.
 
-    Lanes that begin inside a sentence are entered from a depth, counted from 1.
+    Lanes that begin `inside` a sentence can be entered from any depth.
     """
     total = moves.c.take(machine.c_row, axis=0)  # roots x depths x slots
     begin, n_row = lanes.offset[1], machine.n_row[1:]
-    first = machine.n_row[np.zeros(begin, dtype=np.int64) if entered is None else entered]  # lanes x depths
-    _extend(total[:, :, :begin], moves.n[first.T, np.arange(begin)], semiring)
+    entering = moves.n[:, :begin].take(machine.n_row[0], axis=0)  # depths x lanes
+    if inside is not None and inside.any():
+        steps = moves.n[:, :begin].take(n_row, axis=0)  # depths before x depths x lanes
+        entering[:, inside] = semiring.sum(steps[:, :, inside], 0)
+    _extend(total[:, :, :begin], entering, semiring)
     for before, a, b in lanes.steps():
         reached = total[:, :, before : before + b - a]
         _extend(total[:, :, a:b], semiring.advance(reached, moves.n[:, a:b], n_row), semiring)
+    return total
+
+
+def backward(
+    moves: Moves, machine: DepthMachine, lanes: Lanes, semiring: Semiring, inside: Bools | None = None
+) -> Floats:
+    """The weight of all ways from each root, depth and slot to the end; lanes may end `inside` a sentence."""
+    total = np.full((*machine.c_row.shape, lanes.offset[-1]), semiring.zero)
+    total[np.arange(len(machine.roots))[:, None], machine.roots[:, None] - 1, lanes.end] = semiring.one
+    if inside is not None:
+        total[:, :, lanes.end[inside]] = semiring.one
+    n_row = machine.n_row[1:].T
+    for before, a, b in lanes.steps_back():
+        following = semiring.times(total[:, :, a:b], moves.c[:, a:b].take(machine.c_row, axis=0))
+        ended = total[:, :, before : before + b - a]
+        ways = semiring.advance(following, moves.n[:, a:b], n_row)
+        ended[...] = ways
     return total
 
 

@@ -29,7 +29,9 @@ from typing import NamedTuple
 import numpy as np
 
 from nestag.arrays import Bools, Floats, Ints
-from nestag.decoding.depth.machine import DepthMachine, Moves, final, forward, moves_of
+from nestag.decoding.depth.machine import DepthMachine, Moves, backward, final, forward, moves_of
+from nestag.decoding.depth.parts import SentenceParts, are_long, spread
+from nestag.decoding.depth.weights import LongWeights
 from nestag.decoding.lanes import Lanes, blocks
 from nestag.decoding.nodes import summed
 from nestag.decoding.scores import Scores, Search, comparable, softmax
@@ -112,27 +114,45 @@ class Chain(NamedTuple):
         before, after = (np.empty((*machine.c_row.shape, len(scores.n))) for _ in range(2))
         root = np.zeros((len(machine.roots), len(scores.lengths)))
         whole = np.zeros(len(scores.lengths))
-        for rows, lanes in blocks(scores.first, scores.lengths, machine.n_row.size):
+        chain = cls(semiring, machine, moves, before, after, root, whole)
+        long = are_long(scores.lengths) & (semiring is PRODUCTS)
+        if long.any():
+            chain._fill_long(long, scores.first[long], scores.lengths[long])
+        for rows, lanes in blocks(scores.first, np.where(long, 0, scores.lengths), machine.n_row.size):
             here = moves.at(lanes.word)
             total = forward(here, machine, lanes, semiring)
             at_root = final(total, machine, lanes, semiring)
             whole[rows] = semiring.sum(at_root, 0)
             root[:, rows] = semiring.share(at_root, whole[rows])
             before[:, :, lanes.word] = total
-            after[:, :, lanes.word] = _backward(here, machine, lanes, semiring)
-        return cls(semiring, machine, moves, before, after, root, whole)
+            after[:, :, lanes.word] = backward(here, machine, lanes, semiring)
+        return chain
+
+    def _fill_long(self, long: Bools, first: Ints, lengths: Ints) -> None:
+        """Weigh long sentences, whose moves are divided so that the ways to each word have a weight of 1 together."""
+        moves, machine, words = self.moves, self.machine, spread(first, lengths)
+        parts, begin = SentenceParts.of(first, lengths), np.cumsum(lengths) - lengths
+        to = LongWeights.to(parts, moves, machine, PRODUCTS)
+        whole = _sums_from(to.divisor[:, words], begin, lengths)  # roots x words, as logarithms
+        together = np.logaddexp.reduce(whole, axis=0)
+        step = np.diff(together, prepend=0.0)
+        step[begin] = together[begin]
+        moves.c[:, words] *= np.exp(-step)
+        self.before[:, :, words] = to.total[:, :, words] * np.exp(whole - together)[:, None]
+        roots, last = np.arange(len(machine.roots))[:, None], first + lengths - 1
+        at_root = self.before[roots, machine.roots[:, None] - 1, last]
+        self.whole[long] = at_root.sum(axis=0)
+        self.root[:, long] = PRODUCTS.share(at_root, self.whole[long])
+        onward = LongWeights.onward(parts, moves, machine, PRODUCTS).total[:, :, words]
+        through = (self.before[:, :, words] * onward).sum(axis=1)  # of each root: the same at every word
+        onward *= (np.repeat(at_root, lengths, axis=1) / np.maximum(through, UNDERFLOW))[:, None]
+        self.after[:, :, words] = onward
 
 
-def _backward(moves: Moves, machine: DepthMachine, lanes: Lanes, semiring: Semiring) -> Floats:
-    """The weight of all ways from each root, depth and slot to the end."""
-    total = np.full((*machine.c_row.shape, lanes.offset[-1]), semiring.zero)
-    total[np.arange(len(machine.roots))[:, None], machine.roots[:, None] - 1, lanes.end] = semiring.one
-    n_row = machine.n_row[1:].T
-    for before, a, b in lanes.steps_back():
-        following = semiring.times(total[:, :, a:b], moves.c[:, a:b].take(machine.c_row, axis=0))
-        ended = total[:, :, before : before + b - a]
-        ended[...] = semiring.advance(following, moves.n[:, a:b], n_row)
-    return total
+def _sums_from(values: Floats, begin: Ints, lengths: Ints) -> Floats:
+    """The sum of the values (rows x words) from the first word of a sentence to each word."""
+    sums = np.cumsum(values, axis=1)
+    return sums - np.repeat(sums[:, begin] - values[:, begin], lengths, axis=1)
 
 
 class Cases(NamedTuple):

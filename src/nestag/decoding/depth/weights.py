@@ -1,0 +1,91 @@
+"""The weights of the ways through long sentences, part by part (parts.py), the largest of each word brought to 1.
+
+Along a long sentence products underflow and sums lose their last digits. So the weights of each root are divided, at
+every word, by the sum of them (for the best: by the best), and what they were divided by is kept.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from nestag.arrays import Bools, Floats, Ints
+from nestag.decoding.depth.machine import DepthMachine, Moves, backward, forward
+from nestag.decoding.depth.parts import SentenceParts
+from nestag.decoding.lanes import blocks
+from nestag.decoding.semiring import BEST, PRODUCTS, UNDERFLOW, Semiring
+
+SAME = 1e-10
+"""How far weights may be apart, as shares of them (for the best: how far scores), and still be the same."""
+
+
+class LongWeights:
+    """What is known of the words of long sentences from one side: of the ways to them, or from them to the end."""
+
+    def __init__(self, moves: Moves, machine: DepthMachine, semiring: Semiring) -> None:
+        """`semiring` is BEST or PRODUCTS."""
+        assert semiring in (BEST, PRODUCTS)
+        self.moves, self.machine, self.semiring = moves, machine, semiring
+        words = moves.n.shape[1]
+        self.total = np.full((*machine.c_row.shape, words), semiring.zero)
+        """Of each root, depth and word, as a share of all depths, or beside the best."""
+        self.divisor = np.zeros((len(machine.roots), words))
+        """By what the weights of each root were divided at each word and not before it, as a logarithm."""
+
+    @classmethod
+    def to(cls, parts: SentenceParts, moves: Moves, machine: DepthMachine, semiring: Semiring) -> LongWeights:
+        """The weights of all ways to each word; parts begin with a guess, that any depth came before."""
+        weights = cls(moves, machine, semiring)
+        for rows, lanes in blocks(parts.first, parts.sizes, machine.n_row.size):
+            weights.total[:, :, lanes.word] = forward(
+                moves.at(lanes.word), machine, lanes, semiring, ~parts.begins[rows]
+            )
+        whole = weights._divided(weights.total)
+        weights.divisor[:, 1:] = np.diff(whole, axis=1)
+        weights.divisor[:, parts.first] = whole[:, parts.first]
+        parts.settle(weights._forward)
+        return weights
+
+    @classmethod
+    def onward(cls, parts: SentenceParts, moves: Moves, machine: DepthMachine, semiring: Semiring) -> LongWeights:
+        """The weights of all ways from each word to the end; parts end with a guess, that any depth leads there."""
+        weights = cls(moves, machine, semiring)
+        for rows, lanes in blocks(parts.first, parts.sizes, machine.n_row.size):
+            weights.total[:, :, lanes.word] = backward(
+                moves.at(lanes.word), machine, lanes, semiring, ~parts.ends[rows]
+            )
+        weights._divided(weights.total)
+        parts.settle(weights._backward, back=True)
+        return weights
+
+    def _forward(self, words: Ints) -> Bools:
+        reached = self.total.take(words - 1, axis=2)
+        ways = self.semiring.advance(reached, self.moves.n.take(words, axis=1), self.machine.n_row[1:])
+        return self._keep(words, self.semiring.times(ways, self._names(words), out=ways))
+
+    def _backward(self, words: Ints) -> Bools:
+        following = self.semiring.times(self.total.take(words + 1, axis=2), self._names(words + 1))
+        steps = self.moves.n.take(words + 1, axis=1)
+        return self._keep(words, self.semiring.advance(following, steps, self.machine.n_row[1:].T))
+
+    def _names(self, words: Ints) -> Floats:
+        """The weights of names by root and depth: roots x depths x words."""
+        return self.moves.c.take(words, axis=1).take(self.machine.c_row, axis=0)
+
+    def _keep(self, words: Ints, weights: Floats) -> Bools:
+        """Keep the weights of words; returns which of them are new."""
+        self.divisor[:, words] = self._divided(weights)
+        before = self.total.take(words, axis=2)
+        self.total[:, :, words] = weights
+        allowed = SAME + 1e-14 * np.abs(before) if self.semiring is BEST else SAME * before
+        changed: Bools = (np.abs(weights - before) > allowed).any(axis=(0, 1))
+        return changed
+
+    def _divided(self, weights: Floats) -> Floats:
+        """Divide weights (roots x depths x words) by their sums, whose logarithms are returned: roots x words."""
+        whole = self.semiring.sum(weights, 1)
+        if self.semiring is BEST:
+            weights -= whole[:, None]
+            return whole
+        weights /= np.maximum(whole, UNDERFLOW)[:, None]
+        logarithm: Floats = np.log(np.maximum(whole, UNDERFLOW))
+        return logarithm
