@@ -18,14 +18,14 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 import transformers
-from measuring import Seconds, corpus, processor
+from measuring import Seconds, Way, characters_to_words, corpus, processor
 from transformers import (
     AutoModelForTokenClassification,
     AutoTokenizer,
@@ -46,9 +46,6 @@ from nestag.subwords import batches
 IGNORED = -100
 ROUNDS = 3
 """How often each way takes its turn."""
-
-Way = Callable[[Sequence[Sentence]], list[Any]]
-"""The entities of each sentence."""
 
 
 def outermost(entities: Sequence[Entity]) -> list[Entity]:
@@ -157,17 +154,12 @@ def piped(folder: Path, device: str) -> Way:
 
     def way(sentences: Sequence[Sentence]) -> list[list[Entity]]:
         texts = [" ".join(sentence.tokens) for sentence in sentences]
-        return [list(_in_words(sentence, found)) for sentence, found in zip(sentences, tagger(texts), strict=True)]
+        return [
+            list(characters_to_words(sentence, ((one["start"], one["end"], one["entity_group"]) for one in found)))
+            for sentence, found in zip(sentences, tagger(texts), strict=True)
+        ]
 
     return way
-
-
-def _in_words(sentence: Sentence, found: Sequence[dict[str, Any]]) -> Iterator[Entity]:
-    """Entities of characters of a text whose words are divided by blanks."""
-    ends = np.cumsum([len(token) + 1 for token in sentence.tokens])
-    for one in found:
-        first, last = np.searchsorted(ends, [one["start"], one["end"] - 1], side="right").tolist()
-        yield Entity(first, last + 1, one["entity_group"])
 
 
 def nested(folder: Path, device: str) -> Way:

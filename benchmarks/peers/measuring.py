@@ -5,13 +5,18 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from nestag.corpora.formats import jsonl
 from nestag.data import Entity, Sentence
 from nestag.evaluation import Score
+
+Way = Callable[[Sequence[Sentence]], Sequence[Sequence[Entity]]]
+"""Sentences -> the entities of each."""
 
 
 class Seconds(NamedTuple):
@@ -34,6 +39,18 @@ def corpus(where: str, split: str) -> list[Sentence]:
     """A split of a corpus: a folder of JSON Lines, or the name of one in NESTAG_CORPORA."""
     folder = Path(where) if Path(where).is_dir() else Path(os.environ["NESTAG_CORPORA"]) / where
     return list(jsonl.read(next(folder.glob(f"{split}.jsonl*"))))
+
+
+def characters_to_words(sentence: Sentence, found: Iterable[tuple[int, int, str]]) -> Iterator[Entity]:
+    """Entities of characters of a text whose words are divided by blanks.
+
+    >>> list(characters_to_words(Sentence(["New", "York", "slept"]), [(0, 8, "GPE")]))
+    [Entity(start=0, end=2, type='GPE')]
+    """
+    ends = np.cumsum([len(token) + 1 for token in sentence.tokens])
+    for start, end, kind in found:
+        first, last = np.searchsorted(ends, [start, end - 1], side="right").tolist()
+        yield Entity(first, last + 1, kind)
 
 
 def finished(path: Path) -> list[dict[str, Any]]:

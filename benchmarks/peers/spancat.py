@@ -38,7 +38,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import spacy
-from measuring import Seconds, finished, gold_of, processor, shares
+from measuring import Seconds, Way, finished, gold_of, processor, shares
 from spacy.cli.init_config import init_config
 from spacy.language import Language
 from spacy.tokens import Doc, Span
@@ -97,8 +97,7 @@ def main() -> None:
     options = parsed()
     if any(os.environ.get(name) != "1" for name in THREADS):
         raise SystemExit(f"set {' and '.join(THREADS)} to 1: these are figures of one thread")
-    registry.readers.register(READER, func=examples_of)
-    registry.scorers.register(SCORER, func=strict_scorer)
+    register()
     for size in options.sentences:
         for corpus in options.corpora:
             for seed in options.seeds:
@@ -288,6 +287,34 @@ def by_threshold(gold: Sequence[set[Entity]], found: Sequence[list[Guess]]) -> d
 def f1(found: Score) -> float:
     """The F1, to compare by."""
     return found.f1
+
+
+SMALL = Setting(longest=8, patience=600, eval_frequency=100, max_steps=1_500, batch_stop=300)
+"""For some hundred sentences of GENIA."""
+
+
+def register() -> None:
+    """Tell spaCy of our reader and our scorer, which its configuration names."""
+    registry.readers.register(READER, func=examples_of)
+    registry.scorers.register(SCORER, func=strict_scorer)
+
+
+def train_small(folder: Path, data: Path) -> None:
+    """Train on a folder of JSON Lines, and keep the threshold that is best on dev."""
+    register()
+    set_current_ops(NumpyOps(use_blis=False))
+    trained("en", data / "train.jsonl", data / "dev.jsonl", SMALL, 0, folder)
+    dev = list(jsonl.read(data / "dev.jsonl"))
+    found = by_threshold(gold_of(dev), list(piped(spacy.load(folder / "model-best"), dev)))
+    (folder / "threshold.json").write_text(json.dumps(max(found, key=lambda threshold: found[threshold].f1)), "utf-8")
+
+
+def load_small(folder: Path) -> Way:
+    """Tag with what `train_small` made."""
+    register()
+    set_current_ops(NumpyOps(use_blis=False))
+    nlp = loaded(folder, json.loads((folder / "threshold.json").read_text("utf-8")))
+    return lambda sentences: [[guess.entity for guess in found] for found in piped(nlp, sentences)]
 
 
 def speed(nlp: Language, sentences: Sequence[Sentence], batch: int) -> int:
