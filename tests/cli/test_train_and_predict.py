@@ -222,10 +222,13 @@ def test_predict_refuses_what_is_no_model(tmp_path: Path) -> None:
     assert "manifest.json" in told
 
 
-def test_benchmark_prints_every_figure(model: Path, files: Files) -> None:
-    code, out, told = run("benchmark", model, files[1], "--times", 2, "--device", "cpu", "--threads", 1)
+def test_benchmark_prints_every_figure(model: Path, files: Files, tmp_path: Path) -> None:
+    page = tmp_path / "speed.md"
+    page.write_text("# Speed\n\nWhat it is.\n")
+    options = "--times", 2, "--device", "cpu", "--threads", 1, "--write", page
+    code, out, told = run("benchmark", model, files[1], *options)
     assert code == 0, told
-    figures = {line[:50].strip(): line[50:].split() for line in out.splitlines()}
+    figures = {line[:62].strip(): line[62:].split() for line in out.splitlines()}
     assert figures["sentences"] == ["4"]
     for name in (
         "bare encoder, same batches",
@@ -233,6 +236,13 @@ def test_benchmark_prints_every_figure(model: Path, files: Files) -> None:
         "decoding",
         "tokens in, entities out",
         "one sentence at a time",
+        "added a word in sentences of 4,096 words",
+        "growth of that from 16 to 4,096 words, with confidences",
     ):
         assert float(figures[name][0].replace(",", "")) > 0, name
-    assert "added a word in sentences of 4,096 words" in figures
+    assert figures["share of the bare encoder's speed"][1:4] == ["at", "least", "0.9:"]
+    written = page.read_text()
+    assert written.startswith("# Speed\n\nWhat it is.\n\n## ")
+    assert written.count("\n| ") == len(figures) + 1
+    assert run("benchmark", model, files[1], *options)[0] == 0
+    assert page.read_text().count("\n## ") == 1  # in the place of the first

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -9,6 +10,7 @@ import typer
 from nestag.cli.splits import From, Reading
 from nestag.cli.terminal import hush
 from nestag.corpora.corpus import Corpus
+from nestag.files import writing
 
 
 def benchmark(
@@ -21,6 +23,9 @@ def benchmark(
     ] = None,
     float32: Annotated[bool, typer.Option("--float32", help="Use float32 even if the GPU supports bfloat16.")] = False,
     threads: Annotated[int | None, typer.Option(min=1, help="CPU threads (default: torch's choice).")] = None,
+    write: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Also put the table into a Markdown page, as a section.")
+    ] = None,
     format: From = None,
     reading: Reading,
 ) -> None:
@@ -29,12 +34,17 @@ def benchmark(
     import torch
 
     from nestag.recognizer import NestedNER
-    from nestag.speed import measure
+    from nestag.speed import machine_name, measure, table, with_section
 
     if threads:
         torch.set_num_threads(threads)
     recognizer = NestedNER.from_pretrained(model, device, precision="float32" if float32 else "auto")
     corpus = Corpus.read(source, format, reading.options_for(recognizer.settings.reading))
-    for what, value, unit in measure(recognizer, corpus, times):
-        shown = f"{value:,.0f}" if value >= 1_000 or not value % 1 else f"{value:#.4g}"
-        typer.echo(f"{what:<50} {shown:>12} {unit}".rstrip())
+    found = []
+    for one in measure(recognizer, corpus, times):
+        typer.echo(f"{one.what:<62} {one.shown:>18}  {one.bar}".rstrip())
+        found.append(one)
+    if write:
+        page = write.read_text("utf-8") if write.exists() else "# Tagging beside the bare encoder\n"
+        with writing(write) as stream:
+            stream.write(with_section(page, machine_name(recognizer.model.device), table(found)))
