@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -82,7 +83,7 @@ def test_chunks_and_batches_do_not_change_what_is_found(tiny_encoder: Callable[[
     recipe = quick(tiny_encoder("bert"), steps=8, context=40)
     recognizer = train(MANY, CORPUS, tmp_path / "model", recipe, use_cpu=True).recognizer
     many = [
-        Sentence(CORPUS[i % 2].tokens[: i % 7], id=f"{'ab'[i > 15]}-{i}") if i % 4 else Sentence(["the", "usa"])
+        Sentence(CORPUS[i % 2].tokens[: i % 7], id=f"{'ab'[i > 15]}-{i}") if i % 9 else Sentence(["the", "usa"])
         for i in range(30)
     ]
     items = [item_of(sentence) for sentence in many]
@@ -92,14 +93,21 @@ def test_chunks_and_batches_do_not_change_what_is_found(tiny_encoder: Callable[[
         parts = [engine.score(engine.lay_out(chunk)) for chunk in chunks(items, chunk_size, 40)]
         return [np.concatenate([part[head] for part in parts]) for head in range(3)]
 
-    whole, found = scores(30), recognizer.predict(many)
-    for chunk_size in range(1, 30):
+    def check(chunk_size: int) -> None:
         for one, other in zip(whole, scores(chunk_size), strict=True):
             assert np.allclose(one, other, atol=1e-4), chunk_size
         streamed = [entities for _, entities in recognizer._stream(iter(items), False, chunk_size)]
         assert streamed == found, chunk_size
-    alone = [recognizer.predict([Sentence(sentence.tokens)])[0] for sentence in many]
-    assert len(alone) == len(found)
+
+    whole, found = scores(30), recognizer.predict(many)
+    for chunk_size in range(1, 30):
+        check(chunk_size)
+    for batch_subwords in (1, 50, 200):
+        recognizer.settings = replace(recognizer.settings, batch_subwords=batch_subwords)
+        check(30)
+        check(7)
+    without = recognizer.scores([sentence.tokens for sentence in many])[:3]
+    assert not any(np.allclose(one, other, atol=1e-4) for one, other in zip(whole, without, strict=True))  # it matters
 
 
 def test_a_sentence_of_five_thousand_words(trained: Path) -> None:
