@@ -1,0 +1,87 @@
+"""Memory while sentences stream through a recognizer: what it takes beside the model, for a million of them.
+
+    python benchmarks/streaming.py [MODEL] [--sentences 1000000] [--write docs/benchmarks/streaming.md]
+
+MODEL is a folder; without it a tiny model is made, so that the memory is that of the engine. Sentences are made one by
+one, of 1 to 12 words of the embedded corpus, with a word never seen before in every third, so nothing can be remembered
+for ever. What is measured is the resident memory of this process, from the loaded model on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import resource
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from nestag import sample
+from nestag.data import Sentence
+from nestag.files import writing
+from nestag.recognizer import NestedNER
+from scale import make_models
+
+BAR = 1024
+"""MiB beside the model."""
+
+
+def main() -> None:
+    """Stream, print and write."""
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("model", type=Path, nargs="?")
+    arguments.add_argument("--sentences", type=int, default=1_000_000)
+    arguments.add_argument("--write", type=Path)
+    given = arguments.parse_args()
+    with tempfile.TemporaryDirectory() as scratch:
+        if not given.model:
+            make_models(Path(scratch))
+        text = "\n".join(measured(given.model or Path(scratch) / "torch", given.sentences)) + "\n"
+    print(text)
+    if given.write:
+        with writing(given.write) as stream:
+            stream.write("# Memory of a stream\n\nWritten by `benchmarks/streaming.py`.\n\n" + text)
+
+
+def made(count: int) -> Iterator[Sentence]:
+    """Sentences, one after the other."""
+    rng = random.Random(0)
+    common = [word for sentence in sample.sentences() for word in sentence.tokens]
+    for number in range(count):
+        words = rng.choices(common, k=rng.randrange(1, 13))
+        if number % 3 == 0:
+            words[-1] = f"x{number}"
+        yield Sentence(words)
+
+
+def measured(model: Path, count: int) -> Iterator[str]:
+    """The memory after every tenth of the sentences, as a table."""
+    recognizer = NestedNER.from_pretrained(model, "cpu")
+    recognizer.predict(made(10))
+    loaded = resident()
+    yield "| sentences | words | entities | memory beside the loaded model |"
+    yield "|---:|---:|---:|---:|"
+    words = entities = 0
+    began, tenth = time.perf_counter(), max(1, count // 10)
+    for number, sentence in enumerate(recognizer.annotate(made(count)), 1):
+        words, entities = words + len(sentence), entities + len(sentence.entities)
+        if number % tenth == 0:
+            yield f"| {number:,} | {words:,} | {entities:,} | {resident() - loaded:,.0f} MiB |"
+    seconds = time.perf_counter() - began
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024 - loaded
+    yield (
+        f"\nThe model loaded, with Python and torch, takes {loaded:,.0f} MiB. The most beside it is {most:,.0f} MiB; it"
+        f" is to be at most {BAR:,}: {'yes' if most <= BAR else 'no'}. {count / seconds:,.0f} sentences/s."
+    )
+
+
+def resident() -> float:
+    """The memory of this process in MiB."""
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+
+if __name__ == "__main__":
+    main()
