@@ -50,7 +50,7 @@ def main() -> None:
     pythons = {name: given.gliner if name == GLINER else sys.executable for name in PEERS}
     pythons = {name: python for name, python in pythons.items() if python}
     for name, python in pythons.items():
-        if not (given.work / PEERS[name].folder).exists():
+        if not (given.work / PEERS[name].folder / PEERS[name].done).exists():
             call(python, ["train", name, str(given.work), "--epochs", str(given.epochs)], given.threads)
     found: dict[str, list[dict[str, Any]]] = {name: [] for name in pythons}
     for _ in range(ROUNDS):

@@ -32,6 +32,7 @@ class Peer(NamedTuple):
     """A recognizer: how it is trained, how a trained one tags, and what a user types for both."""
 
     folder: str
+    done: str  # the file that is written last when it is trained
     train: Callable[[Path, Path, int], None]
     load: Callable[[Path], Way]
     typed: str
@@ -88,19 +89,39 @@ def _split(data: Path, name: str) -> list[Sentence]:
 
 PEERS = {
     "nestag": Peer(
-        "nestag", _train_nested, _load_nested, 'NestedNER.from_pretrained("model").predict(sentences)', ("torch",)
+        "nestag",
+        "manifest.json",
+        _train_nested,
+        _load_nested,
+        'NestedNER.from_pretrained("model").predict(sentences)',
+        ("torch",),
     ),
     "flat tagger, plain batches": Peer(
-        "flat", _train_flat, _load_plain, "AutoModelForTokenClassification, batches by length", ("transformers",)
+        "flat",
+        "tokenizer_config.json",
+        _train_flat,
+        _load_plain,
+        "AutoModelForTokenClassification, batches by length",
+        ("transformers",),
     ),
     "flat tagger, pipeline": Peer(
-        "flat", _train_flat, _load_piped, 'pipeline("token-classification", batch_size=32)(texts)', ("transformers",)
+        "flat",
+        "tokenizer_config.json",
+        _train_flat,
+        _load_piped,
+        'pipeline("token-classification", batch_size=32)(texts)',
+        ("transformers",),
     ),
     "spaCy SpanCategorizer, CNN": Peer(
-        "spancat", _train_spancat, _load_spancat, 'spacy.load("model").pipe(docs, batch_size=32)', ("spacy",)
+        "spancat",
+        "threshold.json",
+        _train_spancat,
+        _load_spancat,
+        'spacy.load("model").pipe(docs, batch_size=32)',
+        ("spacy",),
     ),
     "GLiNER's architecture": Peer(
-        "gliner", _train_gliner, _load_gliner, "model.inference(texts, types, flat_ner=False)", ("gliner",)
+        "gliner", "types.txt", _train_gliner, _load_gliner, "model.inference(texts, types, flat_ner=False)", ("gliner",)
     ),
 }
 
