@@ -9,13 +9,11 @@ transformers than nestag's, so it may need an environment of its own:
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
-from importlib.metadata import version
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 from measuring import Way, characters_to_words
 
@@ -31,10 +29,9 @@ TYPES = "types.txt"
 
 def train(folder: Path, training: Sequence[Sentence], epochs: int) -> None:
     """Train it and write it to a folder."""
-    from gliner import GLiNER, GLiNERConfig
-
+    gliner: Any = import_module("gliner")
     types = sorted({entity.type for sentence in training for entity in sentence.entities})
-    config = GLiNERConfig(
+    config = gliner.GLiNERConfig(
         model_name=locate("minilm"),
         max_width=WIDEST,
         hidden_size=384,
@@ -44,7 +41,7 @@ def train(folder: Path, training: Sequence[Sentence], epochs: int) -> None:
         words_splitter_type="whitespace",
     )
     torch.manual_seed(1)
-    model = GLiNER.from_config(config)
+    model = gliner.GLiNER.from_config(config)
     rows = [_row(sentence, types) for sentence in training]
     model.train_model(
         rows,
@@ -72,10 +69,8 @@ def _row(sentence: Sentence, types: Sequence[str]) -> dict[str, Any]:
 
 def load(folder: Path) -> Way:
     """Tag with it: texts in, characters out, which are turned into words again."""
-    from gliner import GLiNER
-
     types = (folder / TYPES).read_text("utf-8").splitlines()
-    model: Any = GLiNER.from_pretrained(str(folder), local_files_only=True)
+    model: Any = import_module("gliner").GLiNER.from_pretrained(str(folder), local_files_only=True)
 
     def way(sentences: Sequence[Sentence]) -> list[list[Entity]]:
         texts = [" ".join(sentence.tokens) for sentence in sentences]
@@ -87,9 +82,3 @@ def load(folder: Path) -> Way:
         ]
 
     return way
-
-
-def versions() -> dict[str, str]:
-    """What it was measured with."""
-    names = ("gliner", "transformers", "torch")
-    return {"python": sys.version.split()[0], "numpy": np.__version__, **{name: version(name) for name in names}}

@@ -139,7 +139,8 @@ def growth(recognizer: NestedNER, sentences: Sequence[Sentence], bars: Bars) -> 
 def _added(recognizer: NestedNER, items: Sequence[Item], confidence: bool) -> float:
     """The seconds of tagging without those of the encoder, whose vectors are known."""
     model, engine = recognizer.model, recognizer.engine()
-    encoded, known = model.encoded, []
+    encoded = model.encoded
+    known: list[torch.Tensor] = []
     with torch.inference_mode():
         for layout, _, found in _laid_out(engine, items):
             with computing(model.device, recognizer.settings.precision):

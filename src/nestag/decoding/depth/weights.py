@@ -77,7 +77,7 @@ class LongWeights:
         before = self.total.take(words, axis=2)
         self.total[:, :, words] = weights
         allowed = SAME + 1e-14 * np.abs(before) if self.semiring is BEST else SAME * before
-        changed: Bools = (np.abs(weights - before) > allowed).any(axis=(0, 1))
+        changed: Bools = np.logical_or.reduce(np.abs(weights - before) > allowed, axis=(0, 1))
         return changed
 
     def _divided(self, weights: Floats) -> Floats:
