@@ -38,6 +38,7 @@ class Peer(NamedTuple):
     load: Callable[[Path], Way]
     typed: str
     packages: tuple[str, ...]
+    share: float = 1  # of the epochs; less where they take far longer
 
 
 def _train_nested(folder: Path, data: Path, epochs: int) -> None:
@@ -157,7 +158,7 @@ def main(given: Sequence[str]) -> None:
     os.environ["OMP_NUM_THREADS"] = str(options.threads)
     peer = PEERS[options.peer]
     if options.what == "train":
-        peer.train(options.work / peer.folder, options.work / "corpus", options.epochs)
+        peer.train(options.work / peer.folder, options.work / "corpus", max(1, round(peer.share * options.epochs)))
     else:
         print(json.dumps(measured(peer, options.work)))
 
