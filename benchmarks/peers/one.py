@@ -123,7 +123,13 @@ PEERS = {
         ("spacy",),
     ),
     "GLiNER's architecture": Peer(
-        "gliner", "types.txt", _train_gliner, _load_gliner, "model.inference(texts, types, flat_ner=False)", ("gliner",)
+        "gliner",
+        "types.txt",
+        _train_gliner,
+        _load_gliner,
+        "model.inference(texts, types, flat_ner=False)",
+        ("gliner",),
+        1 / 3,
     ),
 }
 
