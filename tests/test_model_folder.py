@@ -1,7 +1,9 @@
 """A model folder is one thing: whatever is missing, changed or would run is refused."""
 
+import ast
 import json
 import os
+import re
 import shutil
 import stat
 import struct
@@ -15,6 +17,7 @@ from typing import Any
 import pytest
 
 import faulty_runs
+import nestag
 from faulty_runs import attempt
 from nestag.errors import InputError
 from nestag.model_folder import (
@@ -305,3 +308,17 @@ def test_an_encoder_whose_weights_are_missing_is_refused(tiny_encoder: Callable[
     save_file(kept, broken / "model.safetensors", metadata={"format": "pt"})
     with pytest.raises(InputError, match=r"of its weights are missing, e\.g\. encoder\.layer\.1\.attention"):
         train(MANY, CORPUS, tmp_path / "m", quick(str(broken), steps=1), use_cpu=True)
+
+
+def test_nothing_of_transformers_is_loaded_that_may_run_code() -> None:
+    """What loads by the kind that a file names would ask whether code may run, and a pipe may answer."""
+    loaders, careful = 0, 0
+    for path in Path(nestag.__file__).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.Call) or not re.match(r"Auto\w+\.from_\w+$", ast.unparse(node.func)):
+                continue
+            loaders += 1
+            careful += any(
+                word.arg == "trust_remote_code" and ast.unparse(word.value) == "False" for word in node.keywords
+            )
+    assert loaders == careful > 3

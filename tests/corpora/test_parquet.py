@@ -144,3 +144,11 @@ def test_rubbish_and_missing_libraries_are_named(tmp_path: Path, monkeypatch: py
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'nestag\[parquet\]'"):
         parquet.write(GIVEN, tmp_path / "y.parquet")
+
+
+def test_a_description_that_is_too_deep_is_one_line(tmp_path: Path) -> None:
+    pa, parquet_files = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    table = pa.table({"tokens": [["a"]], "ner_tags": [[0]]})
+    parquet_files.write_table(table.replace_schema_metadata({b"huggingface": b"[" * 100_000}), tmp_path / "x.parquet")
+    with pytest.raises(InputError, match="its description of features is broken"):
+        read_all(parquet.FORMAT, tmp_path / "x.parquet")

@@ -256,3 +256,26 @@ def test_shared_corpora() -> None:
     assert genia.exit_code == 0
     assert any("stand in the training split" in finding["what"] for finding in json.loads(genia.stdout)["findings"])
     assert CliRunner().invoke(app, ["doctor", f"{CORPORA}/nne_notext"]).exit_code == 1
+
+
+def test_code_beside_an_encoder_never_runs(save: Callable[..., Path], encoder: str, tmp_path: Path) -> None:
+    """Not even where the answer to transformers' question is piped in."""
+    ran = tmp_path / "ran"
+    (Path(encoder) / "planted.py").write_text(f"open({str(ran)!r}, 'w').close()\nclass Planted: ...\n")
+    code = {"auto_map": {"AutoTokenizer": ["planted.Planted", None]}, "tokenizer_class": "Planted"}
+    (Path(encoder) / "tokenizer_config.json").write_text(json.dumps(code))
+    (Path(encoder) / "config.json").write_text(json.dumps({"auto_map": {"AutoConfig": "planted.Planted"}}))
+    train = save(train=[Sentence(["Ada"], [Entity(0, 1, "PER")])]) / "train.jsonl"
+    CliRunner().invoke(app, ["doctor", "--train", str(train), "--encoder", encoder], input="y\n" * 9)
+    assert not ran.exists()
+
+
+@pytest.mark.parametrize("longest", ["1e400", "-5", '"many"', "null", "[]"])
+def test_an_encoder_with_a_limit_that_is_none_is_one_line(
+    save: Callable[..., Path], encoder: str, longest: str
+) -> None:
+    (Path(encoder) / "tokenizer_config.json").write_text(f'{{"model_max_length": {longest}}}')
+    train = save(train=[Sentence(["Ada"], [Entity(0, 1, "PER")])]) / "train.jsonl"
+    done = CliRunner().invoke(app, ["doctor", "--train", str(train), "--encoder", encoder])
+    assert done.exit_code in (0, 1, 2)
+    assert "this is a mistake in nestag" not in done.stderr

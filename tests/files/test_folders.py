@@ -202,3 +202,13 @@ def test_a_new_folder_appears_whole_or_not_at_all(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt), writing_folder(tmp_path / "deep" / "other"):
         raise KeyboardInterrupt
     assert [path.name for path in (tmp_path / "deep").iterdir()] == ["new"]
+
+
+@pytest.mark.parametrize("content", ["[" * 100_000, "{", '{"a": 1}', "\0"])
+def test_a_list_of_stale_files_that_is_none_removes_nothing(content: str, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("a")
+    (tmp_path / MOVING).mkdir()
+    (tmp_path / MOVING / "stale.json").write_text(content)
+    with reading(tmp_path / "a.txt") as stream:
+        assert stream.read() == b"a"
+    assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]

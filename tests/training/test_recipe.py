@@ -69,3 +69,10 @@ def test_an_unknown_recipe_is_refused() -> None:
 
 def test_accurate_is_default_read_twice() -> None:
     assert load_recipe("accurate") == load_recipe("default").changed({"rdrop": 1.0})
+
+
+@pytest.mark.parametrize("content", [b'encoder = "\xff"', b"epochs = " + b"[" * 5_000, b"\0"])
+def test_a_file_of_anything_is_no_recipe(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "a.toml").write_bytes(content)
+    with pytest.raises(InputError, match=r"a\.toml: (not TOML|the recipe cannot be read)"):
+        load_recipe(str(tmp_path / "a.toml"))

@@ -106,16 +106,17 @@ def subwords_of(path: str) -> tuple[Measure, int]:
         raise InputError("there is no such folder; give one that save_pretrained wrote", path)
     hush()
     try:
-        tokenizer = AutoTokenizer.from_pretrained(path, local_files_only=True)
-    except (OSError, ValueError, KeyError) as error:
+        tokenizer = AutoTokenizer.from_pretrained(path, local_files_only=True, trust_remote_code=False)
+        longest = int(min(tokenizer.model_max_length, UNBOUNDED))
+    except Exception as error:  # noqa: BLE001 - a stranger's files can make transformers fail in any way
+        reason = " ".join(str(error).split())[:300]
         raise InputError(
-            f"no tokenizer can be loaded ({error}); give a folder that save_pretrained wrote", path
+            f"no tokenizer can be loaded ({reason}); give a folder that save_pretrained wrote", path
         ) from None
 
     def measure(tokens: Sequence[str]) -> int:
         return len(tokenizer(list(tokens), is_split_into_words=True, verbose=False)["input_ids"])
 
-    longest = int(tokenizer.model_max_length)
     return measure, longest if longest < UNBOUNDED else positions_of(path)
 
 
@@ -124,7 +125,7 @@ def positions_of(path: str) -> int:
     try:
         found = json_lib.loads((Path(path) / "config.json").read_text(encoding="utf-8"))["max_position_embeddings"]
         return int(found)
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
         return DoctorLimits.sentence
 
 

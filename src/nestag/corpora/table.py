@@ -143,7 +143,7 @@ def _class_names(schema: Any, file: Path) -> dict[str, list[str]]:
         else:
             features = json.loads(info.read_text(encoding="utf-8"))["features"] if info.exists() else {}
         return {column: _names_in(feature) for column, feature in features.items()}
-    except (ValueError, LookupError, TypeError, AttributeError):
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         raise InputError("its description of features is broken; save it again", str(file)) from None
 
 

@@ -206,7 +206,7 @@ def _stale_names(moving: Path) -> list[str]:
     """The files to remove; only plain names count, whoever wrote the list."""
     try:
         names = json.loads((moving / _STALE).read_text(encoding="utf-8"))
-    except (FileNotFoundError, ValueError):
+    except (FileNotFoundError, ValueError, RecursionError):
         return []
     names = names if isinstance(names, list) else []
     return [name for name in names if isinstance(name, str) and name == Path(name).name and name not in ("", "..")]

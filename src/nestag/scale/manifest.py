@@ -78,7 +78,7 @@ def _read(out: Folder) -> Any:
         found = json.loads(out.read(MANIFEST))
         if set(found) == {"bound", "files"}:
             return found
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, RecursionError):
         pass
     raise InputError("is not what nestag wrote; write to a new folder", out.at(MANIFEST))
 

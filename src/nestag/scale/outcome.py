@@ -74,5 +74,5 @@ def read_done(out: Folder, part: str) -> Done:
     name = done_name(part)
     try:
         return from_mapping(Done, json.loads(out.read(name)), out.at(name))
-    except ValueError:  # also a SettingError
+    except (ValueError, RecursionError):  # also a SettingError
         raise InputError("is not what nestag wrote; remove it, then the part is tagged again", out.at(name)) from None

@@ -128,7 +128,9 @@ def load_recipe(name: str) -> Recipe:
         raise UnknownNameError(f"no recipe is called {name!r}; there are {names}, or give a .toml file") from None
     except OSError as error:
         raise InputError(f"the recipe cannot be read ({error.strerror}); give a .toml file", name) from None
+    except ValueError as error:  # not UTF-8, or a null character in the name
+        raise InputError(f"the recipe cannot be read ({error}); give a .toml file", name) from None
     try:
         return Recipe().changed(tomllib.loads(text), name)
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise InputError(f"not TOML ({error})", name) from None

@@ -121,7 +121,7 @@ def load_grid(path: str | Path) -> Grid:
         raise InputError("there is no such file; give the TOML file of a grid", str(path)) from None
     except OSError as error:
         raise InputError(f"cannot be read ({error.strerror})", str(path)) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InputError(f"not TOML ({error})", str(path)) from None
     return _Parser(Path(path), values).grid()
 

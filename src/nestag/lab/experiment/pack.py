@@ -175,7 +175,7 @@ def read_pack(folder: str | Path) -> Pack:
             raise InputError(f"it is not of version {VERSION}; {remedy}", str(file))
         for record in records:
             found = _joined(found, record, file, what, remedy)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise InputError(f"not {what} ({error}); {remedy}", str(file)) from None
     return found
 

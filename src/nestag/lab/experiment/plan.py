@@ -86,7 +86,7 @@ def _claimed(file: Path) -> dict[str, Any]:
     try:
         recipe: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))["recipe"]
         return recipe
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise InputError(f"not the mark of a run ({error}); delete its folder to begin anew", str(file)) from None
 
 

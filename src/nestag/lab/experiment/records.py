@@ -17,7 +17,7 @@ def read_json(file: Path, what: str, remedy: str) -> Any:
     """What a JSON file holds; an InputError says that it is not `what`, and the remedy."""
     try:
         return json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"not {what} ({error}); {remedy}", str(file)) from None
 
 
