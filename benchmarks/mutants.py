@@ -6,7 +6,8 @@
 A mutant is a module with one small change (`+` for `-`, `<=` for `<`, 2 for 1, a loop that never runs, ...), made by
 cosmic-ray's operators. It is killed if a test of its own room fails. A room's mutants are drawn with a fixed seed:
 first one change for each place in the code, then further changes of the same places, up to `--most`. `--again` leaves
-out those killed last time, which is enough after a test was added, and goes on where `--minutes` ended a run.
+out those killed last time, which is enough after a test was added, and goes on where `--minutes` ended a run. The page
+also shows the rooms that are not run this time, as they were last found here.
 
 The tests run in a fork of a process that has imported what they need, so a mutant takes seconds.
 """
@@ -333,11 +334,12 @@ def main() -> None:
     options = parser.parse_args()
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     preload(options.rooms)
-    results: dict[Mutant, bool] = {}
+    results = {
+        mutant: killed for room in set(ROOMS) - set(options.rooms) for mutant, killed in kept(room, options.most)
+    }
     for room in options.rooms:
         mutants = drawn(room, options.most)
-        last = last_results(room) if options.again else {}
-        found = {mutant: last[mutant.change] for mutant in mutants if mutant.change in last}
+        found = dict(kept(room, options.most)) if options.again else {}
         until = time.monotonic() + 60 * options.minutes
         for mutant, killed in tested([one for one in mutants if not found.get(one)], options.jobs, until):
             found[mutant] = killed
@@ -354,6 +356,12 @@ def keep(room: str, found: dict[Mutant, bool]) -> None:
     LAST.mkdir(parents=True, exist_ok=True)
     lines = [json.dumps([*mutant.change, killed]) + "\n" for mutant, killed in found.items()]
     (LAST / f"{room}.jsonl").write_text("".join(lines))
+
+
+def kept(room: str, most: int) -> list[tuple[Mutant, bool]]:
+    """The mutants of a room of which it is known whether they were killed last time."""
+    last = last_results(room)
+    return [(mutant, last[mutant.change]) for mutant in (drawn(room, most) if last else ()) if mutant.change in last]
 
 
 def last_results(room: str) -> dict[tuple[str, ...], bool]:
