@@ -145,3 +145,8 @@ def test_each_layer_further_down_learns_more_slowly() -> None:
     groups = optimizer_of(model, Recipe(learning_rate=1.0, layer_decay=0.5)).param_groups  # type: ignore[arg-type]
     rates = {id(weight): group["lr"] for group in groups for weight in group["params"]}
     assert [rates[id(weight)] for weight in weights.values()] == [0.5**below for below in (5, 4, 3, 2, 1, 0)]
+
+
+def test_a_device_that_has_no_fused_step_gets_the_plain_one(tiny_encoder: Callable[[str], str]) -> None:
+    model = Tagger.around(tiny_encoder("bert"), sizes=(3, 4, 5)).to("meta")
+    assert not any(group["fused"] for group in optimizer_of(model, Recipe()).param_groups)
