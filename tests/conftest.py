@@ -38,11 +38,20 @@ if examples := os.environ.get("NESTAG_EXAMPLES"):  # fewer of them, always the s
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """The tests of a file run in one process (`--dist loadgroup`), so that what they share is made once."""
+    """The tests of a file run in one process (`--dist loadgroup`), so that what they share is made once.
+
+    Files with tests that train come first: they take longest, and a process that ends with one is waited for.
+    """
     if config.pluginmanager.hasplugin("xdist"):
         for item in items:
             if not item.get_closest_marker("xdist_group"):
-                item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
+                item.add_marker(pytest.mark.xdist_group(_file(item)))
+        training = {_file(item) for item in items if "tiny_encoder" in getattr(item, "fixturenames", ())}
+        items.sort(key=lambda item: _file(item) not in training)
+
+
+def _file(item: pytest.Item) -> str:
+    return item.nodeid.partition("::")[0]
 
 
 KINDS = ("bert", "roberta", "deberta-v2", "modernbert", "xlm-roberta", "electra", "distilbert")

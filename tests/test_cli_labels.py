@@ -2,16 +2,15 @@
 
 import gzip
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from typer.testing import CliRunner, Result
 
 from nestag import Sentence
+from nestag.cli import app
 from nestag.corpora.formats import jsonl
 from strategies import ENCODINGS, sentences
 
@@ -27,15 +26,8 @@ FIGURE_1 = {
 DYN = "Lincoln\t1\tS\tPER\nwas\t0\tS\t-\npresident\t1\tPER\t-\nof\t0\tPER\t-\nthe\t1\tGPE\t-\nUSA\t=1\tS\t-\n\n"
 
 
-def nestag(*arguments: str | Path, given: str | bytes = b"", **environment: str) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        [sys.executable, "-m", "nestag", *map(str, arguments)],
-        input=given.encode() if isinstance(given, str) else given,
-        capture_output=True,
-        env={**os.environ, "COLUMNS": "80", **environment},
-        check=False,
-    )
-    return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
+def nestag(*arguments: str | Path, given: str | bytes = b"", **environment: str) -> Result:
+    return CliRunner().invoke(app, list(map(str, arguments)), given, {"COLUMNS": "80", **environment})
 
 
 @pytest.fixture
@@ -48,7 +40,7 @@ def figure(tmp_path: Path) -> Path:
 def test_encode_writes_the_columns(figure: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.tsv"
     done = nestag("encode", figure, "-o", out, "--encoding", "dyn")
-    assert (done.returncode, done.stdout) == (0, "")
+    assert (done.exit_code, done.stdout) == (0, "")
     assert out.read_text() == DYN
     assert "encoded 1 sentences, 6 tokens, 3 entities as dyn" in done.stderr
 
@@ -136,7 +128,7 @@ def test_bad_input_is_one_line_with_its_place(command: str, text: str | bytes, t
     source.write_bytes(before.encode() + b"\n" + raw + b"\n")
     line = before.count("\n") + 2
     done = nestag(command, source, "-o", out, "-e", "dyn")
-    assert done.returncode == 2
+    assert done.exit_code == 2
     assert done.stderr.startswith(f"nestag: {source}:{line}: ")
     assert told in done.stderr
     assert done.stderr.count("\n") == 1
@@ -146,19 +138,19 @@ def test_bad_input_is_one_line_with_its_place(command: str, text: str | bytes, t
 
 def test_an_earlier_output_survives_a_failure(tmp_path: Path) -> None:
     (tmp_path / "out.tsv").write_text("precious")
-    assert nestag("encode", "-", "-o", tmp_path / "out.tsv", given="{").returncode == 2
+    assert nestag("encode", "-", "-o", tmp_path / "out.tsv", given="{").exit_code == 2
     assert (tmp_path / "out.tsv").read_text() == "precious"
 
 
 def test_any_format_is_read_and_a_pipe_if_it_is_named(figure: Path, tmp_path: Path) -> None:
     other = tmp_path / "figure.nested"
-    assert nestag("convert", figure, other).returncode == 0
+    assert nestag("convert", figure, other).exit_code == 0
     assert nestag("encode", other, "-e", "dyn").stdout == DYN
     assert nestag("encode", "-", "--from", "brackets", "-e", "dyn", given=other.read_bytes()).stdout == DYN
     assert nestag("vocabulary", other).stdout == nestag("vocabulary", figure).stdout != ""
     assert nestag("show", other).stdout == nestag("show", figure).stdout != ""
     refused = nestag("encode", other, "--from", "nothing")
-    assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
+    assert (refused.exit_code, refused.stderr.count("\n")) == (2, 1)
     assert "no format is called 'nothing'" in refused.stderr
 
 
@@ -167,11 +159,11 @@ def test_what_a_reader_changed_is_told(tmp_path: Path) -> None:
     (tmp_path / "in.ann").write_text("T1\tPER 0 5\tLinco\n")
     for command in ("encode", "show", "vocabulary"):
         done = nestag(command, tmp_path / "in.ann", "--tokenizer", "whitespace")
-        assert done.returncode == 0, done.stderr
+        assert done.exit_code == 0, done.stderr
         assert "PER" in done.stdout
         assert "1 span widened" in done.stderr
         refused = nestag(command, tmp_path / "in.ann", "--tokenizer", "whitespace", "--boundaries", "refuse")
-        assert refused.returncode == 2
+        assert refused.exit_code == 2
 
 
 @pytest.mark.parametrize(
@@ -185,13 +177,13 @@ def test_what_a_reader_changed_is_told(tmp_path: Path) -> None:
 def test_files_that_cannot_be_read(source: str, told: str, tmp_path: Path) -> None:
     (tmp_path / "bad.jsonl.gz").write_bytes(b"\x1f\x8bnonsense")
     done = nestag("encode", tmp_path / source)
-    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
     assert told in done.stderr
 
 
 def test_an_output_that_cannot_be_written(figure: Path, tmp_path: Path) -> None:
     done = nestag("encode", figure, "-o", tmp_path / "no" / "out.tsv")
-    assert done.returncode == 2
+    assert done.exit_code == 2
     assert "cannot be written (No such file or directory)" in done.stderr
 
 
@@ -199,10 +191,10 @@ def test_crossing_entities_stop_or_are_set_aside() -> None:
     crossing = [{"start": 0, "end": 2, "type": "A"}, {"start": 1, "end": 4, "type": "B"}]
     corpus = json.dumps({"tokens": list("abcd"), "entities": crossing, "id": "x"}) + "\n"
     stopped = nestag("encode", "-", given=corpus)
-    assert stopped.returncode == 2
+    assert stopped.exit_code == 2
     assert "-: sentence 1 (x): entities [0, 2) A and [1, 4) B cross" in stopped.stderr
     done = nestag("encode", "-", "--crossing", "set-aside", given=corpus)
-    assert done.returncode == 0
+    assert done.exit_code == 0
     assert "1 crossing entity set aside (-: sentence 1 (x): [0, 2) A)" in done.stderr
 
 
@@ -228,7 +220,7 @@ def test_a_vocabulary_orders_same_spans_and_counts_what_it_lacks(tmp_path: Path)
 
 def test_an_unknown_encoding_is_refused(figure: Path) -> None:
     done = nestag("encode", figure, "-e", "bio")
-    assert done.returncode == 2
+    assert done.exit_code == 2
     assert "no encoding is called 'bio'" in done.stderr
 
 

@@ -150,6 +150,7 @@ def test_a_graph_that_scores_otherwise_is_refused(
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 def test_means_of_subwords_shapes_and_convolutions_export(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
     import onnxruntime
 

@@ -108,6 +108,7 @@ sys.exit(nestag.lab.experiment.job.main(sys.argv[1:]))
 """
 
 
+@pytest.mark.slow
 def test_a_killed_run_goes_on_and_ends_the_same(done: Spec, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cut = replace(done, folder=tmp_path / "cut", keep_model=True)
     write_spec(cut)
