@@ -18,7 +18,7 @@ from nestag.subwords.layout import NOTHING
 from nestag.tagger import IGNORED
 from nestag.training.spans import UNJUDGED
 
-Inputs = dict[str, Tensor]
+BatchTensors = dict[str, Tensor]
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Padding:
     longest: int  # subwords of the longest window
     pad: int  # the subword that stands for nothing
 
-    def __call__(self, inputs: Inputs) -> Inputs:
+    def __call__(self, inputs: BatchTensors) -> BatchTensors:
         """A batch in a shape that will come again; as it is where it exceeds the budget."""
         windows, subwords = inputs["input_ids"].shape
         length = min(rounded_up(subwords), self.longest)
@@ -80,7 +80,7 @@ class Recorded(NamedTuple):
     """A pass that can be replayed."""
 
     graph: torch.cuda.CUDAGraph
-    inputs: Inputs  # what it reads
+    inputs: BatchTensors  # what it reads
     loss: Tensor  # what it writes
     learned: list[int]  # the weights whose gradients it writes
 
@@ -88,14 +88,14 @@ class Recorded(NamedTuple):
 class GraphedPass:
     """Computes the loss of a batch and the weights' gradients, which are to be dropped before the next batch."""
 
-    def __init__(self, loss: Callable[[Inputs], Tensor], weights: Sequence[nn.Parameter]) -> None:
+    def __init__(self, loss: Callable[[BatchTensors], Tensor], weights: Sequence[nn.Parameter]) -> None:
         self.loss, self.weights = loss, list(weights)
         self.gradients = [torch.empty_like(weight) for weight in weights]  # one place for all graphs
         self.recorded: dict[tuple[object, ...], Recorded | None] = {}
         self.stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
         self.pool = torch.cuda.graph_pool_handle()
 
-    def __call__(self, inputs: Inputs) -> Tensor:
+    def __call__(self, inputs: BatchTensors) -> Tensor:
         """The loss of a batch of tensors on the GPU; it is overwritten by the next call."""
         learning = (weight.requires_grad for weight in self.weights)
         key = (*learning, *(tuple(values.shape) for values in inputs.values()))
@@ -112,7 +112,7 @@ class GraphedPass:
             self.weights[index].grad = self.gradients[index]
         return found.loss
 
-    def _passed(self, inputs: Inputs) -> Tensor:
+    def _passed(self, inputs: BatchTensors) -> Tensor:
         """A plain pass, on the stream on which passes are recorded."""
         now = torch.cuda.current_stream()
         self.stream.wait_stream(now)
@@ -122,7 +122,7 @@ class GraphedPass:
         now.wait_stream(self.stream)
         return loss.detach()
 
-    def _record(self, inputs: Inputs) -> Recorded:
+    def _record(self, inputs: BatchTensors) -> Recorded:
         held = {name: values.clone() for name, values in inputs.items()}
         graph = torch.cuda.CUDAGraph()
         torch.cuda.synchronize()
