@@ -5,7 +5,8 @@
 
 A mutant is a module with one small change (`+` for `-`, `<=` for `<`, 2 for 1, a loop that never runs, ...), made by
 cosmic-ray's operators. It is killed if a test of its own room fails. A room's mutants are drawn with a fixed seed:
-first one change for each place in the code, then further changes of the same places, up to `--most`. `--again` leaves
+first one change for each place in the code, then further changes of the same places, up to `--most`; what is drawn
+depends on each line alone, so that other lines may change. `--again` leaves
 out those killed last time, which is enough after a test was added, and goes on where `--minutes` ended a run. The page
 also shows the rooms that are not run this time, as they were last found here.
 
@@ -17,11 +18,11 @@ from __future__ import annotations
 import argparse
 import ast
 import difflib
+import hashlib
 import importlib
 import itertools
 import json
 import os
-import random
 import re
 import resource
 import shutil
@@ -85,36 +86,70 @@ class Mutant(NamedTuple):
         return self.module, self.before, self.after
 
 
-def drawn(name: str, most: int) -> list[Mutant]:
-    """A room's mutants, up to `most`: one for each place, then further ones."""
-    places: dict[tuple[str, Any], list[tuple[Path, Any, int]]] = {}
-    for path in ROOMS[name].paths():
-        for position, operator, occurrence in changes(path.read_text()):
-            places.setdefault((str(path), position), []).append((path, operator, occurrence))
-    rng = random.Random(SEED)
-    order = [places[key] for key in sorted(places)]
-    rng.shuffle(order)
-    for choices in order:
-        rng.shuffle(choices)
-    found: dict[tuple[str, int, str], Mutant] = {}
+class Place(NamedTuple):
+    """A place in a module that can be changed, and how: an operator, and which of its changes."""
+
+    path: Path
+    line: str
+    choices: list[tuple[Any, int]]
+
+
+Results = dict[tuple[str, ...], bool]
+"""Which changes were killed."""
+
+
+def drawn(name: str, most: int, known: Results) -> list[Mutant]:
+    """A room's mutants, up to `most`: those known that can still be made, one for each place, then further ones."""
+    order = places_of(name)
+    found = {mutant.change: mutant for mutant in made_again(name, order, known)}
     while order and len(found) < most:
-        for choices in order:
-            if len(found) < most and (mutant := next_of(name, choices)):
-                found.setdefault((mutant.module, mutant.line, mutant.after), mutant)
-        order = [choices for choices in order if choices]
+        for place in order:
+            if len(found) < most and (mutant := next_of(name, place)):
+                found.setdefault(mutant.change, mutant)
+        order = [place for place in order if place.choices]
     return list(found.values())
 
 
-def next_of(name: str, choices: list[tuple[Path, Any, int]]) -> Mutant | None:
+def places_of(name: str) -> list[Place]:
+    """Where a room can be changed, in an order that depends on each line alone: other lines may change."""
+    found: dict[str, Place] = {}
+    for path in ROOMS[name].paths():
+        source = path.read_text()
+        lines = source.splitlines()
+        for (start, end), operator, occurrence in changes(source):
+            line = lines[start[0] - 1]
+            alike = lines[: start[0]].count(line)
+            key = f"{SEED} {path.name} {alike} {line} {start[1]} {end[1]}"
+            found.setdefault(hashed(key), Place(path, line, [])).choices.append((operator, occurrence))
+    for key, place in found.items():
+        place.choices.sort(key=lambda choice: hashed(f"{key} {type(choice[0]).__name__}"))
+    return [found[key] for key in sorted(found)]
+
+
+def hashed(text: str) -> str:
+    """A number for a text, the same in every run."""
+    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+
+
+def made_again(name: str, places: Iterable[Place], known: Results) -> Iterator[Mutant]:
+    """The mutants of changes that are known."""
+    lines = {before for _, before, _ in known}
+    for place in places:
+        line = " ".join(place.line.split())
+        if line and any(before.startswith(line) for before in lines):
+            copy = place._replace(choices=[*place.choices])
+            yield from (mutant for mutant in iter(lambda: next_of(name, copy), None) if mutant.change in known)  # noqa: B023
+
+
+def next_of(name: str, place: Place) -> Mutant | None:
     """The next change of a place that changes what the program does."""
     from cosmic_ray.mutating import mutate_code
 
-    while choices:
-        path, operator, occurrence = choices.pop()
-        source = path.read_text()
-        code = mutate_code(source, operator, occurrence)
+    source = place.path.read_text()
+    while place.choices:
+        code = mutate_code(source, *place.choices.pop())
         if code and program(code) not in (None, program(source)):
-            return mutant_of(name, path.relative_to(ROOT / "src").as_posix(), source, code)
+            return mutant_of(name, place.path.relative_to(ROOT / "src").as_posix(), source, code)
     return None
 
 
@@ -334,12 +369,10 @@ def main() -> None:
     options = parser.parse_args()
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     preload(options.rooms)
-    results = {
-        mutant: killed for room in set(ROOMS) - set(options.rooms) for mutant, killed in kept(room, options.most)
-    }
+    others = [room for room in ROOMS if room not in options.rooms]
+    results = {mutant: killed for room in others for mutant, killed in tested_before(room, 0)[1].items()}
     for room in options.rooms:
-        mutants = drawn(room, options.most)
-        found = dict(kept(room, options.most)) if options.again else {}
+        mutants, found = tested_before(room, options.most) if options.again else (drawn(room, options.most, {}), {})
         until = time.monotonic() + 60 * options.minutes
         for mutant, killed in tested([one for one in mutants if not found.get(one)], options.jobs, until):
             found[mutant] = killed
@@ -358,13 +391,14 @@ def keep(room: str, found: dict[Mutant, bool]) -> None:
     (LAST / f"{room}.jsonl").write_text("".join(lines))
 
 
-def kept(room: str, most: int) -> list[tuple[Mutant, bool]]:
-    """The mutants of a room of which it is known whether they were killed last time."""
+def tested_before(room: str, most: int) -> tuple[list[Mutant], dict[Mutant, bool]]:
+    """A room's mutants, and of those that were tested last time whether they were killed."""
     last = last_results(room)
-    return [(mutant, last[mutant.change]) for mutant in (drawn(room, most) if last else ()) if mutant.change in last]
+    mutants = drawn(room, most, last) if most or last else []
+    return mutants, {mutant: last[mutant.change] for mutant in mutants if mutant.change in last}
 
 
-def last_results(room: str) -> dict[tuple[str, ...], bool]:
+def last_results(room: str) -> Results:
     """Which changes were killed last time, and which were not."""
     path = LAST / f"{room}.jsonl"
     rows = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
