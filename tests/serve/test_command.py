@@ -69,6 +69,7 @@ def under_load(url: str, process: subprocess.Popen[str], number: signal.Signals)
         return [answer.result() for answer in answers]
 
 
+@pytest.mark.slow
 def test_killed_it_starts_again_and_asked_to_stop_it_finishes() -> None:
     first, url = started(0)
     assert under_load(url, first, signal.SIGKILL) == [0] * 4

@@ -39,6 +39,7 @@ def test_one_run_gives_every_picture_in_both_forms(plates: list[Plate]) -> None:
     assert all(plate.files[name].startswith(b"\x89PNG") for plate in plates for name in plate.files if "png" in name)
 
 
+@pytest.mark.slow
 def test_a_grid_of_48_runs_gives_every_picture_of_every_corpus() -> None:
     runs = grid(corpora=2, seeds=6)
     assert len(runs) == 48
