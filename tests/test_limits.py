@@ -17,10 +17,10 @@ from nestag.corpora.format import Options
 from nestag.corpora.formats import brackets, cas, jsonl
 from nestag.corpora.report import Report
 from nestag.corpora.segment import segments
-from nestag.crossing import set_aside_crossing
+from nestag.crossing import crossing_pairs, set_aside_crossing
 from nestag.data import Entity, Origin, Sentence
 from nestag.diagnosis.symptoms import LengthLimits, left_out, symptoms_of
-from nestag.errors import InputError
+from nestag.errors import CrossingError, InputError
 from nestag.evaluation.judge import Judge
 from nestag.evaluation.matching import Pair
 
@@ -72,6 +72,18 @@ def test_deeply_nested_entities_cost_the_doctor_no_more_than_their_number() -> N
         assert set_aside_crossing(deep.entities).set_aside == ()
     assert noted.edges["X", "have a bracket without its partner"].count == 20_000
     assert clock.seconds < 5  # it was minutes
+
+
+def test_deeply_nested_entities_are_searched_for_crossing_ones_in_time() -> None:
+    deep = [Entity(i, 40_000 - i, "X") for i in range(19_990)]
+    few, all_of_them = Entity(19_980, 20_015, "Y"), Entity(19_995, 40_001, "Y")
+    with Clock() as clock:
+        assert next(crossing_pairs(deep), None) is None
+        assert [pair[1].start for pair in crossing_pairs([*deep, few])] == [19_981, 19_982, 19_983, 19_984]
+        assert set_aside_crossing([*deep, few]).set_aside == (few,)
+        with pytest.raises(CrossingError, match="more than 1,000 entities up to token 40001 cross"):
+            set_aside_crossing([*deep, all_of_them])
+    assert clock.seconds < 5  # it was a minute
 
 
 def test_brackets_inside_entities_are_still_compared() -> None:

@@ -7,6 +7,7 @@ entities at a time; entities that cross nothing are never touched.
 
 from __future__ import annotations
 
+from bisect import bisect_left, insort
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
@@ -37,11 +38,6 @@ def set_aside_crossing(entities: Iterable[Entity]) -> Nesting:
         weights[start, end] = weights.get((start, end), 0) + 1
     dropped: set[Span] = set()
     for knot in () if _nest(weights) else _knots(list(weights)):
-        if len(knot) > MOST_TANGLED:
-            raise CrossingError(
-                f"{len(knot)} entities between tokens {knot[0][0]} and {max(end for _, end in knot)} cross in one knot;"
-                f" at most {MOST_TANGLED} can be untangled, so split the sentence or its annotation"
-            )
         dropped.update(set(knot) - _largest_nesting(knot, weights))
     kept = tuple(e for e in unique if (e.start, e.end) not in dropped)
     return Nesting(kept, tuple(e for e in unique if (e.start, e.end) in dropped))
@@ -54,11 +50,25 @@ def crossing_pairs(entities: Iterable[Entity]) -> Iterator[tuple[Entity, Entity]
     [('ORG', 'LOC')]
     """
     ordered = sorted(set(entities), key=outermost_first)
-    active: list[Entity] = []
-    for entity in () if _nest((start, end) for start, end, _ in ordered) else ordered:
-        active = [other for other in active if other.end > entity.start]
-        yield from ((other, entity) for other in active if other.start < entity.start and other.end < entity.end)
-        active.append(entity)
+    open_spans = _OpenSpans()
+    for place, entity in enumerate(ordered):
+        yield from ((ordered[other], entity) for other in sorted(open_spans.crossing(entity.start, entity.end)))
+        open_spans.add(entity.end, place)
+
+
+class _OpenSpans:
+    """Spans that reach beyond a place, ordered by their ends, so that those that a new one crosses stand together."""
+
+    def __init__(self) -> None:
+        self.ends: list[tuple[int, int]] = []  # the end of each, and which one it is
+
+    def crossing(self, start: int, end: int) -> list[int]:
+        """Those that the next span in canonical order crosses; those that have ended are dropped."""
+        del self.ends[: bisect_left(self.ends, (start + 1, -1))]
+        return [place for _, place in self.ends[: bisect_left(self.ends, (end, -1))]]
+
+    def add(self, end: int, place: int) -> None:
+        insort(self.ends, (end, place))
 
 
 def _nest(spans: Iterable[Span]) -> bool:
@@ -76,19 +86,26 @@ def _nest(spans: Iterable[Span]) -> bool:
 def _knots(spans: list[Span]) -> list[list[Span]]:
     """The groups of two or more spans tied together by crossing; `spans` are in canonical order."""
     group = list(range(len(spans)))
+    size = [1] * len(spans)
 
     def leader(i: int) -> int:
         while group[i] != i:
             group[i] = i = group[group[i]]
         return i
 
-    active: list[int] = []
+    open_spans = _OpenSpans()
     for i, (start, end) in enumerate(spans):
-        active = [j for j in active if spans[j][1] > start]
-        for j in active:
-            if spans[j][0] < start and spans[j][1] < end:
-                group[leader(i)] = leader(j)
-        active.append(i)
+        for j in open_spans.crossing(start, end):
+            one, other = leader(i), leader(j)
+            if one != other:
+                group[one] = other
+                size[other] += size[one]
+        if size[leader(i)] > MOST_TANGLED:  # before the pairs in it become too many to look at
+            raise CrossingError(
+                f"more than {MOST_TANGLED:,} entities up to token {end} cross in one knot, too many to untangle; split"
+                " the sentence or correct its annotation"
+            )
+        open_spans.add(end, i)
     members: dict[int, list[Span]] = {}
     for i, span in enumerate(spans):
         members.setdefault(leader(i), []).append(span)
