@@ -105,8 +105,7 @@ def copy_model(folder: Path, target: Path) -> None:
 def change_settings(folder: str | Path, values: Mapping[str, Any]) -> None:
     """Store other settings in a saved model, and their sha256 with them; unknown ones are refused when it is loaded."""
     place = Path(folder)
-    if not is_finished(place):
-        raise InputError(f"there is no {MANIFEST} in it; give a folder saved by training", str(folder))
+    refuse_unfinished(place)
     manifest = read_json(place / MANIFEST)
     _files(manifest, place)
     settings = {**read_json(place / SETTINGS), **values}
@@ -121,6 +120,12 @@ def is_finished(folder: Path) -> bool:
     return (folder / MANIFEST).is_file()
 
 
+def refuse_unfinished(folder: Path) -> None:
+    """Refuse a folder that holds no model, or one that was not saved to the end."""
+    if not is_finished(folder):
+        raise InputError(f"there is no {MANIFEST} in it; give a folder saved by training", str(folder))
+
+
 def has_graph(folder: Path) -> bool:
     """Whether a folder holds a model for onnxruntime."""
     return is_finished(folder) and GRAPH in _files(read_json(folder / MANIFEST), folder)
@@ -128,8 +133,7 @@ def has_graph(folder: Path) -> bool:
 
 def check_folder(folder: Path, weights: str = WEIGHTS) -> None:
     """Refuse a folder that is not what was saved; settings that were edited are only mentioned."""
-    if not is_finished(folder):
-        raise InputError(f"there is no {MANIFEST} in it; give a folder saved by training", str(folder))
+    refuse_unfinished(folder)
     files = _files(read_json(folder / MANIFEST), folder)
     if weights not in files:
         raise InputError(f"it is a model for {LOADED_BY[GRAPH if GRAPH in files else WEIGHTS]}", str(folder))

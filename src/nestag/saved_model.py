@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+from nestag.arguments import either
 from nestag.corpora.labelling import read_vocabulary
 from nestag.errors import InputError
 from nestag.model_folder import SETTINGS, VOCABULARY, check_folder, local_folder, read_json
@@ -37,7 +38,11 @@ class SavedModel(NamedTuple):
         folder = local_folder(str(path), revision, token)
         check_folder(folder, weights)
         stored = from_mapping(Settings, read_json(folder / SETTINGS), str(folder / SETTINGS))
-        return cls(folder, read_vocabulary(folder / VOCABULARY), changed(stored, changes, "from_pretrained"))
+        return cls(
+            folder,
+            read_vocabulary(folder / VOCABULARY),
+            changed(stored, changes, either("from_pretrained", "command line")),
+        )
 
     def tokenizer(self, load: Callable[[Path], T]) -> T:
         """Its tokenizer, tried on two words; whatever is wrong with its files is an InputError."""

@@ -129,6 +129,15 @@ def test_no_output_takes_the_place_of_another(trained_model: Path, tmp_path: Pat
     assert not list(tmp_path.glob("*.entities.*"))
 
 
+def test_an_output_in_a_folder_is_not_read_again(trained_model: Path, notes: Path) -> None:
+    out = notes / "all.jsonl"
+    assert predict(trained_model, notes, "-o", out)[0] == 0
+    first = out.read_text()
+    code, _, told = predict(trained_model, notes, "-o", out)
+    assert (code, out.read_text()) == (0, first)
+    assert "all.jsonl: left out, it is the output" in told
+
+
 def test_a_folder_of_nothing_readable_says_so(trained_model: Path, tmp_path: Path) -> None:
     (tmp_path / "picture.bin").write_bytes(b"\0\1")
     code, _, told = predict(trained_model, tmp_path)

@@ -42,9 +42,12 @@ class Input(NamedTuple):
         return str(path.with_name(f"{stem}{MARK}{suffix}"))
 
 
-def inputs(given: Sequence[str], name: str | None) -> list[Input]:
-    """What is to be read, in the order given; `name` is the format, if it was said."""
-    found = [one for path in given for one in _inputs(path, name)]
+def inputs(given: Sequence[str], name: str | None, output: str | None = None) -> list[Input]:
+    """What is to be read, in the order given; `name` is the format, if it was said.
+
+    What the last run wrote to `output` is not read unless it is named itself, though it may lie in a folder that is.
+    """
+    found = [one for path in given for one in _inputs(path, name) if path == one.path or not _is_same(one.path, output)]
     if given.count(PIPE) > 1:
         raise InputError("the pipe is given more than once; it can be read once", PIPE)
     return list(dict.fromkeys(found))
@@ -65,6 +68,13 @@ def _inputs(path: str, name: str | None) -> Iterator[Input]:
             yield from _inputs(one, name)
     else:
         yield Input(path, format_of(path, name))  # which says that there is none
+
+
+def _is_same(path: str, output: str | None) -> bool:
+    if output is None or not Path(path).exists() or not Path(output).exists() or not Path(path).samefile(output):
+        return False
+    tell(f"{path}: left out, it is the output")
+    return True
 
 
 def _in_folder(path: str, name: str | None) -> Iterator[Input]:

@@ -21,7 +21,7 @@ from nestag.data import Sentence
 from nestag.errors import InputError
 from nestag.files import PIPE, is_stream, writing
 from nestag.loading import load
-from nestag.model_folder import has_graph, local_folder
+from nestag.model_folder import has_graph, local_folder, refuse_unfinished
 
 if TYPE_CHECKING:
     from nestag.predictor import Predictor, ScoredEntity
@@ -62,7 +62,7 @@ def predict(
 ) -> None:
     """Find nested entities in texts or corpora, which are read and written as they stream by."""
     check_output(output, beside, show, confidence, write_as)
-    given = inputs(sources, read_as)
+    given = inputs(sources, read_as, output)
     if beside:
         check_beside(given, suffix_of(write_as))
     name = f"x{suffix_of(write_as)}" if beside else output or PIPE
@@ -130,6 +130,7 @@ def suffix_of(write_as: str | None) -> str:
 def loaded(model: str, device: str | None, changes: dict[str, Any]) -> Predictor:
     """The recognizer of a folder or of a name on the hub: for onnxruntime if it was exported, else for torch."""
     folder = local_folder(model)
+    refuse_unfinished(folder)  # before torch is imported, which takes seconds
     if not has_graph(folder):
         hush()
     return load(folder, device, **changes)

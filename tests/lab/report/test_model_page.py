@@ -39,6 +39,7 @@ def test_the_page_says_in_plain_words_how_good_a_model_is() -> None:
     assert "paper" not in re.sub(r"--paper|<style>.*?</style>", "", page, flags=re.DOTALL)
     assert "://" not in page
     assert "<script" not in page
+    assert not {"\x1b", "\u202e"} & set(page)
     assert page == model_page(trial())
 
 
@@ -50,7 +51,7 @@ def test_confidences_are_counted_by_tenths() -> None:
 
 
 def test_hostile_names_stay_text() -> None:
-    bad = "<script>alert(1)</script>"
+    bad = "<script>alert(1)</script>\x1b[31m\u202e"
     found = [[ScoredEntity(0, 1, bad, 0.9)]]
     page = model_page(Trial(bad, bad, [Sentence([bad], [Entity(0, 1, bad)], bad)], found))
     assert "<script" not in page

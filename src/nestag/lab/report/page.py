@@ -18,7 +18,7 @@ from nestag.lab.report.groups import RunGroup, best_way, decodings, encodings, s
 from nestag.lab.report.slug import slug
 from nestag.lab.report.summary import Times, bests, facts, times
 from nestag.lab.report.topics import TOPICS, Topic
-from nestag.rendering import Html
+from nestag.rendering import Html, harmless
 from nestag.rendering import style as drawing_style
 from nestag.tables.html import to_html
 
@@ -139,9 +139,15 @@ def template(name: str = "page.html.jinja") -> Template:
     except ImportError:
         raise MissingExtraError("reports need jinja2", "report") from None
     environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
-    )
+        autoescape=True, finalize=_harmless, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )  # fmt: skip
     return environment.from_string(resource(name))
+
+
+def _harmless(value: object) -> object:
+    """What is put into a page: HTML as it is, other text without characters that would turn or hide what follows."""
+    return Html(harmless(value)) if isinstance(value, str) and not hasattr(value, "__html__") else value
 
 
 def resource(name: str) -> Html:
