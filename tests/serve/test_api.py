@@ -74,12 +74,14 @@ def test_what_is_wrong_is_said(client: TestClient, body: bytes, status: int, sai
 
 
 def test_limits_of_size(server: Callable[..., Any]) -> None:
-    with server(body_bytes=300, texts=2, characters=20) as client:
+    with server(body_bytes=300, texts=2, characters=20, words=5) as client:
         for asked, said in (
             ({"texts": ["a", "b", "c"]}, "3 texts in a request; the limit is 2"),
             ({"sentences": [["a"]] * 3}, "3 sentences"),
             ({"text": "a" * 21}, "21 characters in a request; the limit is 20"),
             ({"tokens": ["abc"] * 7}, "21 characters"),
+            ({"text": "a b c d e f"}, "6 words in a request; the limit is 5"),
+            ({"sentences": [["a"] * 3] * 2}, "6 words"),
             ({"text": "a" * 300}, "more than 300 bytes"),
         ):
             refused = client.post("/v1/entities", json=asked)

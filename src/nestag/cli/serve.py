@@ -21,6 +21,7 @@ class Capacity:
     max_body: Annotated[int, typer.Option(min=1, help="Bytes of a request's body.")] = 1_000_000
     max_texts: Annotated[int, typer.Option(min=1, help="Texts or sentences of a request.")] = 500
     max_characters: Annotated[int, typer.Option(min=1, help="Characters of a request.")] = 50_000
+    max_words: Annotated[int, typer.Option(min=1, help="Words of a request.")] = 15_000
     max_queue: Annotated[int, typer.Option(min=1, help="Requests accepted and not yet answered.")] = 64
     max_seconds: Annotated[float, typer.Option(min=0.01, help="Seconds from a request to its answer.")] = 60.0
     batch_words: Annotated[int, typer.Option(min=1, help="Words tagged together where requests wait.")] = 2_000
@@ -69,6 +70,7 @@ def serve(
             capacity.max_body,
             capacity.max_texts,
             capacity.max_characters,
+            capacity.max_words,
             capacity.max_queue,
             capacity.max_seconds,
             capacity.batch_words,

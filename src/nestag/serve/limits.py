@@ -14,6 +14,7 @@ class ServerLimits:
     body_bytes: int = setting(1_000_000, minimum=1, help="bytes of a request's body (413)")
     texts: int = setting(500, minimum=1, help="texts or sentences of a request (413)")
     characters: int = setting(50_000, minimum=1, help="characters of a request (413)")
+    words: int = setting(15_000, minimum=1, help="words of a request, of which each may be a single character (413)")
     queue: int = setting(64, minimum=1, help="requests that are accepted and not yet answered (503)")
     seconds: float = setting(60.0, above=0, help="seconds from the arrival of a request to its answer (408, 503)")
     batch_words: int = setting(2_000, minimum=1, help="words that are tagged together where requests wait")

@@ -87,6 +87,7 @@ class Service:
         try:
             async with asyncio.timeout(deadline - time.monotonic()):
                 texts = await asyncio.get_running_loop().run_in_executor(self._cutting, self._sentences, asked)
+                self._check_words(texts)
                 found = await asyncio.wrap_future(self._batcher.submit(texts, deadline))
         except (TimeoutError, ExpiredError):
             raise busy(f"not answered within {self.limits.seconds:g} s; send less at once, or later") from None
@@ -105,6 +106,12 @@ class Service:
         characters = sum(len(piece) if isinstance(piece, str) else sum(map(len, piece)) for piece in pieces)
         if characters > self.limits.characters:
             raise RefusedError(413, f"{characters:,} characters in a request; the limit is {self.limits.characters:,}")
+
+    def _check_words(self, texts: Sequence[Sequence[Sentence]]) -> None:
+        """Refuse what is many words though few characters: words are what tagging costs."""
+        words = sum(len(sentence) for text in texts for sentence in text)
+        if words > self.limits.words:
+            raise RefusedError(413, f"{words:,} words in a request; the limit is {self.limits.words:,}")
 
     def _sentences(self, asked: Asked) -> list[list[Sentence]]:
         """The sentences of each text, or each sentence that was given."""
