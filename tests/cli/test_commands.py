@@ -15,6 +15,7 @@ def test_every_command_is_found_and_has_a_help_page(name: str) -> None:
     shown = CliRunner().invoke(app, [name, "--help"])
     assert shown.exit_code == 0
     assert "completion" not in shown.output
+    assert "<bool>" not in shown.output  # a flag is there or not
 
 
 def test_an_unknown_command_is_refused() -> None:

@@ -10,11 +10,11 @@ from importlib import import_module
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
 import nestag
 from nestag.cli.boundary import guarded, run
 from nestag.cli.groups import grouped
+from nestag.cli.helping import HelpedCommand, HelpedGroup, unwrapped
 
 GROUPS = {
     "Make a model": {
@@ -54,7 +54,7 @@ COMMANDS = {name: module for group in GROUPS.values() for name, module in group.
 """Each command and its module: a function of its name, or an `app`."""
 
 
-class Commands(TyperGroup):
+class Commands(HelpedGroup):
     """The commands, each loaded when it is asked for."""
 
     def list_commands(self, ctx: Any) -> list[str]:
@@ -72,9 +72,10 @@ def load(name: str) -> Any:
     app: typer.Typer | None = getattr(module, "app", None)
     if app is None:
         app = typer.Typer(add_completion=False)
-        app.command(name)(grouped(guarded(getattr(module, name))))
+        app.command(name, cls=HelpedCommand)(grouped(guarded(getattr(module, name))))
     command = typer.main.get_command(app)
     command.name = name
+    command.help = unwrapped(command.help)
     command.rich_help_panel = next(title for title, group in GROUPS.items() if name in group)  # type: ignore[attr-defined]
     return command
 

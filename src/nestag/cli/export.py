@@ -12,6 +12,7 @@ import nestag
 from nestag import sample
 from nestag.cli.boundary import guarded
 from nestag.cli.groups import grouped
+from nestag.cli.helping import HelpedCommand, HelpedGroup
 from nestag.cli.labels import EncodingOption, Keep, OnCrossing, Policy
 from nestag.cli.splits import From
 from nestag.cli.terminal import hush, progress, tell
@@ -31,6 +32,7 @@ from nestag.export.target import Target
 from nestag.files import PIPE
 
 app = typer.Typer(
+    cls=HelpedGroup,
     name="export",
     help="Write a corpus for another sequence labeling library and its predictions back, or a model for onnxruntime.",
     no_args_is_help=True,
@@ -177,7 +179,7 @@ def onnx(
 
 
 for command in (machamp, conll, hf, back, onnx):
-    app.command()(grouped(guarded(command)))
+    app.command(cls=HelpedCommand)(grouped(guarded(command)))
 
 
 def _export(target: Target, directory: str, sources: dict[Split, Source], by: Encoding) -> None:

@@ -12,10 +12,13 @@ from nestag.errors import InputError
 from nestag.tables import Table, TableForm, to_rich, write
 from nestag.visible import visible
 
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-Markdown = Annotated[bool, typer.Option("--markdown", help="Print a Markdown table.")]
-Latex = Annotated[bool, typer.Option("--latex", help="Print a LaTeX table (booktabs).")]
-Csv = Annotated[bool, typer.Option("--csv", help="Print comma-separated values.")]
+WHAT_IS_PRINTED = "What is printed"
+"""The part of a help page with the forms of tables."""
+
+Json = Annotated[bool, typer.Option("--json", help="JSON.", rich_help_panel=WHAT_IS_PRINTED)]
+Markdown = Annotated[bool, typer.Option("--markdown", help="A Markdown table.", rich_help_panel=WHAT_IS_PRINTED)]
+Latex = Annotated[bool, typer.Option("--latex", help="A LaTeX table (booktabs).", rich_help_panel=WHAT_IS_PRINTED)]
+Csv = Annotated[bool, typer.Option("--csv", help="Comma-separated values.", rich_help_panel=WHAT_IS_PRINTED)]
 
 
 @dataclass(frozen=True)

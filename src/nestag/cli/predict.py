@@ -34,7 +34,7 @@ def predict(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="A folder of a model, or a name on the hub.")],
     sources: Annotated[
         list[str],
-        typer.Argument(metavar="IN...", help="Files of text or in any format, patterns, folders; - is a pipe of text."),
+        typer.Argument(metavar="IN", help="Files of text or in any format, patterns, folders; - is a pipe of text."),
     ],
     output: Annotated[
         str | None, typer.Option("-o", "--output", metavar="OUT", help="One output for all; a pipe if not said.")

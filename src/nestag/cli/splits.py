@@ -35,13 +35,24 @@ class OnBoundary(StrEnum):
     REFUSE = "refuse"
 
 
+HOW_FILES_ARE_READ = "How files are read"
+"""The part of a help page with the options that most commands share."""
+
 FilesArgument = Annotated[
-    list[str] | None, typer.Argument(metavar="IN...", help="Files, or a folder that holds train, dev and test.")
+    list[str] | None, typer.Argument(metavar="IN", help="Files, or a folder that holds train, dev and test.")
 ]
 Train = Annotated[str | None, typer.Option(metavar="FILE", help="The training split.")]
 Dev = Annotated[str | None, typer.Option(metavar="FILE", help="The split to choose settings by.")]
 Test = Annotated[str | None, typer.Option(metavar="FILE", help="The split to report scores on.")]
-From = Annotated[str | None, typer.Option("--from", metavar="FORMAT", help="The format read, if it must be said.")]
+From = Annotated[
+    str | None,
+    typer.Option(
+        "--from",
+        metavar="FORMAT",
+        help="The format, if it must be said.",
+        rich_help_panel=HOW_FILES_ARE_READ,
+    ),
+]
 Threshold = Annotated[
     float | None, typer.Option(min=0, max=1, help="Leave out entities of less confidence; else as the model says.")
 ]
@@ -54,19 +65,47 @@ Verifier = Annotated[
     typer.Option("--verifier/--no-verifier", help="Judge legal entities once more, if the model can; else as trained."),
 ]
 Cutter = Annotated[
-    TokenizerChoice | None, typer.Option(help="How raw text becomes words; else as the model was trained, or spacy.")
+    TokenizerChoice | None,
+    typer.Option(
+        help="How raw text becomes words; else as the model was trained, or spacy.", rich_help_panel=HOW_FILES_ARE_READ
+    ),
 ]
 Language = Annotated[
     str | None,
-    typer.Option(metavar="CODE", help="Of raw text, as spaCy calls it, xx for any; else the model's, or en."),
+    typer.Option(
+        metavar="CODE",
+        help="Of raw text, as spaCy calls it, xx for any; else the model's, or en.",
+        rich_help_panel=HOW_FILES_ARE_READ,
+    ),
 ]
-Borders = Annotated[OnBoundary, typer.Option(help="Spans that end inside a word: widen them, split the word, or stop.")]
-Field = Annotated[str | None, typer.Option(metavar="NAME", help="The layer to read, where a file may hold several.")]
+Borders = Annotated[
+    OnBoundary,
+    typer.Option(
+        help="Spans that end inside a word: widen them, split the word, or stop.", rich_help_panel=HOW_FILES_ARE_READ
+    ),
+]
+Field = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="The layer to read, where a file may hold several.",
+        rich_help_panel=HOW_FILES_ARE_READ,
+    ),
+]
 ColumnsOption = Annotated[
     str | None,
-    typer.Option(metavar="1,4,...", help="The columns of tokens and of tags, counted from 1; -1 is the last."),
+    typer.Option(
+        metavar="1,4,...",
+        help="The columns of tokens and of tags, counted from 1; -1 is the last.",
+        rich_help_panel=HOW_FILES_ARE_READ,
+    ),
 ]
-SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Skip records that cannot be read, and count them.")]
+SkipBad = Annotated[
+    bool,
+    typer.Option(
+        "--skip-bad", help="Skip records that cannot be read, and count them.", rich_help_panel=HOW_FILES_ARE_READ
+    ),
+]
 
 
 class SplitFile(NamedTuple):
