@@ -10,7 +10,9 @@ import pytest
 
 from capitals import Capitals
 from nestag.data import Sentence
+from nestag.serve import batcher
 from nestag.serve.batcher import Batcher, ClosedError, ExpiredError, UntaggableError
+from nestag.serve.memory import give_back_memory
 
 SOON = 30.0
 
@@ -127,3 +129,15 @@ def test_answers_of_others_are_not_passed_on() -> None:
     with pytest.raises(UntaggableError):
         batcher.submit([[Sentence(["a"]), Sentence(["b"])]], later()).result(SOON)
     batcher.close()
+
+
+def test_free_memory_is_given_back_while_there_is_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[bool] = []
+    monkeypatch.setattr(batcher, "TIDY", 0.0)
+    monkeypatch.setattr(batcher, "give_back_memory", lambda: given.append(True))
+    working = Batcher(Capitals().annotate_scored, 100, Counts())
+    for word in "AB":
+        working.submit(texts(word), later()).result(SOON)
+    working.close()
+    assert len(given) == 2
+    assert give_back_memory() in (True, False)  # nowhere an error

@@ -9,6 +9,7 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -91,6 +92,14 @@ def test_an_address_that_is_taken_is_said_before_the_model_is_loaded() -> None:
     assert "choose another --host or --port" in refused.output
     with pytest.raises(InputError, match="cannot be listened at"):
         listen(Address("256.0.0.1"))
+
+
+def test_answers_do_not_wait_for_one_another(running: tuple[str, Any]) -> None:
+    with httpx.Client(base_url=running[0]) as client:
+        began = time.monotonic()
+        for _ in range(25):  # each in two packets, of which the second must not wait for the receipt of the first
+            client.post("/v1/entities", json={"tokens": ["A"]})
+        assert time.monotonic() - began < 25 * 0.04
 
 
 def test_tokens_come_from_a_file_or_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,9 +17,13 @@ from typing import NamedTuple, Protocol
 
 from nestag.data import Sentence
 from nestag.predictor import ScoredEntity
+from nestag.serve.memory import give_back_memory
 
 TaggedSentence = tuple[Sentence, tuple[ScoredEntity, ...]]
 TagFunction = Callable[[list[Sentence]], Iterable[TaggedSentence]]
+
+TIDY = 5.0
+"""Seconds between two times that free memory is given back, while there is work."""
 
 
 class Watcher(Protocol):
@@ -134,8 +138,12 @@ class Batcher:
         self._thread.join()
 
     def _work(self) -> None:
+        tidy = time.monotonic() + TIDY
         while batch := self._next_batch():
             self._answer(batch)
+            if time.monotonic() > tidy:
+                give_back_memory()
+                tidy = time.monotonic() + TIDY
 
     def _next_batch(self) -> list[Pick]:
         """A text of each job in turn, up to enough words; waits for jobs, and is empty once all is done."""
