@@ -1,6 +1,7 @@
 """What a package index shows: links that work there, and the entry points that others find us by."""
 
 import re
+import subprocess
 import tomllib
 from importlib import import_module
 from pathlib import Path
@@ -20,6 +21,16 @@ def test_links_of_the_readme_are_made_absolute_and_exist_here() -> None:
     for link in links:
         if link.startswith(f"{home}/"):
             assert (TOP / link.removeprefix(f"{home}/").partition("#")[0]).exists(), link
+
+
+def test_the_address_stands_in_one_file_alone() -> None:
+    home = PROJECT["project"]["urls"]["Homepage"]
+    (rule,) = PROJECT["tool"]["hatch"]["metadata"]["hooks"]["fancy-pypi-readme"]["substitutions"]
+    addresses = [*PROJECT["project"]["urls"].values(), rule["replacement"].partition("](")[2]]
+    assert [address for address in addresses if not address.startswith(home)] == []
+    kept = subprocess.run(["git", "grep", "-lF", home], cwd=TOP, capture_output=True, text=True)
+    if kept.returncode < 2:  # not in a copy without its history
+        assert kept.stdout.split() == ["pyproject.toml"]
 
 
 def test_entry_points_lead_somewhere() -> None:

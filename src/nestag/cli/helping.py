@@ -32,6 +32,6 @@ def unwrapped(text: str | None) -> str | None:
     r"""A docstring whose paragraphs are one line each; lines that are indented stay.
 
     >>> unwrapped("One\nparagraph.\n\nAnother\none.\n    code")
-    'One paragraph.\\n\\nAnother one.\\n    code'
+    'One paragraph.\n\nAnother one.\n    code'
     """
     return text and re.sub(r"(?<=\S)\n(?=\S)", " ", text)
