@@ -96,9 +96,14 @@ class Handler(BaseHTTPRequestHandler):
         if len(parts) < 5:
             return self.answer({"error": "not found"}, 404)
         name, branch, path = "/".join(parts[:2]), parts[3].rstrip("0"), parts[4]
-        content = self.server.files[name, branch][path]
+        if self.server.private[name] and not self.server.asked[-1][2]:
+            return self.answer({"error": "not found"}, 401, X_Error_Code="RepoNotFound")
+        commit = f"{branch:0<40}"
+        content = self.server.files[name, branch].get(path)
+        if content is None:
+            return self.answer({"error": "not found"}, 404, X_Error_Code="EntryNotFound", X_Repo_Commit=commit)
         etag = hashlib.sha1(content).hexdigest()
-        return self.answer(content, ETag=f'"{etag}"', X_Repo_Commit=parts[3])
+        return self.answer(content, ETag=f'"{etag}"', X_Repo_Commit=commit)
 
     do_HEAD = do_GET  # noqa: N815 - what the base class calls
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -146,11 +147,17 @@ def test_a_model_goes_up_with_its_card(trained_model: Path, monkeypatch: pytest.
 UP_AND_DOWN = """
 import sys
 from pathlib import Path
+import transformers
+import nestag
+from nestag import huggingface
 from nestag.hub import upload
 from nestag.model_folder import local_folder
-folder = Path(sys.argv[1])
-for private, branch in ((True, None), (True, "v1")):
-    print(upload(folder, "you/model", private=private, token="secret", revision=branch))
+folder, text, example = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
+huggingface.register()
+print(upload(folder, "you/model", private=True, token="secret", revision=None))
+scope = {"nestag": nestag, "transformers": transformers, "ner": nestag.NestedNER.from_pretrained(folder, "cpu")}
+exec(example.replace("hf_...", "secret"), scope)
+print([(record["word"], record["entity_group"]) for record in scope["find"](text)])
 print(local_folder("you/model", "v1", "secret"))
 for attempt in (
     lambda: local_folder("you/none", token="secret"),
@@ -163,21 +170,26 @@ for attempt in (
 """
 
 
+@pytest.mark.slow
 def test_up_to_the_hub_and_down_again(trained_model: Path, tmp_path: Path) -> None:
+    page = (Path(__file__).parents[1] / "docs" / "huggingface.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r'```python\n(token = "hf_.*?)```', page, re.DOTALL)
     with stand_in() as hub:
         environment = {"HF_HUB_OFFLINE": "0", "HF_ENDPOINT": hub.url, "HF_HOME": str(tmp_path), "no_proxy": "127.0.0.1"}
         run = subprocess.run(
-            [sys.executable, "-c", UP_AND_DOWN, trained_model],
+            [sys.executable, "-c", UP_AND_DOWN, trained_model, TEXT, example],
             capture_output=True, text=True, env=os.environ | environment,
         )  # fmt: skip
     assert run.returncode == 0, run.stderr
-    first, second, folder, missing, bad = run.stdout.splitlines()
+    first, found, folder, missing, bad = run.stdout.splitlines()
+    assert found == str(FOUND)  # by a pipeline of a private model
     assert first.startswith(hub.url)
-    assert second.startswith(hub.url)
     assert hub.private == {"you/model": True}
     kept = {path.name for path in trained_model.iterdir() if path.suffix in (".json", ".safetensors")}
-    assert set(hub.files["you/model", "v1"]) == set(hub.files["you/model", "main"]) == kept
-    assert {token for _, path, token in hub.asked if "/you/" in path} == {"secret"}
+    assert set(hub.files["you/model", "main"]) == kept
+    assert set(hub.files["you/model", "v1"]) == kept - {"run.json", "history.json"} | {"README.md"}
+    files = {token for _, path, token in hub.asked if path.startswith("/you/")}
+    assert files == {"secret"}  # transformers asks for tags without it, and does without
     assert missing.startswith("InputError you/none: neither a folder nor on the hub")
     assert bad.startswith("InputError no name: no name of the hub")
     ner = NestedNER.from_pretrained(folder, "cpu")

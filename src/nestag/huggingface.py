@@ -30,9 +30,21 @@ PipelineDict = dict[str, Any]
 def register() -> None:
     """Make transformers know the models (`AutoConfig`, `AutoModel`) and the task `nested-ner`; again does no harm."""
     AutoConfig.register(TaggerConfig.model_type, TaggerConfig, exist_ok=True)
-    AutoModel.register(TaggerConfig, Tagger, exist_ok=True)
+    AutoModel.register(TaggerConfig, WholeTagger, exist_ok=True)
     if TASK not in PIPELINE_REGISTRY.get_supported_tasks():
         PIPELINE_REGISTRY.register_pipeline(TASK, NestedNERPipeline, pt_model=AutoModel, type="text")
+
+
+class WholeTagger(Tagger):
+    """The tagger as transformers loads it: with all that lies beside its weights, so that a token is needed once."""
+
+    @classmethod
+    def from_pretrained(
+        cls, name: Any, *rest: Any, revision: str | None = None, token: str | None = None, **more: Any
+    ) -> Any:
+        """Load the weights from a folder, or from the hub."""
+        loading: Any = super().from_pretrained
+        return loading(str(local_folder(str(name), revision, token)), *rest, **more)
 
 
 class NestedNERPipeline(Pipeline):
@@ -48,8 +60,7 @@ class NestedNERPipeline(Pipeline):
         super().__init__(model=model, **rest)
         if not model.name_or_path:
             raise InputError('the model was not saved; give its folder: pipeline("nested-ner", model=PATH)', "model")
-        folder = local_folder(model.name_or_path, getattr(model.config, "_commit_hash", None))
-        self.recognizer = NestedNER.around(model.train(False), folder)
+        self.recognizer = NestedNER.around(model.train(False), local_folder(model.name_or_path))
 
     def __call__(
         self, inputs: Any, *args: Any, num_workers: int | None = None, batch_size: int | None = None, **kwargs: Any
