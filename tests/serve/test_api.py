@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
+from nestag.rendering import Mark, boxes, colours_of
+
 TEXT = "Ilse Brandt met the Mayor of 😀 Utrecht. They left."
 JSON = {"content-type": "application/json"}
 TOKEN = "a token of some length".replace(" ", "-")
@@ -165,6 +167,34 @@ def test_a_tree_and_labels(client: TestClient) -> None:
     assert sorted(answer["labels"]) == ["4tg", "abs", "dyn", "rel"]
     drawn = " ".join(f"{node['depth']}{node['name']}" for node in answer["tree"])
     assert drawn == "0S 1PER 2Lincoln 1was 1PER 2president 2of 2GPE 3the 3USA"
+
+
+def test_a_drawing_is_that_of_notebooks_and_escaped(client: TestClient) -> None:
+    text = "<i>Ann</i> 😀 of Rome"
+    entities = [(3, 19, "PER", 0.9), (15, 19, "<b>", 0.5), (3, 6, "PER", None)]
+    asked = [dict(zip(("start", "end", "type", "confidence"), entity, strict=True)) for entity in entities]
+    answer = client.post("/v1/drawing", json={"text": text, "entities": asked})
+    assert (answer.status_code, answer.headers["content-type"]) == (200, "text/html; charset=utf-8")
+    drawn = re.sub(r' data-entity="\d"', "", answer.text)
+    colours = colours_of([*client.get("/v1/model").json()["types"], "PER", "<b>"])
+    assert drawn == boxes(text, [Mark(*entity) for entity in entities], colours)
+    assert re.findall(r'title="(\S+), .*?" data-entity="(\d)"', answer.text) == [
+        ("PER", "0"), ("PER", "2"), ("&lt;b&gt;", "1"),
+    ]  # fmt: skip
+
+
+def test_drawings_that_cannot_be(server: Callable[..., Any]) -> None:
+    def refused(length: int, *spans: tuple[int, int]) -> Any:
+        entities = [{"start": start, "end": end, "type": "A"} for start, end in spans]
+        answer = client.post("/v1/drawing", json={"text": "a" * length, "entities": entities})
+        return answer.status_code, answer.json()["error"]
+
+    with server(characters=1_000, body_bytes=200_000) as client:
+        assert refused(1_001)[0] == 413
+        status, said = refused(3, (0, 4))
+        assert (status, "is not inside the text" in said) == (422, True)
+        status, said = refused(1_000, *((start, start + 500) for start in range(300)))
+        assert (status, said) == (413, "more than 20,000 pairs of entities cross; send fewer of them")
 
 
 def test_labels_that_cannot_be(client: TestClient) -> None:

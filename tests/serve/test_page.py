@@ -63,12 +63,13 @@ def find(page: Any, text: str) -> None:
     """Give the page a text and wait until it is drawn."""
     page.execute_script("document.getElementById('text').value = arguments[0]", text)
     at(page, "text").send_keys(Keys.CONTROL, Keys.ENTER)
-    wait(page, lambda: at(page, "drawn").text and at(page, "find").is_enabled())
+    wait(page, lambda: at(page, "drawn").text and at(page, "find").text == "Find entities")
 
 
 def boxes(page: Any) -> list[str]:
     """What the boxes on the page say of themselves."""
-    return [box.get_attribute("aria-label") for box in page.find_elements(By.CSS_SELECTOR, "#drawn .e")]
+    shown = "[...document.querySelectorAll('#drawn .e:not(.off)')]"
+    return list(page.execute_script(f"return {shown}.map((box) => box.getAttribute('aria-label'))"))
 
 
 def test_nested_entities_are_drawn_and_text_stays_text(page: Any) -> None:
@@ -155,3 +156,81 @@ def test_it_fits_a_phone(page: Any) -> None:
     )
     assert page.execute_script("return document.documentElement.scrollWidth <= 390")
     page.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]}
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_hinders_those_who_cannot_see_it(page: Any, scheme: str) -> None:
+    axe = pytest.importorskip("axe_core_python.base").AXE_SCRIPT
+    page.execute_cdp_cmd(
+        "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
+    )
+    for summary in page.find_elements(By.TAG_NAME, "summary"):
+        summary.click()
+    wait(page, lambda: at(page, "labels").text)
+    page.execute_script(axe)
+    found = page.execute_async_script("axe.run(document, arguments[0]).then(arguments[1])", RULES)
+    page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+    hindrances = [(one["id"], [node["html"][:120] for node in one["nodes"]]) for one in found["violations"]]
+    assert (len(found["passes"]) > 15, hindrances) == (True, [])
+
+
+def heard(page: Any) -> list[tuple[str, str]]:
+    """Role and name of what a screen reader finds, in its order."""
+    nodes = {node["nodeId"]: node for node in page.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]}
+    waiting, found = [next(iter(nodes))], []
+    while waiting:
+        node = nodes[waiting.pop()]
+        waiting += reversed(node.get("childIds", []))
+        if not node["ignored"]:
+            found.append((node["role"]["value"], node.get("name", {}).get("value", "")))
+    return found
+
+
+def test_a_screen_reader_finds_everything_by_role_and_name(page: Any) -> None:
+    tree = heard(page)
+    for part in (
+        ("main", ""),
+        ("heading", "nestag"),
+        ("heading", "Entities"),
+        ("textbox", "Text"),
+        ("button", "Find entities"),
+        ("slider", "Confidence at least"),
+        ("group", "Types shown"),
+        ("checkbox", f"RUN {sum(label.startswith('RUN:') for label in boxes(page))}"),
+        ("region", "Entities"),
+        ("combobox", "Save as"),
+        ("button", "Download"),
+    ):
+        assert part in tree
+    entities = [name for role, name in tree if role == "group" and ", characters " in name]
+    assert entities == boxes(page)
+    after = tree[tree.index(("group", entities[0])) :]
+    assert after[1] == ("group", "WORD: The, characters 0 to 3, confidence 0.30")  # inside it, not after it
+    text = "".join(name for role, name in tree if role == "StaticText")
+    assert "WORD WORD" not in text  # the labels of boxes are in their names already
+    assert ("status", "") in tree
+    assert at(page, "said").text == ""
+    assert at(page, "said").get_property("textContent") == at(page, "summary").text
+
+
+def focused(page: Any) -> str:
+    return str(page.execute_script("return document.activeElement.id || document.activeElement.className"))
+
+
+def test_the_keyboard_goes_through_all_of_it_in_the_order_of_reading(page: Any) -> None:
+    at(page, "text").click()
+    order = [focused(page)]
+    for _ in range(40):
+        page.switch_to.active_element.send_keys(Keys.TAB)
+        order.append(focused(page))
+        if order[-1] == "download":
+            break
+    known = [name for name in order if name in ("text", "find", "threshold", "form", "copy", "download")]
+    assert known == ["text", "find", "threshold", "form", "copy", "download"]
+    assert sum(name.startswith("e k") for name in order) == 1  # one stop for all boxes; arrows go on
+    at(page, "find").send_keys(Keys.ENTER)
+    wait(page, lambda: at(page, "find").text == "Find entities")
+    assert focused(page) == "find"

@@ -53,15 +53,27 @@ class _TextSoFar:
     heights: list[int]  # of the open boxes, and before them of the whole
 
 
-def boxes(text: str, marks: Iterable[Mark], colours: Mapping[str, int] | None = None) -> Html:
+class Look(NamedTuple):
+    """What the boxes of a drawing share: the colour of each type, and the number of each mark, if they have any."""
+
+    colours: Mapping[str, int]
+    numbers: Mapping[Mark, int]
+
+
+def boxes(
+    text: str, marks: Iterable[Mark], colours: Mapping[str, int] | None = None, *, numbered: bool = False
+) -> Html:
     """The text in a `p`, with a `span` around each mark; `colours` gives the number of each type.
+
+    If `numbered`, a script finds in `data-entity` which of the marks a box, or a piece of one, belongs to.
 
     >>> print(boxes("the USA", [Mark(4, 7, "GPE")], {"GPE": 1}))
     <p class="text high-1" dir="auto">the <span class="e k1" title="GPE, 4 to 7">USA<b> <bdi>GPE</bdi></b></span></p>
     """
-    found = _checked(text, marks)
-    numbers = colours_of(mark.type for mark in found) if colours is None else colours
-    written = _walked(text, found, numbers)
+    given = list(dict.fromkeys(marks))
+    found = _checked(text, given)
+    own = colours_of(mark.type for mark in found) if colours is None else colours
+    written = _walked(text, found, Look(own, {mark: i for i, mark in enumerate(given)} if numbered else {}))
     high = min(written.heights[0], HIGHEST)
     return Html(f'<p class="text high-{high}" dir="auto">{"".join(written.parts)}</p>')
 
@@ -81,8 +93,8 @@ def colours_of(types: Iterable[str]) -> dict[str, int]:
 
 
 def _checked(text: str, marks: Iterable[Mark]) -> list[Mark]:
-    """Each mark once, outermost first; one outside the text is a DataError."""
-    found = sorted(set(marks), key=lambda mark: (mark.start, -mark.end, mark.type, mark.wrong))
+    """The marks, outermost first; one outside the text is a DataError."""
+    found = sorted(marks, key=lambda mark: (mark.start, -mark.end, mark.type, mark.wrong))
     for mark in found:
         if not 0 <= mark.start < mark.end <= len(text):
             raise DataError(
@@ -92,13 +104,13 @@ def _checked(text: str, marks: Iterable[Mark]) -> list[Mark]:
     return found
 
 
-def _walked(text: str, marks: list[Mark], colours: Mapping[str, int]) -> _TextSoFar:
+def _walked(text: str, marks: list[Mark], look: Look) -> _TextSoFar:
     """One walk over the text, from border to border."""
     borders = sorted({0, len(text), *(place for mark in marks for place in mark[:2])})
     waiting = marks[::-1]
     written = _TextSoFar([], [], [0])
     for here, end in zip(borders, [*borders[1:], len(text)], strict=True):
-        for mark in _close(written, here, colours):
+        for mark in _close(written, here, look):
             _open(written, mark, goes_on=True)
         while waiting and waiting[-1].start == here:
             _open(written, waiting.pop(), goes_on=False)
@@ -112,7 +124,7 @@ def _open(written: _TextSoFar, mark: Mark, goes_on: bool) -> None:
     written.parts.append("")
 
 
-def _close(written: _TextSoFar, place: int, colours: Mapping[str, int]) -> list[Mark]:
+def _close(written: _TextSoFar, place: int, look: Look) -> list[Mark]:
     """End the boxes that end here, and those inside them; the marks of the latter go on and are returned."""
     ending = [number for number, box in enumerate(written.open) if box.mark.end == place]
     cut: list[Mark] = []
@@ -120,19 +132,21 @@ def _close(written: _TextSoFar, place: int, colours: Mapping[str, int]) -> list[
         box, height = written.open.pop(), written.heights.pop()
         written.heights[-1] = max(written.heights[-1], height + 1)
         stays = box.mark.end > place
-        written.parts[box.place] = _tag(box, height, stays, colours)
+        written.parts[box.place] = _tag(box, height, stays, look)
         written.parts.append("</span>" if stays else f"{_label(box.mark)}</span>")
         cut += [box.mark] * stays
     return cut[::-1]
 
 
-def _tag(box: Box, height: int, stays: bool, colours: Mapping[str, int]) -> str:
+def _tag(box: Box, height: int, stays: bool, look: Look) -> str:
     """The beginning of a box; it is open on a side where its span goes on."""
     mark = box.mark
-    names = [f"k{colours[mark.type] % COLOURS}", *([f"h{min(height, HIGHEST)}"] if height else [])]
+    names = [f"k{look.colours[mark.type] % COLOURS}", *([f"h{min(height, HIGHEST)}"] if height else [])]
     names += ["wrong"] * bool(mark.wrong) + ["from"] * box.goes_on + ["on"] * stays
     sure = "" if mark.confidence is None else f", confidence {mark.confidence:.2f}"
-    return f'<span class="e {" ".join(names)}" title="{harmless(mark.type)}, {mark.start} to {mark.end}{sure}">'
+    number = f' data-entity="{look.numbers[mark]}"' if look.numbers else ""
+    said = f"{harmless(mark.type)}, {mark.start} to {mark.end}{sure}"
+    return f'<span class="e {" ".join(names)}" title="{said}"{number}>'
 
 
 def _label(mark: Mark) -> str:

@@ -11,16 +11,18 @@ from typing import Annotated, Any, TypeVar
 
 from fastapi import Body, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse, Response
+from fastapi.responses import HTMLResponse, JSONResponse, Response
 from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 
 from nestag.rendering import style
+from nestag.serve.drawing import drawing_of
 from nestag.serve.gate import DEADLINE, Gate
 from nestag.serve.labels import labels_of
 from nestag.serve.problems import RefusedError, busy
 from nestag.serve.schema import (
     LINCOLN,
+    DrawingRequest,
     EntitiesAnswer,
     EntitiesRequest,
     LabelsAnswer,
@@ -58,6 +60,7 @@ EXAMPLES: dict[str, Any] = {
 }
 UNREADY: dict[int | str, dict[str, Any]] = {503: {"model": Problem, "description": "No."}}
 GUARDED: dict[int | str, dict[str, Any]] = {401: PROBLEMS[401]}
+DRAWN: dict[int | str, dict[str, Any]] = {**PROBLEMS, 200: {"content": {"text/html": {"schema": {"type": "string"}}}}}
 
 
 def app_of(service: Service, token: str | None = None, hosts: Sequence[str] = ()) -> FastAPI:
@@ -78,6 +81,7 @@ def app_of(service: Service, token: str | None = None, hosts: Sequence[str] = ()
         responses={421: {"model": Problem, "description": "The server is called by a name that is not its own."}},
     )
     _add_entities(app, service)
+    _add_views(app, service)
     _add_states(app, service)
     _add_page(app)
     app.add_exception_handler(RequestValidationError, _invalid)
@@ -96,9 +100,18 @@ def _add_entities(app: FastAPI, service: Service) -> None:
         """A result for each text or sentence, in their order. Offsets count characters, or tokens if tokens came."""
         return await unless_gone(request, service.entities(asked, request.scope[DEADLINE]))
 
+
+def _add_views(app: FastAPI, service: Service) -> None:
+    """Other views of a sentence; no model is used."""
+
+    @app.post("/v1/drawing", responses=DRAWN, response_class=Response, summary="Draw nested entities as HTML")
+    def drawing(asked: DrawingRequest) -> HTMLResponse:
+        """The text with boxes in boxes, for the style sheet /page/entities.css; all of it is escaped."""
+        return HTMLResponse(drawing_of(asked, service.predictor.vocabulary.types, service.limits))
+
     @app.post("/v1/labels", responses=PROBLEMS, summary="Show a sentence as a tree and as labels")
     def labels(asked: LabelsRequest) -> LabelsAnswer:
-        """The tree of nested entities, and one label for each word in each encoding. No model is used."""
+        """The tree of nested entities, and one label for each word in each encoding."""
         return labels_of(asked)
 
 

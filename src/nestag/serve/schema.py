@@ -126,6 +126,25 @@ class GivenEntity(StrictModel):
     type: Whole = Field(min_length=1, max_length=200)
 
 
+class EntityToDraw(StrictModel):
+    """An entity of characters, the end exclusive."""
+
+    start: Position = Field(ge=0)
+    end: Position = Field(ge=1)
+    type: Whole = Field(min_length=1)
+    confidence: float | None = Field(None, ge=0, le=1)
+
+
+class DrawingRequest(StrictModel):
+    """A text and its entities, which may cross."""
+
+    text: TextField = Field(examples=[LINCOLN])
+    entities: list[EntityToDraw] = Field(
+        max_length=5_000,
+        examples=[[{"start": 12, "end": 32, "type": "PER"}, {"start": 25, "end": 32, "type": "GPE"}]],
+    )
+
+
 class LabelsRequest(StrictModel):
     """A sentence and its entities, which must nest."""
 

