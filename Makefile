@@ -13,7 +13,7 @@ TESTS := $(BIN)/python -m pytest -n auto --dist loadgroup --no-loadscope-reorder
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test slow check docs bench results mutants faults clean
+.PHONY: help demo test slow check docs bench soak results mutants faults clean
 
 help:  ## Show this help
 	@sed -n 's/^\([a-z]*\):.*##\(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
@@ -40,6 +40,9 @@ bench: $(VENV)/dev.stamp  ## Measure speed and, with NESTAG_CORPORA set, conform
 	$(BIN)/python benchmarks/core.py --write docs/benchmarks/core.md
 	$(BIN)/python benchmarks/decoding.py --write docs/benchmarks/decoding.md
 	$(BIN)/python benchmarks/evaluation.py --write docs/benchmarks/evaluation.md
+
+soak: $(VENV)/dev.stamp  ## Send ten thousand requests to a server, and stop it under load
+	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/serve.py --parts soak stopped --write docs/benchmarks/serve.md
 
 results: $(VENV)/dev.stamp  ## Make every number and table of the docs again, from docs/results
 	$(BIN)/python benchmarks/results.py

@@ -4,6 +4,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ import uvicorn
 from starlette.testclient import TestClient
 
 from capitals import Capitals
+from nestag.predictor import Predictor
 from nestag.serve.app import app_of
 from nestag.serve.limits import ServerLimits
 from nestag.serve.metrics import Metrics
@@ -42,18 +44,34 @@ def server() -> Callable[..., Any]:
     return started
 
 
+@contextmanager
+def listening(predictor: Predictor, **limits: Any) -> Iterator[str]:
+    """A server that listens, as its address; all that it accepted is done at the end."""
+    service = Service(predictor, "capitals", ServerLimits(**limits), Metrics())
+    taken = listen(Address(port=0))
+    server = uvicorn.Server(uvicorn.Config(app_of(service), log_config=None, lifespan="on", ws="none"))
+    thread = threading.Thread(target=server.run, args=([taken],))
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    yield f"http://127.0.0.1:{taken.getsockname()[1]}"
+    server.should_exit = True
+    thread.join(30)
+    assert not service.alive
+
+
 @pytest.fixture(scope="session")
 def running() -> Iterator[tuple[str, Capitals]]:
     """A server that listens, as its address, and the recognizer behind it."""
     recognizer = Capitals(slow=0.01)
-    service = Service(recognizer, "capitals", ServerLimits(body_bytes=20_000, texts=50), Metrics())
-    listening = listen(Address(port=0))
-    server = uvicorn.Server(uvicorn.Config(app_of(service), log_config=None, lifespan="on", ws="none"))
-    thread = threading.Thread(target=server.run, args=([listening],))
-    thread.start()
-    while not server.started:
-        time.sleep(0.01)
-    yield f"http://127.0.0.1:{listening.getsockname()[1]}", recognizer
-    server.should_exit = True
-    thread.join(30)
-    assert not service.alive
+    with listening(recognizer, body_bytes=20_000, texts=50) as url:
+        yield url, recognizer
+
+
+@pytest.fixture(scope="session")
+def running_model(trained_model: Path) -> Iterator[tuple[str, Predictor]]:
+    """A server of a trained model, and the same model loaded again."""
+    from nestag.recognizer import NestedNER
+
+    with listening(NestedNER.from_pretrained(trained_model, "cpu")) as url:
+        yield url, NestedNER.from_pretrained(trained_model, "cpu")

@@ -12,6 +12,8 @@ import httpx
 import pytest
 
 from capitals import Capitals, capitals
+from nestag.predictor import Predictor
+from two_sentences import CORPUS
 
 REQUESTS, CLIENTS = int(os.environ.get("NESTAG_SOAK", "500")), 12
 JSON = {"content-type": "application/json"}
@@ -67,6 +69,26 @@ def test_many_clients_at_once(running: tuple[str, Capitals]) -> None:
     grown = resident(url) - before
     assert grown < 60e6, f"{grown / 1e6:.1f} MB more than before"  # clients and answers included
     assert "nestag_requests_accepted 0.0" in httpx.get(f"{url}/metrics").text
+
+
+def test_a_trained_model_answers_many_clients_as_it_answers_alone(running_model: tuple[str, Predictor]) -> None:
+    url, alone = running_model  # benchmarks/serve.py asks a larger one ten thousand times
+    dice = random.Random(1)
+    sentences = [dice.choice(CORPUS).tokens[: dice.randint(1, 7)] for _ in range(60)]
+    texts = [" ".join(dice.choice(CORPUS).tokens) for _ in range(60)]
+    expected = [
+        [[*entity, confidence] for *entity, confidence in found] for found in alone.predict(sentences, confidence=True)
+    ]
+    expected += [[[e.start, e.end, e.type, e.confidence] for e in found] for found in alone(texts)]
+    bodies = [{"tokens": words} for words in sentences] + [{"text": text} for text in texts]
+
+    def found(body: dict[str, Any]) -> list[list[Any]]:
+        (result,) = httpx.post(f"{url}/v1/entities", json=body, timeout=60).json()["results"]
+        return [[e["start"], e["end"], e["type"], pytest.approx(e["confidence"], abs=1e-3)] for e in result["entities"]]
+
+    with ThreadPoolExecutor(CLIENTS) as pool:
+        assert list(pool.map(found, bodies)) == expected
+    assert any(expected)
 
 
 def test_who_hangs_up_is_not_waited_for(running: tuple[str, Capitals]) -> None:

@@ -1,0 +1,193 @@
+"""Ten thousand requests of all sizes with garbage among them to a small trained model, and a server stopped under load.
+
+Every answer is compared with what the engine alone says to the same text: entities, their characters and their types.
+`benchmarks/serve.py --parts soak stopped` runs both.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import random
+import signal
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from statistics import median
+from typing import Any, NamedTuple
+
+from served import Client, metric, server
+
+from nestag import NestedNER, sample
+
+DIFFERENT = 600
+"""Requests that differ; each is sent many times, to other neighbours in a batch."""
+
+GROWTH = 1.05
+"""Memory counts as flat if its median over the last third is at most this much of that over the second."""
+
+SIZES = (1,) * 14 + (2,) * 6 + (4,) * 3 + (40,)
+"""Sentences of a request, as often as they stand here."""
+
+AT_ONCE = 8
+GARBAGE = {
+    b"{": 400,
+    b"\xff\xfe\x00": 400,
+    b'{"texts": ' + b"[" * 3_000: 400,
+    b"[]": 422,
+    b'{"text": 1}': 422,
+    b'{"tokens": ["a", ""]}': 422,
+    b'{"text": "a", "tokens": ["a"]}': 422,
+    b'{"text": "\\ud800"}': 422,
+    json.dumps({"text": "a " * 30_000}).encode(): 413,
+    json.dumps({"texts": ["a"] * 501}).encode(): 413,
+    b'{"text": "' + b"a" * 1_100_000 + b'"}': 413,
+}
+
+Found = list[list[tuple[int, int, str, str]]]
+"""Start, end, type and text of each entity of each text or sentence."""
+
+
+class Question(NamedTuple):
+    """A request, and what is to come back."""
+
+    body: bytes
+    status: int
+    entities: Found | None = None
+
+
+class Tally:
+    """What came back, counted by all clients."""
+
+    def __init__(self, requests: int) -> None:
+        """Counts up to so many requests."""
+        self.lock, self.numbers, self.requests = threading.Lock(), iter(range(requests)), requests
+        self.statuses: Counter[int] = Counter()
+        self.wrong: Counter[str] = Counter()
+        self.memory: list[float] = []
+        self.entities = 0
+
+    def next(self, port: int) -> int | None:
+        """The number of the next request; at each thirtieth of them, memory is noted."""
+        with self.lock:
+            number = next(self.numbers, None)
+            if number is not None and number % max(1, self.requests // 30) == 0:
+                self.memory.append(metric(port, "process_resident_memory_bytes") / 1e6)
+                print(f"{number:,} requests, {self.memory[-1]:,.0f} MB {dict(self.wrong)}", file=sys.stderr, flush=True)
+            return number
+
+    def note(self, question: Question, status: int, answer: Any) -> None:
+        """Count an answer."""
+        with self.lock:
+            self.statuses[status] += 1
+            if status != question.status:
+                self.wrong[f"{status} instead of {question.status}"] += 1
+            elif question.entities is not None:
+                found = entities_in(answer)
+                self.entities += sum(map(len, found))
+                self.wrong["other entities"] += found != question.entities
+
+    def grown(self) -> float:
+        """Memory over the last third of the requests, as a share of that over the second."""
+        third = len(self.memory) // 3
+        return median(self.memory[-third:]) / median(self.memory[third : 2 * third]) if third else 1.0
+
+
+def soak(engine: NestedNER, port: int, requests: int, clients: int = 16) -> Iterator[str]:
+    """The section on many requests; ends the program with 1 if one of them went wrong."""
+    asked = questions(engine)
+    tally = Tally(requests)
+    began = time.perf_counter()
+    with ThreadPoolExecutor(clients) as pool:
+        list(pool.map(lambda _: keep_asking(port, asked, tally), range(clients)))
+    seconds = time.perf_counter() - began
+    wrong, grown = +tally.wrong, tally.grown()
+    statuses = ", ".join(f"{count:,} with {status}" for status, count in sorted(tally.statuses.items()))
+    yield f"{requests:,} requests from {clients} clients, {len(asked)} different, to the first two layers of MiniLM,"
+    yield "trained for 150 steps: texts and lists of 1 to 40 sentences; one in eight is garbage (no JSON, other fields,"
+    yield "half characters, bodies and texts over the limits).\n"
+    yield f"- lost: {requests - sum(tally.statuses.values())}; answered in {seconds:,.0f} s: {statuses}"
+    yield f"- with other entities than the engine alone finds, or another status: {wrong.total()} {dict(wrong) or ''}"
+    yield f"- entities in the answers: {tally.entities:,}"
+    yield f"- memory of the server, MB, at each thirtieth: {', '.join(f'{value:,.0f}' for value in tally.memory)}"
+    yield f"- its median over the last third is {grown:.3f} of that over the second; flat is at most {GROWTH}"
+    if wrong or sum(tally.statuses.values()) != requests or grown > GROWTH or not tally.entities:
+        raise SystemExit("the soak failed; its lines say where")
+
+
+def keep_asking(port: int, asked: list[Question], tally: Tally) -> None:
+    """One client, over one connection."""
+    client = Client(port)
+    while (number := tally.next(port)) is not None:
+        question = random.Random(number).choice(asked)
+        tally.note(question, *client.post(question.body))
+
+
+def questions(engine: NestedNER) -> list[Question]:
+    """Requests with what the engine says to them; one in eight is garbage."""
+    dice = random.Random(1)
+    corpus = [list(sentence.tokens) for sentence in sample.sentences()]
+    garbage = [Question(body, status) for body, status in GARBAGE.items()]
+    found = [dice.choice(garbage) for _ in range(DIFFERENT // 8)]
+    while len(found) < DIFFERENT:
+        sentences = dice.choices(corpus, k=dice.choice(SIZES))
+        text = " ".join(word for words in sentences for word in words)
+        found.append(of_sentences(engine, sentences) if dice.random() < 0.6 else of_texts(engine, [text, text[:50]]))
+    return found
+
+
+def of_sentences(engine: NestedNER, sentences: list[list[str]]) -> Question:
+    """A request of words."""
+    expected = [
+        [(start, end, kind, " ".join(words[start:end])) for start, end, kind in entities]
+        for words, entities in zip(sentences, engine.predict(sentences), strict=True)
+    ]
+    return Question(json.dumps({"sentences": sentences}).encode(), 200, expected)
+
+
+def of_texts(engine: NestedNER, texts: list[str]) -> Question:
+    """A request of texts."""
+    expected = [[entity[:4] for entity in entities] for entities in engine(texts)]
+    return Question(json.dumps({"texts": texts}).encode(), 200, expected)
+
+
+def entities_in(answer: Any) -> Found:
+    """What an answer holds, to be compared."""
+    return [[(e["start"], e["end"], e["type"], e["text"]) for e in result["entities"]] for result in answer["results"]]
+
+
+def stopped(engine: NestedNER, model: Path) -> Iterator[str]:
+    """The section on a server that is killed at work, one that is asked to stop, and others in their place."""
+    question = of_sentences(engine, [list(sentence.tokens) for sentence in sample.sentences("train")[:200]])
+
+    def ask(port: int) -> str:
+        try:
+            status, answer = Client(port).post(question.body)
+        except (ConnectionError, http.client.HTTPException):
+            return "not answered"
+        return "as the engine says" if (status, entities_in(answer)) == (200, question.entities) else "wrong"
+
+    yield f"{AT_ONCE} requests of 200 sentences are sent at once; once all are accepted, the server gets the signal.\n"
+    for ending in (signal.SIGKILL, signal.SIGTERM):
+        with server(model) as (port, process), ThreadPoolExecutor(AT_ONCE) as pool:
+            answers = [pool.submit(ask, port) for _ in range(AT_ONCE)]
+            while metric(port, "nestag_requests_accepted") < AT_ONCE:
+                time.sleep(0.01)
+            process.send_signal(ending)
+            process.wait(90)
+            done = Counter(answer.result() for answer in answers)
+        with server(model, port) as (again, _), ThreadPoolExecutor(AT_ONCE) as pool:
+            after = Counter(pool.map(ask, [again] * AT_ONCE))
+        ended = f"{told(done)}; exit code {process.returncode}"
+        yield f"- {ending.name}: {ended}; another in its place, on the same port: {told(after)}"
+        if set(after) != {"as the engine says"} or (ending == signal.SIGTERM and set(done) != {"as the engine says"}):
+            raise SystemExit("a server did not end or begin well")
+
+
+def told(answers: Counter[str]) -> str:
+    """How many were answered in which way."""
+    return ", ".join(f"{count} {name}" for name, count in answers.items())
