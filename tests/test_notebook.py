@@ -1,0 +1,35 @@
+"""A notebook that a real kernel runs: a result draws itself, and so does whatever is rendered."""
+
+from pathlib import Path
+
+import pytest
+
+from drawn_sentences import Reader
+
+nbformat = pytest.importorskip("nbformat")
+nbclient = pytest.importorskip("nbclient")
+pytest.importorskip("ipykernel")
+
+CELLS = (
+    "import nestag\nner = nestag.NestedNER.from_pretrained('model', 'cpu')",
+    "ner('lincoln was president of the usa.')",
+    "nestag.render('a <b>', [(2, 5, 'TAG')])",
+    "nestag.render(nestag.Sentence(['the', 'USA'], [nestag.Entity(1, 2, 'GPE')]))",
+)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of the libraries that run notebooks
+def test_a_notebook_shows_nested_entities(trained_model: Path) -> None:
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in CELLS])
+    nbclient.NotebookClient(notebook, timeout=60, resources={"metadata": {"path": str(trained_model.parent)}}).execute()
+    shown = [output["data"] for cell in notebook.cells for output in cell["outputs"] if "data" in output]
+    result, drawn, sentence = (
+        Reader(data["text/html"].partition("</style>")[2].removesuffix("</div>")) for data in shown
+    )
+    assert result.boxes == ["lincoln", "the usa", "president of the usa"]
+    assert result.labels == ["PER", "GPE", "PER"]
+    assert (drawn.words, drawn.labels, sentence.boxes) == ("a <b>", ["TAG"], ["USA"])
+    assert all(data["text/html"].startswith('<div class="nestag"><style>') for data in shown)
+    assert "confidence" in shown[0]["text/html"]
+    assert "TextEntity(start=0" in shown[0]["text/plain"]
