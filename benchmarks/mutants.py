@@ -260,7 +260,7 @@ def run_tests(copy: Path, mutant: Mutant) -> int:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     signal.alarm(SECONDS)
     os.chdir(copy)
-    os.environ |= {"PYTHONPATH": str(copy / "src"), "NESTAG_EXAMPLES": str(EXAMPLES)}
+    os.environ |= {"PYTHONPATH": str(copy / "src"), "NESTAG_EXAMPLES": str(EXAMPLES), "NESTAG_SAME_EXAMPLES": "1"}
     sys.path.insert(0, str(copy / "src"))
     with open(copy / "output", "wb") as file:
         for stream in (1, 2):
@@ -323,8 +323,8 @@ def table(results: dict[Mutant, bool], most: int) -> str:
         f"Written by `make mutants` ({datetime.now(UTC):%Y-%m-%d}). A mutant is a module with one small change made by",
         "[cosmic-ray](https://cosmic-ray.readthedocs.io); it is killed if a test of its own room fails. This is",
         f"a sample: up to {most} mutants a room, drawn with seed {SEED}, one for each place in the code before any",
-        f"has a second. Property tests draw {EXAMPLES} examples here and 100 in `make test`. An equivalent mutant",
-        "does what the module does, so no test can kill it; the share killed leaves these out. A room has fewer",
+        f"has a second. Property tests draw {EXAMPLES} examples here, 50 in `make test` and 100 in CI. An equivalent",
+        "mutant does what the module does, so no test can kill it; the share killed leaves these out. A room has fewer",
         "mutants where the time given for it ended first.",
         "",
         "| room | mutants | killed | equivalent | survived | killed of those that could be |",

@@ -26,6 +26,8 @@ from nestag.subwords.layout import Special
 from nestag.tagger import Tagger
 from two_sentences import CORPUS, GOLD
 
+pytestmark = pytest.mark.slow  # an export takes many seconds
+
 WITHOUT_TORCH = """
 import sys
 for name in ("torch", "transformers"):
@@ -150,7 +152,6 @@ def test_a_graph_that_scores_otherwise_is_refused(
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.slow
 def test_means_of_subwords_shapes_and_convolutions_export(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
     import onnxruntime
 
