@@ -1,7 +1,9 @@
 """Parts tagged in this process: what is written, what is set aside, and what ends a run."""
 
 import json
+import os
 import resource
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -22,7 +24,7 @@ from nestag.scale.outcome import PartOutcome
 from nestag.scale.output import entity_type
 from nestag.scale.plan import plan_parts
 from nestag.scale.storage import Folder
-from nestag.scale.worker import PartTagger
+from nestag.scale.worker import PartTagger, peak_memory
 from nestag.vocabulary import Vocabulary
 from object_store import object_store
 from two_sentences import CORPUS, quick
@@ -201,6 +203,17 @@ def test_what_fsspec_does_not_reach_goes_through_arrow(
 def test_an_unknown_address_is_refused() -> None:
     with pytest.raises(InputError, match="cannot be reached"):
         find_inputs("nowhere://bucket/in")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems count otherwise")
+def test_memory_is_that_of_the_process_alone() -> None:
+    """A small process that a large one starts; getrusage would say how large that one is."""
+    held = b"x" * 2**28
+    code = "from nestag.scale.worker import peak_memory; print(peak_memory())"
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert 2**23 < int(done.stdout) < len(held)
+    assert peak_memory() > len(held)
 
 
 def test_bad_words_are_set_aside(tmp_path: Path, model: Path) -> None:
