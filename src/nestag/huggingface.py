@@ -40,11 +40,12 @@ class WholeTagger(Tagger):
 
     @classmethod
     def from_pretrained(
-        cls, name: Any, *rest: Any, revision: str | None = None, token: str | None = None, **more: Any
+        cls, pretrained_model_name_or_path: Any, *model_args: Any, revision: Any = None, token: Any = None, **more: Any
     ) -> Any:
         """Load the weights from a folder, or from the hub."""
+        folder = local_folder(str(pretrained_model_name_or_path), revision, token)
         loading: Any = super().from_pretrained
-        return loading(str(local_folder(str(name), revision, token)), *rest, **more)
+        return loading(str(folder), *model_args, **more)
 
 
 class NestedNERPipeline(Pipeline):
