@@ -33,6 +33,8 @@ FAULTS = {
     "full": "the operation fails: no space left on the device",
     "SIGTERM": "the process is told to end at the operation",
 }
+OPERATIONS = "operations"
+"""What the records call how many there are."""
 KILLED = 9
 SAME = ("model.safetensors", "vocabulary.json", "nestag.json", "config.json", "tokenizer.json", "manifest.json")
 
@@ -199,37 +201,57 @@ def tried(encoder: str, folder: Path, kind: str, at: int, whole: dict[str, bytes
 
 
 def main(encoder: str, folder: Path, stride: int, part: int, of: int, records: Path, seconds: float) -> None:
-    """Try all faults that the records do not have yet, and say what held."""
+    """Try all faults that the records do not have yet, and say what held; if they have all, nothing runs."""
     end = time.monotonic() + seconds
-    import torch
-    import transformers.trainer  # noqa: F401 - before any fork
-
-    from nestag.training import run, trainer  # noqa: F401
-
-    torch.set_num_threads(1)
-    trainer.CHECKPOINT_SECONDS = 0.0
-    assert boundary.run(training(encoder, folder / "warm")) == 0  # imports and builds once what every fork needs
-    gc.collect()
-    gc.freeze()  # transformers collects garbage after training, which would look at all that the forks share
-    code, operations, told = attempt(training(encoder, folder / "whole"), folder / "whole")
-    assert code == 0, told
-    whole = contents(folder / "whole")
-    wanted = [
-        (kind, at) for first, kind in enumerate(FAULTS) for at in range(1 + first % stride, operations + 1, stride)
-    ]
-    random.Random(1).shuffle(wanted)  # so that whoever stops early has tried something of everything
-    mine = wanted[part::of]
     known = {(kind, at): why for kind, at, why in _recorded(records)}
-    for kind, at in mine:
-        if (kind, at) not in known and time.monotonic() < end:
-            known[kind, at] = tried(encoder, folder / "cut", kind, at, whole)
-            with records.open("a") as stream:
-                stream.write(json.dumps([kind, at, known[kind, at]]) + "\n")
+    operations = next((at for kind, at in known if kind == OPERATIONS), 0)
+    if seconds > 0 and (not operations or not all(fault in known for fault in _wanted(operations, stride)[part::of])):
+        runs = Runs(encoder, folder)
+        assert operations in (0, runs.operations), f"{records} are of another version; remove them"
+        operations = runs.operations
+        _record(records, OPERATIONS, operations, "")
+        for kind, at in _wanted(operations, stride)[part::of]:
+            if (kind, at) not in known and time.monotonic() < end:
+                known[kind, at] = tried(encoder, folder / "cut", kind, at, runs.whole)
+                _record(records, kind, at, known[kind, at])
     for kind in FAULTS:
-        places = [at for fault, at in mine if fault == kind and (kind, at) in known]
+        places = [at for fault, at in _wanted(operations, stride)[part::of] if fault == kind and (kind, at) in known]
         failed = {at: known[kind, at] for at in places if known[kind, at]}
         record = {"fault": kind, "places": len(places), "operations": operations, "failed": failed}
         sys.stdout.write(json.dumps(record) + "\n")
+
+
+class Runs:
+    """Training without a fault: once for what is imported and built before any fork, once to be compared with."""
+
+    def __init__(self, encoder: str, folder: Path) -> None:
+        import torch
+        import transformers.trainer  # noqa: F401 - before any fork
+
+        from nestag.training import run, trainer  # noqa: F401
+
+        torch.set_num_threads(1)
+        trainer.CHECKPOINT_SECONDS = 0.0
+        assert boundary.run(training(encoder, folder / "warm")) == 0
+        gc.collect()
+        gc.freeze()  # transformers collects garbage after training, which would look at all that the forks share
+        code, self.operations, told = attempt(training(encoder, folder / "whole"), folder / "whole")
+        assert code == 0, told
+        self.whole = contents(folder / "whole")
+
+
+def _wanted(operations: int, stride: int) -> list[tuple[str, int]]:
+    """The faults to try, in an order in which whoever stops early has tried something of everything."""
+    wanted = [
+        (kind, at) for first, kind in enumerate(FAULTS) for at in range(1 + first % stride, operations + 1, stride)
+    ]
+    random.Random(1).shuffle(wanted)
+    return wanted
+
+
+def _record(records: Path, kind: str, at: int, why: str) -> None:
+    with records.open("a") as stream:
+        stream.write(json.dumps([kind, at, why]) + "\n")
 
 
 def _recorded(records: Path) -> list[tuple[str, int, str]]:
