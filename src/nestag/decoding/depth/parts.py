@@ -3,9 +3,9 @@
 A sentence alone is searched word by word, and each word costs some calls of NumPy, however little they compute. So a
 long one is cut into parts that go forward together, each from a guess at what came before it. A guess soon does not
 matter any more: a few words on, the best ways from all depths have met. Therefore each part begins anew where the part
-before it ended, and goes on only until it finds what it found before. Where it does not before its end, the parts
-behind it are gone through one after the other. In the end every word follows from its neighbour, as if there were no
-parts; it costs three times as much at most.
+before it ended, and goes on only until it finds what it found before. Where it does not before its end, the part behind
+it begins anew once more, and after some rounds of this the rest is gone through one after the other. In the end every
+word follows from its neighbour, as if there were no parts, and none was passed more than some times.
 """
 
 from __future__ import annotations
@@ -17,8 +17,11 @@ import numpy as np
 
 from nestag.arrays import Bools, Ints
 
-LONG, PART = 128, 64
+LONG, PART = 128, 32
 """Words up to which a sentence is searched word by word, and words of the parts in which longer ones are."""
+
+ROUNDS = 4
+"""How often all parts that have to begin anew do so side by side."""
 
 
 def are_long(lengths: Ints) -> Bools:
@@ -68,10 +71,15 @@ class SentenceParts(NamedTuple):
         """
         step = -1 if back else 1
         begin, begins = (self.last, self.ends) if back else (self.first, self.begins)
-        later = np.flatnonzero(~begins)
-        behind = self._follow(advance, begin[later], self.sizes[later], step)
-        known = np.isin(behind, begin[later])  # words of the same sentence, not of the next one
-        self._catch_up(advance, behind[known], step)
+        order = np.argsort(begin)
+        todo, later = np.flatnonzero(~begins), np.sort(begin[~begins])
+        for _ in range(ROUNDS):
+            behind = self._follow(advance, begin[todo], self.sizes[todo], step)
+            behind = behind[np.isin(behind, later)]  # words of the same sentence, not of the next one
+            if not behind.size:
+                return
+            todo = order[np.searchsorted(begin[order], behind)]
+        self._catch_up(advance, behind, step)
 
     def _follow(self, advance: Callable[[Ints], Bools], word: Ints, left: Ints, step: int) -> Ints:
         """Go on in all parts until nothing changes; returns the words behind the parts that changed to their end."""
