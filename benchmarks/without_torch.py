@@ -20,10 +20,11 @@ import time
 import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, distribution, version
 from pathlib import Path
+from typing import Any
 
-import onnxruntime
 import torch
 from packaging.requirements import Requirement
 
@@ -118,6 +119,7 @@ def profile(folders: Mapping[str, Path], threads: int) -> Iterator[str]:
     yield "|---|---|"
     for name in ("onnx float32", "onnx int8"):
         way = OnnxNER.from_pretrained(folders[name], threads=threads)
+        onnxruntime: Any = import_module("onnxruntime")
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads, options.enable_profiling = threads, True
         options.profile_file_prefix = str(folders[name] / "profile")
