@@ -1,7 +1,7 @@
 """What a user would pick instead: speed, memory and F1 on the same sentences and machine, in one run.
 
     NESTAG_CORPORA=... python benchmarks/peers/beside.py WORK [--corpus genia] [--sentences 300] [--test 500]
-        [--epochs 6] [--threads 2] [--gliner PYTHON] [--write docs/benchmarks/peers.md]
+        [--epochs 6] [--threads 2] [--rounds 3] [--gliner PYTHON] [--write docs/benchmarks/peers.md]
 
 Every recognizer is trained on the same subset of the corpus, unless WORK has it already, and measured in processes of
 its own that take turns; of several rounds the best counts. PYTHON is an environment with the package gliner
@@ -26,7 +26,6 @@ from nestag.corpora.formats import jsonl
 from nestag.files import writing
 from nestag.lab.corpora.subset import subset
 
-ROUNDS = 3
 BAR = 0.9
 """Of the speed of the flat tagger in plain batches."""
 
@@ -43,6 +42,7 @@ def main() -> None:
     arguments.add_argument("--test", type=int, default=500)
     arguments.add_argument("--epochs", type=int, default=6)
     arguments.add_argument("--threads", type=int, default=2)
+    arguments.add_argument("--rounds", type=int, default=3)
     arguments.add_argument("--gliner", help="the Python of an environment with gliner")
     arguments.add_argument("--write", type=Path)
     given = arguments.parse_args()
@@ -53,7 +53,7 @@ def main() -> None:
         if not (given.work / PEERS[name].folder / PEERS[name].done).exists():
             call(python, ["train", name, str(given.work), "--epochs", str(given.epochs)], given.threads)
     found: dict[str, list[dict[str, Any]]] = {name: [] for name in pythons}
-    for _ in range(ROUNDS):
+    for _ in range(given.rounds):
         for name, python in pythons.items():
             measured = call(python, ["measure", name, str(given.work), "--threads", str(given.threads)], given.threads)
             found[name].append(json.loads(measured.splitlines()[-1]))
@@ -88,7 +88,7 @@ def page(found: Mapping[str, Sequence[Mapping[str, Any]]], given: argparse.Names
     yield (
         f"Written by `benchmarks/peers/beside.py`: {given.test} test sentences of {given.corpus}, {given.threads}"
         f" threads of a processor ({found[OURS][0]['processor']}). Every recognizer had processes of its own, which"
-        f" took turns; the best of {ROUNDS} rounds counts. All learned from the same {given.sentences} sentences; those"
+        f" took turns; the best of {given.rounds} rounds counts. All learned from the same {given.sentences} sentences; those"
         f" around an encoder have MiniLM and {given.epochs} epochs, too few for a good F1: here it says that each has"
         " learned, not how well it can; GLiNER, whose epochs take several times as long, has a third of them. Memory is"
         " the peak of the process, its libraries included.\n"

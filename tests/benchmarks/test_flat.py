@@ -54,7 +54,7 @@ def test_characters_become_words(script: Callable[[str], ModuleType]) -> None:
 
 def test_the_page_says_whether_the_price_is_matched(script: Callable[[str], ModuleType]) -> None:
     beside = script("beside")
-    given = argparse.Namespace(test=5, corpus="genia", threads=2, sentences=9, epochs=1, gliner=None)
+    given = argparse.Namespace(test=5, corpus="genia", threads=2, sentences=9, epochs=1, rounds=2, gliner=None)
 
     def runs(speed: float) -> list[dict[str, object]]:
         return [
