@@ -88,10 +88,10 @@ def page(found: Mapping[str, Sequence[Mapping[str, Any]]], given: argparse.Names
     yield (
         f"Written by `benchmarks/peers/beside.py`: {given.test} test sentences of {given.corpus}, {given.threads}"
         f" threads of a processor ({found[OURS][0]['processor']}). Every recognizer had processes of its own, which"
-        f" took turns; the best of {given.rounds} rounds counts. All learned from the same {given.sentences} sentences; those"
-        f" around an encoder have MiniLM and {given.epochs} epochs, too few for a good F1: here it says that each has"
-        " learned, not how well it can; GLiNER, whose epochs take several times as long, has a third of them. Memory is"
-        " the peak of the process, its libraries included.\n"
+        f" took turns; the best of {given.rounds} rounds counts. All learned from the same {given.sentences} sentences;"
+        f" those around an encoder have MiniLM and {given.epochs} epochs, too few for a good F1: here it says that each"
+        " has learned, not how well it can; GLiNER, whose epochs take several times as long, has a third of them."
+        " Memory is the peak of the process, its libraries included.\n"
     )
     yield "| | sentences/s | beside nestag | peak memory | F1, all entities | call |"
     yield "|---|---:|---:|---:|---:|---|"
