@@ -25,6 +25,9 @@ from measuring import Seconds, Way, corpus, processor
 from nestag.data import Sentence
 from nestag.evaluation import score
 
+EPOCHS = "epochs.txt"
+"""The file in a peer's folder that says how long it was trained."""
+
 WARM = 32
 """Sentences that are tagged before the clock runs."""
 
@@ -147,6 +150,7 @@ def measured(peer: Peer, work: Path) -> dict[str, Any]:
         "sentences/s": len(test) / taken.wall,
         "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
         "f1": 100 * result.f1,
+        "epochs": (work / peer.folder / EPOCHS).read_text("utf-8"),
         "processor": processor(),
         "versions": {name: importlib.metadata.version(name) for name in peer.packages},
     }
@@ -164,7 +168,9 @@ def main(given: Sequence[str]) -> None:
     os.environ["OMP_NUM_THREADS"] = str(options.threads)
     peer = PEERS[options.peer]
     if options.what == "train":
-        peer.train(options.work / peer.folder, options.work / "corpus", max(1, round(peer.share * options.epochs)))
+        epochs = max(1, round(peer.share * options.epochs))
+        peer.train(options.work / peer.folder, options.work / "corpus", epochs)
+        (options.work / peer.folder / EPOCHS).write_text(str(epochs), "utf-8")
     else:
         print(json.dumps(measured(peer, options.work)))
 
