@@ -1,8 +1,9 @@
 """A model with torch and without, measured in one run: speed, start, and what has to be installed.
 
-    python benchmarks/without_torch.py [--model FOLDER] [--threads 2] [--write docs/benchmarks/onnx.md]
+    python benchmarks/without_torch.py [--model FOLDER --corpus FOLDER] [--threads 2] [--write docs/benchmarks/onnx.md]
 
-The model is `--model`, or MiniLM trained on the embedded corpus for `--steps` steps. It is exported twice, float32 and
+The model is `--model`, or MiniLM trained on the embedded corpus for `--steps` steps; `--corpus` has dev and test of what
+it learned, as JSON Lines. It is exported twice, float32 and
 int8, and the three take turns on the same sentences; of several rounds the best of each counts. Time is from words to
 entities. Starting is a new process, from its beginning to the entities of one sentence. Where the time of int8 goes,
 onnxruntime's own profiler says.
@@ -23,12 +24,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, distribution, version
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from packaging.requirements import Requirement
 
 from nestag import NestedNER, Recipe, Sentence, sample
+from nestag.corpora.formats import jsonl
 from nestag.evaluation import score
 from nestag.files import writing
 from nestag.graph import export
@@ -52,6 +54,7 @@ def main() -> None:
     """Measure and print one table after the other."""
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--model", type=Path, help="a trained model; else one is trained")
+    arguments.add_argument("--corpus", type=Path, help="dev.jsonl and test.jsonl of what the model learned")
     arguments.add_argument("--steps", type=int, default=150, help="of training, if there is no model")
     arguments.add_argument("--threads", type=int, default=2)
     arguments.add_argument("--rounds", type=int, default=5)
@@ -59,8 +62,9 @@ def main() -> None:
     options = arguments.parse_args()
     torch.set_num_threads(options.threads)
     with tempfile.TemporaryDirectory() as scratch:
-        folders = exported(options.model or trained(Path(scratch) / "torch", options.steps), Path(scratch))
-        lines = [*speed(folders, options.threads, options.rounds), *profile(folders, options.threads)]
+        dev, test = (split(options.corpus, name) for name in ("dev", "test"))
+        folders = exported(options.model or trained(Path(scratch) / "torch", options.steps), Path(scratch), dev)
+        lines = [*speed(folders, options.threads, options.rounds, test), *profile(folders, options.threads, dev)]
         lines += [*start(folders), *install()]
     print("\n".join(lines))
     if options.write:
@@ -73,46 +77,50 @@ def main() -> None:
             stream.write(f"# With torch and without, measured\n\n{told}\n\n" + "\n".join(lines) + "\n")
 
 
+def split(folder: Path | None, name: Literal["dev", "test"]) -> Sequence[Sentence]:
+    """A split of a folder, or of the embedded corpus."""
+    return list(jsonl.read(folder / f"{name}.jsonl")) if folder else sample.sentences(name)
+
+
 def trained(folder: Path, steps: int) -> Path:
     """MiniLM, trained on the embedded corpus."""
     train(sample.sentences("train"), sample.sentences("dev"), folder, Recipe(encoder="minilm", steps=steps))
     return folder
 
 
-def exported(model: Path, scratch: Path) -> dict[str, Path]:
+def exported(model: Path, scratch: Path, sentences: Sequence[Sentence]) -> dict[str, Path]:
     """The folders of the three ways; what int8 costs is a figure here and no reason to stop."""
     folders = {"torch float32": model, "onnx float32": scratch / "float32", "onnx int8": scratch / "int8"}
-    recognizer, sentences = NestedNER.from_pretrained(model, "cpu"), sample.sentences("dev")
+    recognizer = NestedNER.from_pretrained(model, "cpu")
     export(recognizer, folders["onnx float32"], sentences)
     export(recognizer, folders["onnx int8"], sentences, int8=True, gold=True, max_loss=100)
     return folders
 
 
-def speed(folders: Mapping[str, Path], threads: int, rounds: int) -> Iterator[str]:
+def speed(folders: Mapping[str, Path], threads: int, rounds: int, sentences: Sequence[Sentence]) -> Iterator[str]:
     """Sentences a second of the three ways, which take turns."""
     ways: dict[str, Predictor] = {
         name: OnnxNER.from_pretrained(folder, threads=threads) if "onnx" in name else NestedNER.from_pretrained(folder)
         for name, folder in folders.items()
     }
-    sentences = sample.sentences()
     times: dict[str, list[float]] = {name: [] for name in ways}
     for _ in range(rounds):
         for name, way in ways.items():
             times[name].append(seconds(way, sentences))
     base = min(times["torch float32"])
-    test = sample.sentences("test")
     yield "## Speed\n"
-    yield "| | sentences/s | times torch | model on disk | F1 on the embedded test split |"
+    yield "| | sentences/s | times torch | model on disk | F1 on test |"
     yield "|---|---|---|---|---|"
     for name, way in ways.items():
-        best, f1 = min(times[name]), score([one.entities for one in test], way.predict(test)).f1
+        best, f1 = min(times[name]), score([one.entities for one in sentences], way.predict(sentences)).f1
         size = sum(file.stat().st_size for file in folders[name].iterdir() if file.is_file()) / 1e6
         yield f"| {name} | {len(sentences) / best:,.0f} | {base / best:.2f} | {size:.0f} MB | {100 * f1:.2f} |"
     reached = base / min(times["onnx int8"])
-    yield f"\nint8 is to be at least {BAR:g} times torch: {'yes' if reached >= BAR else 'no'}, {reached:.2f}.\n"
+    yield f"\n{len(sentences):,} sentences, each way the best of {rounds} rounds in which they took turns."
+    yield f"int8 is to be at least {BAR:g} times torch: {'yes' if reached >= BAR else 'no'}, {reached:.2f}.\n"
 
 
-def profile(folders: Mapping[str, Path], threads: int) -> Iterator[str]:
+def profile(folders: Mapping[str, Path], threads: int, sentences: Sequence[Sentence]) -> Iterator[str]:
     """Which operations take the time of both graphs."""
     yield "## Where the time goes\n"
     yield "| | operations, by their share of the time |"
@@ -124,7 +132,7 @@ def profile(folders: Mapping[str, Path], threads: int) -> Iterator[str]:
         options.intra_op_num_threads, options.enable_profiling = threads, True
         options.profile_file_prefix = str(folders[name] / "profile")
         way.session = onnxruntime.InferenceSession(folders[name] / GRAPH, options, providers=["CPUExecutionProvider"])
-        way.predict(sample.sentences("dev"))
+        way.predict(sentences)
         taken: Counter[str] = Counter()
         for event in json.loads(Path(way.session.end_profiling()).read_text("utf-8")):
             if event.get("cat") == "Node" and "op_name" in event.get("args", {}):

@@ -38,6 +38,7 @@ class Recording:
 
     def __init__(self, ahead: int) -> None:
         self.ahead = ahead
+        self.reach = None
         self.events: list[str] = []
         self.release: threading.Event | None = None
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nestag.chunks import chunks
+from nestag.chunks import Chunk, Item, chunks
 from nestag.data import Sentence
 from nestag.errors import InputError
 from nestag.predictor import item_of
@@ -108,6 +108,28 @@ def test_chunks_and_batches_do_not_change_what_is_found(tiny_encoder: Callable[[
         check(7)
     without = recognizer.scores([sentence.tokens for sentence in many])[:3]
     assert not any(np.allclose(one, other, atol=1e-4) for one, other in zip(whole, without, strict=True))  # it matters
+
+
+def test_words_of_several_windows_are_scored_in_one_as_if_in_all(
+    tiny_encoder: Callable[[str], str], tmp_path: Path
+) -> None:
+    """Above the encoder, only the words that are wanted are computed, and those that convolutions look at."""
+    recipe = quick(tiny_encoder("bert"), steps=2, conv_size=12, conv_layers=3)
+    recognizer = train(MANY, CORPUS, tmp_path / "model", recipe, use_cpu=True).recognizer
+    engine, chunk = recognizer.engine(), Chunk([Item(list(CORPUS[0].tokens) * 40)], 0, 1)
+    narrow = engine.lay_out(chunk)
+    assert engine.scorer.reach == 3
+    found = engine.score(narrow)
+    engine.scorer.reach = None
+    whole = engine.lay_out(chunk)
+    windows = narrow.layout.windows, whole.layout.windows
+    assert len(windows[0]) > 3
+    assert sum(windows[0].last - windows[0].first) < sum(windows[1].last - windows[1].first)
+    for one, other in zip(found[:3], engine.score(whole)[:3], strict=True):
+        assert np.allclose(one, other, atol=1e-5)
+    engine.scorer.reach = 1  # too little is seen
+    changed = engine.score(engine.lay_out(chunk))
+    assert not np.allclose(found[0], changed[0], atol=1e-5)
 
 
 def test_a_sentence_of_five_thousand_words(trained: Path) -> None:

@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -71,6 +72,7 @@ class Scorer(Protocol):
     sizes: tuple[int, int, int]
     batch_subwords: int
     ahead: int  # chunks that may wait to be decoded while others are computed; 0 if nothing is computed by itself
+    reach: int | None  # words on each side of a word that are looked at above the encoder; None if that is not known
 
     def start(self, batches: Iterable[Batch], words: int) -> Callable[[], Heads]:
         """Begin to score the words of a chunk; the function returned waits for the scores."""
@@ -164,6 +166,8 @@ class Engine:
     def lay_out(self, chunk: Chunk) -> LaidOut:
         """The first stage: words -> subwords -> windows -> batches of windows."""
         layout = self.maker.lay_out(chunk.tokens, chunk.documents)
+        if self.scorer.reach is not None:
+            layout = replace(layout, windows=layout.windows.narrowed(self.scorer.reach))
         sentence = layout.windows.sentence
         own = np.flatnonzero((sentence >= chunk.first) & (sentence < chunk.last))
         found = batches(layout.windows.sizes[own], self.scorer.batch_subwords)

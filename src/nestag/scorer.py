@@ -46,6 +46,7 @@ class TaggerScorer:
         cuda = model.device.type == "cuda"
         self.batch_subwords = batch_subwords or (GPU_BATCH if cuda else CPU_BATCH)
         self.ahead = 3 if cuda else 0
+        self.reach: int | None = model.reach
 
     @torch.inference_mode()
     def start(self, batches: Iterable[Batch], words: int) -> Callable[[], Heads]:

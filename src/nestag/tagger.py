@@ -147,6 +147,11 @@ class Tagger(PreTrainedModel):
         for head in self.heads:
             head.reset_parameters()  # type: ignore[operator]
 
+    @property
+    def reach(self) -> int:
+        """How many words on each side of a word are looked at above the encoder."""
+        return sum(layer.reach for layer in self.convolutions if isinstance(layer, Convolution))
+
     @classmethod
     def around(cls, encoder: str, **settings: Any) -> Tagger:
         """A tagger around a pretrained encoder, whose heads are still to be trained."""

@@ -43,6 +43,11 @@ class Windows:
     def __len__(self) -> int:
         return len(self.sentence)
 
+    def narrowed(self, reach: int) -> Windows:
+        """The same subwords, but of their words only those labelled here and so many on each side of them."""
+        first = np.maximum(self.first, self.keep_first - reach)
+        return replace(self, first=first, last=np.minimum(self.last, self.keep_last + reach))
+
     def take(self, rows: Ints | Sequence[int]) -> Windows:
         """Some of the windows."""
         return Windows(*(getattr(self, field.name)[rows] for field in fields(self)))
