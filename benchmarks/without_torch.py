@@ -2,11 +2,10 @@
 
     python benchmarks/without_torch.py [--model FOLDER --corpus FOLDER] [--threads 2] [--write docs/benchmarks/onnx.md]
 
-The model is `--model`, or MiniLM trained on the embedded corpus for `--steps` steps; `--corpus` has dev and test of what
-it learned, as JSON Lines. It is exported twice, float32 and
-int8, and the three take turns on the same sentences; of several rounds the best of each counts. Time is from words to
-entities. Starting is a new process, from its beginning to the entities of one sentence. Where the time of int8 goes,
-onnxruntime's own profiler says.
+The model is `--model`, or MiniLM trained on the embedded corpus for `--steps` steps; `--corpus` has dev and test of
+what it learned, as JSON Lines. It is exported twice, float32 and int8, and the three take turns on the same sentences;
+of several rounds the best of each counts. Time is from words to entities. Starting is a new process, from its beginning
+to the entities of one sentence. Where the time of int8 goes, onnxruntime's own profiler says.
 """
 
 from __future__ import annotations
