@@ -114,11 +114,11 @@ def test_words_of_several_windows_are_scored_in_one_as_if_in_all(
     tiny_encoder: Callable[[str], str], tmp_path: Path
 ) -> None:
     """Above the encoder, only the words that are wanted are computed, and those that convolutions look at."""
-    recipe = quick(tiny_encoder("bert"), steps=2, conv_size=12, conv_layers=3)
+    recipe = quick(tiny_encoder("bert"), steps=2, conv_size=12, conv_layers=1)
     recognizer = train(MANY, CORPUS, tmp_path / "model", recipe, use_cpu=True).recognizer
     engine, chunk = recognizer.engine(), Chunk([Item(list(CORPUS[0].tokens) * 40)], 0, 1)
     narrow = engine.lay_out(chunk)
-    assert engine.scorer.reach == 3
+    assert engine.scorer.reach == 1
     found = engine.score(narrow)
     engine.scorer.reach = None
     whole = engine.lay_out(chunk)
@@ -127,7 +127,7 @@ def test_words_of_several_windows_are_scored_in_one_as_if_in_all(
     assert sum(windows[0].last - windows[0].first) < sum(windows[1].last - windows[1].first)
     for one, other in zip(found[:3], engine.score(whole)[:3], strict=True):
         assert np.allclose(one, other, atol=1e-5)
-    engine.scorer.reach = 1  # too little is seen
+    engine.scorer.reach = 0  # too little is seen
     changed = engine.score(engine.lay_out(chunk))
     assert not np.allclose(found[0], changed[0], atol=1e-5)
 
