@@ -107,7 +107,7 @@ class GraphScorer:
         self.sizes = sizes
         self.batch_subwords = batch_subwords or BATCH
         self.ahead = 0
-        self.reach = None
+        self.reach: int | None = None
 
     def start(self, batches: Iterable[Batch], words: int) -> Callable[[], Heads]:
         """Score the words of a chunk; nothing is left to wait for."""
