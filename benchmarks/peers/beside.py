@@ -108,7 +108,11 @@ def page(found: Mapping[str, Sequence[Mapping[str, Any]]], given: argparse.Names
         f" {'yes' if reached >= BAR else 'no'}, {reached:.2f}. Versions:"
         f" {', '.join(f'{name} {of}' for name, of in sorted(versions.items()))}.\n"
     )
-    yield "A flat tagger learns the outermost entities alone, so it cannot find all. What was typed:\n"
+    yield (
+        "A flat tagger learns the outermost entities alone, so it cannot find all. GLiNER's architecture was built from"
+        " its configuration around MiniLM, without any of the published weights; an epoch of it takes several times as"
+        " long, so it has a third of the epochs, and rates spans of up to 12 words alone. What was typed:\n"
+    )
     yield f"    python benchmarks/peers/beside.py WORK --sentences {given.sentences} --test {given.test}" + (
         " --gliner PYTHON" if given.gliner else ""
     )
