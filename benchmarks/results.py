@@ -1,7 +1,8 @@
 """Every number and table of README and docs that comes from runs, made again from the packs under docs/results.
 
     python benchmarks/results.py                         # make them again from the packs there are
-    python benchmarks/results.py paper=runs/paper        # first pack the runs of an experiment as docs/results/paper
+    python benchmarks/results.py paper=runs/paper        # first pack the runs of an experiment as docs/results/paper;
+                                                         # runs that are packed there already stay
     python benchmarks/results.py --check                 # change nothing; fail if anything would change
 
 A pack holds results and counts by sentence, no text (`nestag tables --pack`). Its tables stand in its folder. Where a
@@ -24,7 +25,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from nestag.files import writing
-from nestag.lab.experiment.pack import PACK, pack_of, read_pack, write_pack
+from nestag.lab.experiment.pack import PACK, has_pack, joined, pack_of, read_pack, write_pack
 from nestag.lab.experiment.result import RunResult
 from nestag.lab.experiment.ways import GREEDY
 from nestag.lab.paper.gains import gain
@@ -46,7 +47,9 @@ def main() -> None:
     given = arguments.parse_args()
     for one in given.runs:
         name, _, folder = one.partition("=")
-        write_pack(pack_of(folder), TOP / "docs" / "results" / name)
+        place = TOP / "docs" / "results" / name
+        new = pack_of(folder)
+        write_pack(joined(read_pack(place), new) if has_pack(place) else new, place)
     stale = rebuilt(TOP, change=not given.check)
     if given.check and stale:
         sys.exit("not as the packs say: " + ", ".join(map(str, stale)))

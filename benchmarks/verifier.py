@@ -1,9 +1,11 @@
 """What a verifier is worth: F1, recall of the proposals, calibration and time, beside plain legal decoding.
 
     python benchmarks/verifier.py MODEL... --corpus FOLDER [--biases 0,2,-1.5] [--times N] [--records FILE]
+    python benchmarks/verifier.py --records docs/results/verifier.jsonl --table docs/results/verifier.md
 
 MODEL is a folder of a finished run and FOLDER has dev and test.jsonl.gz. A model with a head for spans that was trained
 without `verifier = true` is given one first, by FOLDER's dev. Each model and split is a line of FILE as JSON.
+The last command makes a table of the lines; a model's name is corpus-encoding-seed.
 
 For confidences there are the expected calibration error and the AUC (how often a right entity is surer than a wrong
 one), of the marginals of legal entities, of the verifier for the same entities, and of the verifier for those it keeps.
@@ -40,14 +42,19 @@ ROUNDS = 3
 def main() -> None:
     """Measure every model on every split."""
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("models", nargs="+", metavar="MODEL")
-    arguments.add_argument("--corpus", type=Path, required=True, help="a folder with dev and test.jsonl.gz")
+    arguments.add_argument("models", nargs="*", metavar="MODEL")
+    arguments.add_argument("--corpus", type=Path, help="a folder with dev and test.jsonl.gz")
     arguments.add_argument("--splits", default="dev,test")
     arguments.add_argument("--times", type=int, default=1, help="how often the split is repeated to measure speed")
     arguments.add_argument("--records", type=Path, help="a file to which lines of JSON are added")
     arguments.add_argument("--biases", default="", help="find a verifier anew, with these decodings: 0,2,-1.5")
     arguments.add_argument("--device")
+    arguments.add_argument("--table", type=Path, help="make a table of the records")
     options = arguments.parse_args()
+    if options.table:
+        options.table.write_text(table_of([json.loads(line) for line in options.records.read_text().splitlines()]))
+    if options.models and not options.corpus:
+        arguments.error("--corpus is missing: a folder with dev and test.jsonl.gz")
     for model in options.models:
         biases = tuple(float(bias) for bias in options.biases.split(",") if bias)
         recognizer = with_verifier(model, options.corpus, options.device, biases)
@@ -61,6 +68,49 @@ def main() -> None:
             if options.records:
                 with options.records.open("a", encoding="utf-8") as stream:
                     stream.write(json.dumps(record) + "\n")
+
+
+COLUMNS = {
+    "legal F1": "legal F1",
+    "verified F1": "verified F1",
+    "recall of proposed spans": "recall of the proposals",
+    "ECE: marginals": "ECE of marginals",
+    "ECE: verifier, same entities": "ECE of the verifier",
+    "AUC: marginals": "AUC of marginals",
+    "AUC: verifier, same entities": "AUC of the verifier",
+}
+"""What the table shows of a record, and what it is called there."""
+
+
+def table_of(records: Sequence[dict[str, Any]]) -> str:
+    """Means over the models of each corpus, encoding and split, as Markdown."""
+    groups: dict[tuple[str, ...], list[dict[str, Any]]] = {}
+    for record in records:
+        encoding = record["model"].split("-")[-2]
+        groups.setdefault((record["corpus"], encoding, record["split"]), []).append(record)
+    head = ["corpus", "encoding", "split", "models", *COLUMNS.values()]
+    rows = [
+        [*key, str(len(some)), *(f"{sum(one[name] for one in some) / len(some):.2f}" for name in COLUMNS)]
+        for key, some in sorted(groups.items())
+    ]
+    timed = [one for one in records if "legal: sentences/s" in one and one["split"] == "test"]
+    lines = [
+        "# What a verifier is worth",
+        "",
+        "Written by `benchmarks/verifier.py` from the records beside this page: means over models of the recipe",
+        "`default`, in percent. Threshold and weights of each verifier were found on dev, so trust the test rows.",
+        "ECE and AUC are of the confidences of the legal entities, by both ways.",
+        "",
+        *(f"| {' | '.join(row)} |" for row in (head, ["---"] * 3 + ["---:"] * (len(head) - 3), *rows)),
+        "",
+        *(
+            f"Speed of {one['model']}, alone on its machine: {one['legal: sentences/s']:,.0f} sentences/s legal and"
+            f" {one['verified: sentences/s']:,.0f} verified; decoding {one['legal: decoding, µs a word']} and"
+            f" {one['verified: decoding, µs a word']} µs a word."
+            for one in timed
+        ),
+    ]
+    return "\n".join(lines) + "\n"
 
 
 def read(corpus: Path, split: str) -> list[Sentence]:

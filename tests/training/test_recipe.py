@@ -67,8 +67,8 @@ def test_an_unknown_recipe_is_refused() -> None:
         load_recipe("secret")
 
 
-def test_accurate_is_default_read_twice() -> None:
-    assert load_recipe("accurate") == load_recipe("default").changed({"rdrop": 1.0})
+def test_accurate_is_default_read_twice_and_verified() -> None:
+    assert load_recipe("accurate") == load_recipe("default").changed({"rdrop": 1.0, "verifier": True})
 
 
 @pytest.mark.parametrize("content", [b'encoder = "\xff"', b"epochs = " + b"[" * 5_000, b"\0"])

@@ -111,7 +111,8 @@ def _near_misses(table: EntityTable, scores: Scores, longest: int) -> Ints:
     end = np.add.outer(NEAR_MISSES[:, 1], table.end)
     inside = (start >= 0) & (start < end) & (end <= scores.lengths[table.sentence])
     keys: Ints = (start + scores.first[table.sentence]) * longest + end - start
-    return keys[inside]
+    kept: Ints = keys[inside]
+    return kept
 
 
 def judged(proposals: Proposals, judge: JudgeSpans) -> Floats32:

@@ -15,7 +15,7 @@ from nestag.errors import InputError
 from nestag.evaluation.judge import judged
 from nestag.evaluation.matching import Pair
 from nestag.files import read_text
-from nestag.lab.experiment.pack import PACK, Pack, pack_of, read_pack, write_pack
+from nestag.lab.experiment.pack import PACK, Pack, joined, pack_of, read_pack, write_pack
 from nestag.lab.experiment.result import RunResult, write_result
 from nestag.lab.experiment.spec import CorpusFiles, Spec, folder_of, write_spec
 from nestag.lab.paper.differences import comparisons
@@ -82,6 +82,22 @@ def test_a_pack_comes_back_and_holds_no_text(pack: Pack, tmp_path: Path) -> None
         for way, found in ways.items():
             assert all(np.array_equal(a, b) for a, b in zip(found, back.counts[key][way], strict=True))
     assert "secret" not in read_text(tmp_path / "new" / PACK)
+
+
+def test_packs_are_joined_run_by_run(pack: Pack, tmp_path: Path) -> None:
+    jsonl.write(TEST, tmp_path / "test.jsonl")
+    finished_run(tmp_path, "rel", 2)
+    finished_run(tmp_path, "rel", 3)
+    new = pack_of(tmp_path)
+    both = joined(pack, new)
+    assert [(one.key.encoding, one.key.seed) for one in both.results] == [
+        ("dyn", 1), ("dyn", 2), ("rel", 1), ("rel", 2), ("rel", 3),
+    ]  # fmt: skip
+    assert both.results[3] is new.results[0]
+    assert both.counts.keys() == {one.key for one in both.results}
+    shorter = replace(new, gold={"books": new.gold["books"]._replace(gold=new.gold["books"].gold[:6])})
+    with pytest.raises(InputError, match="books: the test set is another one"):
+        joined(pack, shorter)
 
 
 def test_tables_of_a_pack_are_those_of_its_runs(pack: Pack) -> None:

@@ -92,6 +92,22 @@ def pack_of(folder: str | Path) -> Pack:
     return Pack(results, read_all_facts(root), tuple(read_wanted(root)), gold, counts)
 
 
+def joined(old: Pack, new: Pack) -> Pack:
+    """The runs of both; of a run that is in both, the new one."""
+    fresh = {result.key for result in new.results}
+    results = (*(result for result in old.results if result.key not in fresh), *new.results)
+    for corpus in old.gold.keys() & new.gold.keys():
+        if not np.array_equal(old.gold[corpus].gold, new.gold[corpus].gold):
+            raise InputError("the test set is another one in the new runs; pack them under another name", corpus)
+    return Pack(
+        tuple(sorted(results, key=lambda result: result.key)),
+        old.facts | new.facts,
+        tuple(sorted({*old.wanted, *new.wanted})),
+        old.gold | new.gold,
+        old.counts | new.counts,
+    )
+
+
 def _stripped(result: RunResult) -> RunResult:
     """A result without sentences, and without what no table needs."""
     return replace(
