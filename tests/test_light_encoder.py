@@ -71,6 +71,7 @@ def test_a_long_sentence_is_one_window(trained: NestedNER) -> None:
     assert len(trained.predict([sentence])[0]) > 100
 
 
+@pytest.mark.slow
 def test_it_runs_on_onnxruntime_in_eight_bits(trained: NestedNER, tmp_path: Path) -> None:
     plain = export(trained, tmp_path / "plain", CORPUS, gold=True)
     small = export(trained, tmp_path / "small", CORPUS, gold=True, int8=True, max_loss=50)

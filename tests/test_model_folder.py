@@ -76,6 +76,7 @@ def test_edited_settings_are_used_and_mentioned(model: Path) -> None:
         NestedNER.from_pretrained(model, "cpu")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at open files as Linux shows them")
 @pytest.mark.parametrize("kind", faulty_runs.FAULTS)
 def test_settings_are_changed_whole_or_not_at_all(model: Path, tmp_path: Path, kind: str) -> None:

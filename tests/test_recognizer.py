@@ -52,6 +52,7 @@ print(json.dumps(found))
 """
 
 
+@pytest.mark.slow
 def test_saved_and_loaded_elsewhere_they_predict_the_same(models: dict[str, Path]) -> None:
     words = [sentence.tokens for sentence in CORPUS]
     arguments = [json.dumps(value) for value in (words, *map(str, models.values()))]

@@ -91,6 +91,7 @@ def test_long_sentences_are_judged_across_windows(model: Path) -> None:
     assert any(ner.predict(long))
 
 
+@pytest.mark.slow
 def test_a_graph_finds_the_same(model: Path, graph: Path) -> None:
     ner, plain = NestedNER.from_pretrained(model), OnnxNER.from_pretrained(graph)
     assert (graph / SPAN_GRAPH).is_file()
@@ -102,6 +103,7 @@ def test_a_graph_finds_the_same(model: Path, graph: Path) -> None:
     assert off.predict(OTHERS) == NestedNER.from_pretrained(model, verifier=False).predict(OTHERS)
 
 
+@pytest.mark.slow
 def test_a_graph_without_its_judge_is_refused(graph: Path, tmp_path: Path) -> None:
     copy_model(graph, tmp_path / "copy")
     (tmp_path / "copy" / SPAN_GRAPH).unlink()

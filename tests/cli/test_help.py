@@ -1,8 +1,10 @@
 """The help page, completion, terminals of other encodings, and what is said where a library is missing."""
 
+import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -36,8 +38,10 @@ def test_what_a_terminal_cannot_show_is_escaped() -> None:
     assert r"\u2570\u2500PER" in shown.stdout
 
 
-@pytest.mark.parametrize("command", ["train --train x --dev x -o y", "predict . -", "demo"])
-def test_without_torch_a_line_says_what_to_install(command: str) -> None:
-    missing = run(*command.split(), code="sys.modules['torch'] = None")
+@pytest.mark.parametrize("command", ["train --train x --dev x -o y", "predict MODEL -", "demo"])
+def test_without_torch_a_line_says_what_to_install(command: str, tmp_path: Path) -> None:
+    names = ("config.json", "vocabulary.json", "nestag.json", "tokenizer.json", "model.safetensors")
+    (tmp_path / "manifest.json").write_text(json.dumps({"format": 1, "files": dict.fromkeys(names, "")}))
+    missing = run(*command.replace("MODEL", str(tmp_path)).split(), code="sys.modules['torch'] = None")
     assert missing.returncode == 2
     assert missing.stderr == "nestag: NestedNER needs torch, which is not installed; pip install 'nestag[model]'\n"

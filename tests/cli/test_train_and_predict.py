@@ -222,6 +222,7 @@ def test_predict_refuses_what_is_no_model(tmp_path: Path) -> None:
     assert "manifest.json" in told
 
 
+@pytest.mark.slow
 def test_benchmark_prints_every_figure(model: Path, files: Files, tmp_path: Path) -> None:
     page = tmp_path / "speed.md"
     page.write_text("# Speed\n\nWhat it is.\n")

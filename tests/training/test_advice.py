@@ -14,7 +14,7 @@ from nestag.training.recipe import Recipe
 def told(scores: list[Score], sentences: int = 100, labels: int = 3) -> list[str]:
     plan = plan_for(Recipe(steps=40), np.full(sentences, 20), 10)
     scorings = [Scoring(step, 1.0, found, 0.0) for step, found in enumerate(scores, 1)]
-    vocabulary = SimpleNamespace(n=range(labels), c=(), u=())
+    vocabulary = SimpleNamespace(sizes=(labels, 0, 0))
     best: Any = max(scores, key=lambda found: found.f1)
     run: Any = SimpleNamespace(
         dev=best, scorings=scorings, plan=plan, recognizer=SimpleNamespace(vocabulary=vocabulary)
