@@ -369,8 +369,7 @@ def main() -> None:
     options = parser.parse_args()
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     preload(options.rooms)
-    others = [room for room in ROOMS if room not in options.rooms]
-    results = {mutant: killed for room in others for mutant, killed in tested_before(room, 0)[1].items()}
+    results: dict[Mutant, bool] = {}
     for room in options.rooms:
         mutants, found = tested_before(room, options.most) if options.again else (drawn(room, options.most, {}), {})
         until = time.monotonic() + 60 * options.minutes
@@ -378,6 +377,8 @@ def main() -> None:
             found[mutant] = killed
             keep(room, found)  # at once: a run may be interrupted
         results |= found
+    for room in (room for room in ROOMS if room not in options.rooms):
+        results |= tested_before(room, 0)[1]
     text = table(results, options.most)
     print(text)
     if options.write:
