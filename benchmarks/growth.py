@@ -65,8 +65,9 @@ HEAD = """
 ## Time and memory
 
 Input that once took time quadratic in its size, and four times as much of it. CPU seconds without the start of Python,
-and the largest memory of the process, which is {start:,.0f} MiB with an empty corpus. Linear growth is a ratio near 4;
-the start takes up to five seconds and varies by one, so the ratios of short times are rough.
+and the largest memory of the process: {tokens:,.0f} MiB with an empty corpus of tokens, {text:,.0f} MiB with an empty
+text, for which spaCy's rules are loaded. Linear growth is a ratio near 4; that start takes up to five seconds and varies
+by one, so the ratios of short times are rough.
 
 | input | command | time | of four times as much | ratio | memory | of four times as much |
 |---|---|---|---|---|---|---|
@@ -119,7 +120,7 @@ def growth(note: Callable[[str, Callable[[], Any]], Any] = lambda _, find: find(
         starts = note("start", lambda: [cost("stats", write(folder / f"a{suffix}", "a\n")) for suffix in SUFFIXES])
         if starts is None:
             return
-        yield HEAD.format(start=starts[0][1])
+        yield HEAD.format(text=starts[0][1], tokens=starts[1][1])
         for case in CASES:
             begun = starts[SUFFIXES.index(Path(case.file).suffix)][0]
             yield note(case.what, partial(grown, case, folder, begun)) or ""
