@@ -66,8 +66,8 @@ HEAD = """
 
 Input that once took time quadratic in its size, and four times as much of it. CPU seconds without the start of Python,
 and the largest memory of the process: {tokens:,.0f} MiB with an empty corpus of tokens, {text:,.0f} MiB with an empty
-text, for which spaCy's rules are loaded. Linear growth is a ratio near 4; that start takes up to five seconds and varies
-by one, so the ratios of short times are rough.
+text, for which spaCy's rules are loaded. Linear growth is a ratio near 4; that start takes up to five seconds and
+varies by one, so the ratios of short times are rough.
 
 | input | command | time | of four times as much | ratio | memory | of four times as much |
 |---|---|---|---|---|---|---|
