@@ -195,6 +195,7 @@ def test_every_setting_is_listed() -> None:
         (["--recipe", "folder.toml"], "the recipe cannot be read (Is a directory)"),
         (["--report-to", "logger_of_nowhere"], "'logger_of_nowhere' is not installed"),
         (["--set", "adam_beta1=1"], "adam_beta1 is '1'"),
+        (["--set", "gradient_accumulation_steps=1000000000"], "gradient_accumulation_steps is '1000000000'"),
         (["--set", "learning_rate=1e300"], "learning_rate is '1e300'"),
     ],
 )

@@ -53,7 +53,7 @@ class Recipe:
     )
     batch_subwords: int | Auto = setting("auto", minimum=1, help="subwords in a batch, padding included if shuffled")
     batch_sentences: int = setting(10_000, minimum=1, help="sentences in a batch, at most")
-    gradient_accumulation_steps: int = setting(1, minimum=1, help="batches before each step")
+    gradient_accumulation_steps: int = setting(1, minimum=1, maximum=1024, help="batches before each step")
     evaluations: int | Auto = setting("auto", minimum=1, help="how often dev is scored, evenly over the run")
     patience: int | Auto = setting("auto", minimum=0, help="scorings without a better one before it stops; 0 never")
     best_epoch: Literal["entities", "labels"] = setting(
