@@ -1,5 +1,6 @@
 import random
 from copy import deepcopy
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 from nestag import encodings
 from nestag.data import Entity, Sentence
 from nestag.encodings import Absolute, Label, available, decode, encode, repairs
-from nestag.encodings.depth import DepthEncoding
+from nestag.encodings.depth import AbsoluteDepth, DepthEncoding
 from nestag.encodings.notation import write_chain, write_name
 from nestag.errors import LabelError, UnknownNameError
 from nestag.tree import Name
@@ -179,6 +180,22 @@ def test_stranded_words_hang_from_the_lowest_node_of_the_right_spine() -> None:
     assert decode(labels, "4tg") == (Entity(1, 4, "PER"),)
 
 
+def test_a_slot_is_filled_once() -> None:
+    # the second word fills the slot, so the third and fourth find none and the L between them is skipped
+    labels = [Label("rR", PER, ()), Label("lL", S, ()), Label("rL", ORG, ()), Label("l", S, ())]
+    assert decode(labels, "4tg") == (Entity(0, 4, "PER"),)
+
+
+def test_a_stranded_word_fills_the_slot_of_the_subtree_it_hangs_from() -> None:
+    # the third word waits, and with it the fourth joins GPE; then both are ORG's right child
+    labels = [Label("rR", PER, ()), Label("rR", GPE, ()), Label("r", S, ()), Label("lL", ORG, ()), Label("l", S, ())]
+    assert decode(labels, "4tg") == (Entity(0, 5, "PER"), Entity(1, 5, "ORG"), Entity(1, 4, "GPE"))
+
+
+def test_no_gap_follows_the_last_word_however_long_the_sentence() -> None:
+    assert decode([Label("r", S, ())] * 300 + [Label("rR", PER, ())], "4tg") == ()
+
+
 def test_words_stranded_before_any_node_are_outside() -> None:
     labels = [Label("lL", PER, ("GPE",)), Label("l", S, ()), Label("rR", ORG, ()), Label("l", S, ())]
     assert decode(labels, "4tg") == (Entity(0, 1, "GPE"), Entity(2, 4, "ORG"))
@@ -195,6 +212,8 @@ def test_words_stranded_before_any_node_are_outside() -> None:
         (Label("xR", S, ()), "4tg", "label 1: n is 'xR'; this encoding takes one of rR"),
         (Label(1, S, ()), "4tg", "label 1: n is 1"),
         (Label(1, "S", ()), "abs", "label 1: c is 'S'"),  # type: ignore[arg-type]
+        (Label(1, Name(("",)), ()), "abs", "label 1: c is Name"),
+        (Label(1, Name(["PER"]), ()), "abs", "label 1: c is Name"),  # type: ignore[arg-type]
         (Label("r", S, "PER"), "4tg", "label 1: u is 'PER'"),  # type: ignore[arg-type]
         ((1, S), "abs", r"label 1 is \(1"),
     ],
@@ -213,3 +232,30 @@ def test_encodings_are_found_by_name() -> None:
     assert set(available()) == set(ENCODINGS)
     with pytest.raises(UnknownNameError, match="no encoding is called 'bio'"):
         encodings.encoding("bio")
+
+
+def test_an_encoding_of_another_package_is_found_by_its_entry_point(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Mine(AbsoluteDepth):
+        name = "mine"
+
+    asked = []
+
+    def points(group: str, name: str) -> list[SimpleNamespace]:
+        asked.append((group, name))
+        return [SimpleNamespace(load=lambda: Mine)] if name == "mine" else []
+
+    monkeypatch.setattr(encodings, "_registered", {})
+    monkeypatch.setattr(encodings, "entry_points", points)
+    assert isinstance(encodings.encoding("mine"), Mine)
+    assert isinstance(encodings.encoding("mine"), Mine)  # known by now
+    assert asked == [("nestag.encodings", "mine")]
+    with pytest.raises(UnknownNameError, match="there are 4tg, abs, dyn, mine, rel"):
+        encodings.encoding("yours")
+
+
+@pytest.mark.parametrize("method", ["encode", "decode", "write_n", "read_n"])
+def test_an_encoding_that_lacks_a_method_cannot_be_made(method: str) -> None:
+    methods = {name: getattr(AbsoluteDepth, name) for name in ("encode", "decode", "write_n", "read_n")}
+    del methods[method]
+    with pytest.raises(TypeError, match=method):
+        type("Partial", (encodings.Encoding,), methods)()

@@ -76,3 +76,8 @@ def test_what_is_no_number_is_refused(text: str) -> None:
     for name in ("abs", "rel", "4tg"):
         with pytest.raises(LabelError):
             available()[name].read_n(text)
+
+
+def test_a_number_out_of_bounds_is_called_so() -> None:
+    with pytest.raises(LabelError, match="depths go from"):
+        available()["abs"].read_n("100000000")  # the longest that is read at all
