@@ -25,7 +25,7 @@ def told(scores: list[Score], sentences: int = 100, labels: int = 3) -> list[str
 @pytest.mark.parametrize(
     ("last", "words"),
     [
-        (Score.of(0, 0, 6), "no entity was predicted in 40 steps; train longer: --set steps=600"),
+        (Score.of(0, 0, 6), "no entity was predicted in 40 steps; train longer: steps=600"),
         (Score.of(0, 9, 6), "although 9 entities were predicted"),
         (Score.of(0, 3, 0), "dev has no entities"),
     ],
