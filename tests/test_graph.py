@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from typer.testing import CliRunner, Result
 
 from nestag import graph
@@ -205,7 +206,7 @@ def test_a_missing_library_says_what_to_install(exported: Path, monkeypatch: pyt
         OnnxNER.from_pretrained(exported / "plain")
     monkeypatch.setitem(sys.modules, "onnxscript", None)
     with pytest.raises(MissingExtraError, match=r"needs onnxscript, .* pip install 'nestag\[onnx-export\]'"):
-        write_graph(None, exported / "x.onnx")  # type: ignore[arg-type]
+        write_graph(torch.nn.Identity(), exported / "x.onnx")  # type: ignore[arg-type]
 
 
 def test_a_broken_graph_is_refused(exported: Path, tmp_path: Path) -> None:
