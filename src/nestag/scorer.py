@@ -141,11 +141,8 @@ def computing(device: torch.device, precision: Precision = "auto") -> Iterator[N
     if device.type != "cuda":
         yield
         return
-    with (
-        sdpa_kernel(ATTENTION),
-        fewer_bits(device, precision),
-        multiplying(precision),
-    ):  # but for the bits, in all threads
+    # kernels and products are those of all threads, the bits of this one
+    with sdpa_kernel(ATTENTION), fewer_bits(device, precision), multiplying(precision):
         yield
 
 

@@ -34,7 +34,7 @@ class Padding:
         """A batch in a shape that will come again; as it is where it exceeds the budget."""
         windows, subwords = inputs["input_ids"].shape
         length = min(rounded_up(subwords), self.longest)
-        rows = max(windows, min(self.windows, self.batch_subwords // (shortest_of(length))))
+        rows = max(windows, min(self.windows, self.batch_subwords // shortest_of(length)))
         found = {
             "input_ids": _filled(inputs["input_ids"], (rows, length), self.pad),
             "attention_mask": _filled(inputs["attention_mask"], (rows, length), 0),
@@ -56,7 +56,7 @@ def rounded_up(size: int) -> int:
     >>> [rounded_up(size) for size in (5, 33, 64, 65, 130)]
     [8, 40, 64, 80, 160]
     """
-    step = max(8, 1 << max(0, (size - 1).bit_length() - 3))
+    step = _step(size)
     return -(-size // step) * step
 
 
@@ -66,8 +66,13 @@ def shortest_of(size: int) -> int:
     >>> [shortest_of(size) for size in (8, 40, 80, 160)]
     [1, 33, 65, 129]
     """
-    step = max(8, 1 << max(0, (size - 1).bit_length() - 3))
+    step = _step(size)
     return (size - 1) // step * step + 1
+
+
+def _step(size: int) -> int:
+    """How far apart the sizes around this one are."""
+    return max(8, 1 << max(0, (size - 1).bit_length() - 3))
 
 
 def _filled(values: Tensor, shape: Sequence[int], value: float) -> Tensor:

@@ -293,7 +293,7 @@ def _arguments(
         accelerator_config={
             "even_batches": False,
             "non_blocking": True,
-        },  # the sampler sees to that, with batches of different sizes
+        },  # batches differ in size; the sampler evens them
         eval_strategy="no",  # the callback says when
         save_strategy="no",
         logging_steps=max(1, plan.evaluate_every // 4),
