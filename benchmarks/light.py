@@ -14,18 +14,14 @@ and with `--minutes` a run is only begun while there is time. `--show` prints th
 from __future__ import annotations
 
 import argparse
-import json
-import multiprocessing
-import os
-import queue
-import tempfile
-import time
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from training_runs import read, side_by_side, trained
+
 from nestag.evaluation.seeds import over_seeds
-from nestag.lab.corpora.subset import subset
 
 CORPORA = ("genia", "litbank", "gum")
 SIZES = (400, 1_200, 0)
@@ -59,78 +55,20 @@ class Job(NamedTuple):
 
 def do(job: Job, encoder: str) -> dict[str, Any]:
     """Train one recognizer and score it."""
-    from nestag.corpora.formats import jsonl
-    from nestag.evaluation import score
-    from nestag.training.run import train
-
-    folder = Path(os.environ["NESTAG_CORPORA"]) / job.corpus
-    training, dev, test = (list(jsonl.read(folder / f"{split}.jsonl.gz")) for split in ("train", "dev", "test"))
-    settings = {**VARIANTS[job.variant], "encoder": encoder}
-    begun = time.monotonic()
-    with tempfile.TemporaryDirectory() as place:
-        run = train(subset(training, job.sentences), dev, f"{place}/model", "light", seed=job.seed, **settings)
-    seconds = time.monotonic() - begun
-    found = score([sentence.entities for sentence in test], run.recognizer.predict(test))
-    return {
-        **job._asdict(),
-        "settings": VARIANTS[job.variant],
-        "steps": run.plan.steps,
-        "batch_subwords": run.plan.batch_subwords,
-        "dev": round(100 * run.dev.f1, 2),
-        "test": round(100 * found.f1, 2),
-        "curve": [[scoring.step, round(scoring.loss, 4), round(100 * scoring.score.f1, 2)] for scoring in run.scorings],
-        "seconds": round(seconds, 1),
-    }
+    settings = VARIANTS[job.variant]
+    found = trained(job.corpus, job.sentences, "light", job.seed, **settings, encoder=encoder)
+    return {"settings": settings, **found}
 
 
-def work(waiting: Any, path: Path, encoder: str, deadline: float) -> None:
-    """Do runs until none is left, or no time."""
-    import torch
-    from transformers.utils import logging
-
-    torch.set_num_threads(1)
-    logging.disable_progress_bar()
-    logging.set_verbosity_error()
-    while time.time() < deadline:
-        try:
-            job = waiting.get_nowait()
-        except queue.Empty:
-            return
-        line = json.dumps(do(Job(*job), encoder)) + "\n"
-        with path.open("a", encoding="utf-8") as stream:
-            stream.write(line)  # one short write: lines of several processes do not mix
-
-
-def read(path: Path) -> list[dict[str, Any]]:
-    """The finished runs."""
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
-
-
-def run_all(options: argparse.Namespace) -> None:
-    """Do what is not done yet, the largest corpora first and several runs at once."""
-    done = {tuple(record[name] for name in Job._fields) for record in read(options.results)}
-    left = [
+def jobs(options: argparse.Namespace) -> list[Job]:
+    """What is wanted, the largest corpora first."""
+    return [
         Job(corpus, size, variant, seed)
         for size in sorted(options.sentences, key=lambda size: -(size or 10**9))
         for seed in options.seeds
         for corpus in options.corpora
         for variant in options.variants
-        if (corpus, size, variant, seed) not in done
     ]
-    print(f"{len(left)} runs are left")
-    context = multiprocessing.get_context("spawn")
-    waiting = context.Queue()
-    for job in left:
-        waiting.put(tuple(job))
-    time.sleep(1)  # until the queue's own thread has written it
-    deadline = time.time() + 60 * options.minutes
-    arguments = waiting, options.results, options.encoder, deadline
-    workers = [context.Process(target=work, args=arguments) for _ in range(min(options.at_once, len(left)))]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
-    waiting.cancel_join_thread()
 
 
 def shown(records: list[dict[str, Any]], peers: list[dict[str, Any]]) -> Iterator[str]:
@@ -166,7 +104,8 @@ def main() -> None:
     if options.show:
         print("\n".join(shown(read(options.results), read(SPANCAT))))
     else:
-        run_all(options)
+        do_one = partial(do, encoder=options.encoder)
+        side_by_side(jobs(options), do_one, options.results, options.at_once, options.minutes)
 
 
 if __name__ == "__main__":

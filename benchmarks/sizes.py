@@ -12,19 +12,15 @@ interruption, and with `--minutes` a run is only begun while there is time. `--w
 from __future__ import annotations
 
 import argparse
-import json
-import multiprocessing
-import os
-import queue
-import tempfile
-import time
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from training_runs import read, side_by_side, trained
+
 from nestag.evaluation.seeds import OverSeeds
-from nestag.lab.corpora.subset import subset
 
 SIZES = (100, 250, 500, 1_000, 2_000, 4_000, 0)
 """Training sentences; 0 is all of them."""
@@ -84,76 +80,10 @@ def seeds(corpus: str, size: int, recipe: str) -> int:
 
 def do(job: Job, encoder: str) -> dict[str, Any]:
     """Train one recognizer and score it."""
-    from nestag.corpora.formats import jsonl
-    from nestag.evaluation import score
-    from nestag.training.run import train
-
-    folder = Path(os.environ["NESTAG_CORPORA"]) / job.corpus
-    training, dev, test = (list(jsonl.read(folder / f"{split}.jsonl.gz")) for split in ("train", "dev", "test"))
-    settings: dict[str, Any] = dict(SEARCHED[job.sentences]) if job.recipe == "searched" else {}
-    recipe = "default" if job.recipe == "searched" else job.recipe
-    begun = time.monotonic()
-    with tempfile.TemporaryDirectory() as place:
-        run = train(
-            subset(training, job.sentences), dev, f"{place}/model", recipe, seed=job.seed, encoder=encoder, **settings
-        )
-    seconds = time.monotonic() - begun
-    found = score([sentence.entities for sentence in test], run.recognizer.predict(test))
-    plan = run.plan
-    return {
-        **job._asdict(),
-        "steps": plan.steps,
-        "batch_subwords": plan.batch_subwords,
-        "subwords": plan.subwords,
-        "epochs": round(plan.epochs, 1),
-        "dev": round(100 * run.dev.f1, 2),
-        "test": round(100 * found.f1, 2),
-        "curve": [[scoring.step, round(scoring.loss, 4), round(100 * scoring.score.f1, 2)] for scoring in run.scorings],
-        "seconds": round(seconds, 1),
-    }
-
-
-def work(waiting: Any, path: Path, encoder: str, deadline: float) -> None:
-    """Do runs until none is left, or no time."""
-    import torch
-    from transformers.utils import logging
-
-    torch.set_num_threads(1)
-    torch.backends.cuda.enable_cudnn_sdp(False)  # many processes at once make it fail
-    logging.disable_progress_bar()
-    logging.set_verbosity_error()
-    while time.time() < deadline:
-        try:
-            job = waiting.get_nowait()
-        except queue.Empty:
-            return
-        line = json.dumps(do(Job(*job), encoder)) + "\n"
-        with path.open("a", encoding="utf-8") as stream:
-            stream.write(line)  # one short write: lines of several processes do not mix
-
-
-def read(path: Path) -> list[dict[str, Any]]:
-    """The finished runs."""
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
-
-
-def run_all(path: Path, at_once: int, minutes: float, encoder: str) -> None:
-    """Do what is not done yet, several runs at once."""
-    done = {tuple(record[name] for name in Job._fields) for record in read(path)}
-    left = [job for job in jobs() if tuple(job) not in done]
-    print(f"{len(done)} runs are done, {len(left)} are left")
-    context = multiprocessing.get_context("spawn")
-    waiting = context.Queue()
-    for job in left:
-        waiting.put(tuple(job))
-    time.sleep(1)  # until the queue's own thread has written it
-    deadline = time.time() + 60 * minutes
-    workers = [context.Process(target=work, args=(waiting, path, encoder, deadline)) for _ in range(at_once)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
-    waiting.cancel_join_thread()
+    searched = job.recipe == "searched"
+    settings = SEARCHED[job.sentences] if searched else {}
+    recipe = "default" if searched else job.recipe
+    return trained(job.corpus, job.sentences, recipe, job.seed, **settings, encoder=encoder)
 
 
 def means(records: list[dict[str, Any]], split: str) -> dict[CurvePoint, OverSeeds]:
@@ -229,7 +159,8 @@ def main() -> None:
         page.write_text(f"{before}{text}{rest.partition(END)[2]}", encoding="utf-8")
         plot(records, options.write / "pictures" / "sizes.svg")
     else:
-        run_all(options.results, options.at_once, options.minutes, options.encoder)
+        do_one = partial(do, encoder=options.encoder)
+        side_by_side(list(jobs()), do_one, options.results, options.at_once, options.minutes)
 
 
 if __name__ == "__main__":
