@@ -12,16 +12,22 @@ import queue
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from nestag.corpora.formats import jsonl
+from nestag.data import Sentence
+from nestag.evaluation import score
 from nestag.lab.corpora.subset import subset
+from nestag.recognizer import NestedNER
 
 
 def trained(corpus: str, sentences: int, recipe: str, seed: int, **settings: Any) -> dict[str, Any]:
-    """Train one recognizer on so many sentences of a corpus under NESTAG_CORPORA, 0 for all, and score it."""
-    from nestag.corpora.formats import jsonl
-    from nestag.evaluation import score
+    """Train one recognizer on so many sentences of a corpus under NESTAG_CORPORA, 0 for all, and score it.
+
+    `dev` and `test` are of legal decoding; `verified` has both once more for a model with a verifier.
+    """
     from nestag.training.run import train
 
     folder = Path(os.environ["NESTAG_CORPORA"]) / corpus
@@ -30,17 +36,25 @@ def trained(corpus: str, sentences: int, recipe: str, seed: int, **settings: Any
     with tempfile.TemporaryDirectory() as place:
         run = train(subset(training, sentences), dev, f"{place}/model", recipe, seed=seed, **settings)
     seconds = time.monotonic() - begun
-    found = score([sentence.entities for sentence in test], run.recognizer.predict(test))
+    recognizer, verified = run.recognizer, {}
+    if recognizer.settings.verifier:
+        verified = {"verified": {"dev": _f1(recognizer, dev), "test": _f1(recognizer, test)}}
+        recognizer.settings = replace(recognizer.settings, verifier=False)
     return {
         "steps": run.plan.steps,
         "batch_subwords": run.plan.batch_subwords,
         "subwords": run.plan.subwords,
         "epochs": round(run.plan.epochs, 1),
         "dev": round(100 * run.dev.f1, 2),
-        "test": round(100 * found.f1, 2),
+        "test": _f1(recognizer, test),
+        **verified,
         "curve": [[scoring.step, round(scoring.loss, 4), round(100 * scoring.score.f1, 2)] for scoring in run.scorings],
         "seconds": round(seconds, 1),
     }
+
+
+def _f1(recognizer: NestedNER, gold: Sequence[Sentence]) -> float:
+    return round(100 * score([sentence.entities for sentence in gold], recognizer.predict(gold)).f1, 2)
 
 
 def read(path: Path) -> list[dict[str, Any]]:

@@ -36,6 +36,7 @@ def test_arrays_hold_every_window_as_it_is(context: int, tiny_encoder: Callable[
         assert arrays.word[row].tolist() == of + [NOTHING] * padding
         beyond = arrays.shape.shape[1] - (last - first)
         assert arrays.shape[row].tolist() == [*map(shape, words[first:last]), *[NOTHING] * beyond]
+    assert layout.labelled_subwords == np.sum(arrays.word != NOTHING) + 2 * len(windows)
 
 
 def test_kept_words_are_those_of_their_windows(tiny_encoder: Callable[[str], str]) -> None:

@@ -36,6 +36,15 @@ def test_what_is_given_wins_over_the_rule() -> None:
     assert (plan.epoch_steps, plan.steps, plan.evaluations, plan.warmup_steps) == (4, 16, 4, 4)
 
 
+def test_a_batch_has_as_many_sentences_with_context_as_without() -> None:
+    alone = plan_for(Recipe(), np.full(15_000, 37), 60_000)
+    among_others = plan_for(Recipe(), np.full(15_000, 111), 60_000, labelled=37 * 15_000)
+    assert among_others.batch_subwords == 3 * alone.batch_subwords
+    assert among_others.steps == pytest.approx(alone.steps, rel=0.02)
+    given_size = plan_for(Recipe(batch_subwords=300), np.full(100, 111), 60_000, labelled=3_700)
+    assert given_size.batch_subwords == 300
+
+
 def test_dev_is_scored_less_often_if_it_is_large() -> None:
     few, many = (plan_for(Recipe(), np.full(200, 30), dev).evaluations for dev in (10**6, 10))
     assert (few, many) == (8, 20)

@@ -60,6 +60,12 @@ class Layout:
         """The first subword of each word, and the end of the last."""
         return self.subwords.subword_offsets
 
+    @property
+    def labelled_subwords(self) -> int:
+        """Subwords in all windows but those that are only context, the special ones included."""
+        windows = self.windows
+        return int((self.places[windows.last] - self.places[windows.first] + 2).sum())
+
     def arrays(self, batch: Ints) -> Arrays:
         """The arrays of some windows, padded to the longest."""
         chosen = self.windows.take(batch)

@@ -18,6 +18,9 @@ from nestag.subwords import batches, sentence_batches
 from nestag.training.recipe import Auto, Recipe
 
 SMALLEST_BATCH, LARGEST_BATCH = 256, 2048
+MOST_CONTEXT = 4
+"""How many times larger a batch becomes for the sake of context, at most: it must fit into memory."""
+
 FEWEST_STEPS, ENOUGH_STEPS = 600, 1500
 SUBWORDS_A_WORD = 1.35
 """About how many subwords a word has in English with MiniLM."""
@@ -52,14 +55,20 @@ class TrainingPlan:
 
 
 def plan_for(
-    recipe: Recipe, sizes: Ints, dev_subwords: int, sentence: Ints | None = None, processes: int = 1
+    recipe: Recipe,
+    sizes: Ints,
+    dev_subwords: int,
+    sentence: Ints | None = None,
+    processes: int = 1,
+    labelled: int | None = None,
 ) -> TrainingPlan:
     """The plan for windows of these sizes; without the sentence of each window, each is a sentence.
 
-    In a step every process takes batches of its own.
+    In a step every process takes batches of its own. `labelled` counts the subwords that are not context, so that a
+    batch has as many sentences with context as without.
     """
     subwords = int(sizes.sum())
-    batch_subwords = given(recipe.batch_subwords) or batch_for(subwords)
+    batch_subwords = given(recipe.batch_subwords) or batch_with_context(subwords, labelled or subwords)
     if recipe.batching == "fixed":
         sentence = np.arange(len(sizes)) if sentence is None else sentence
         found = len(sentence_batches(sizes, sentence, batch_subwords, recipe.batch_sentences))
@@ -102,6 +111,15 @@ def batch_for(subwords: int) -> int:
     [256, 692, 2048]
     """
     return int(min(LARGEST_BATCH, max(SMALLEST_BATCH, 4 * math.sqrt(subwords))))
+
+
+def batch_with_context(subwords: int, labelled: int) -> int:
+    """Subwords in a batch where only some of the corpus's are labelled and the others are context.
+
+    >>> [batch_with_context(subwords, 500_000) for subwords in (500_000, 1_500_000, 9_000_000)]
+    [2048, 6144, 8192]
+    """
+    return int(batch_for(labelled) * min(MOST_CONTEXT, subwords / labelled))
 
 
 def steps_for(epoch_steps: int) -> int:

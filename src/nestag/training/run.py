@@ -129,7 +129,8 @@ def _train(
     layout = _laid_out(recognizer, nested)
     labels = [vocabulary.ids(vocabulary.encode(sentence)) for sentence in nested]
     dev_subwords = int(_laid_out(recognizer, dev).windows.sizes.sum())
-    plan = plan_for(recipe, layout.windows.sizes, dev_subwords, layout.windows.sentence, processes.count())
+    windows, labelled = layout.windows, layout.labelled_subwords
+    plan = plan_for(recipe, windows.sizes, dev_subwords, windows.sentence, processes.count(), labelled)
     corpus = TrainingSet.of(layout, labels, spans, seed)
     trainer = NestedTrainer(recognizer, corpus, dev, folder, recipe, plan, seed, watch, report_to, use_cpu)
     trainer.run()
