@@ -40,6 +40,12 @@ class Lanes(NamedTuple):
         lane = np.arange(offset[-1]) - offset[step]
         return cls(first[lane] + step, offset.tolist(), offset[sizes - 1] + np.arange(len(sizes)))
 
+    @property
+    def lane(self) -> Ints:
+        """The lane of each slot."""
+        begin = np.array(self.offset)
+        return np.arange(begin[-1]) - np.repeat(begin[:-1], np.diff(begin))
+
     def steps(self) -> Iterator[tuple[int, int, int]]:
         """For each step but the first: where the slots before it begin, where its own begin and where they end."""
         return zip(self.offset, self.offset[1:], self.offset[2:], strict=False)

@@ -1,7 +1,13 @@
 """The best legal depths of abs, rel and dyn, found exactly, every gap with the best name for it.
 
-Sentences stand side by side and are searched from word to word. A long sentence would have few beside it, so its parts
-stand side by side (parts.py).
+Where the best labels of all words are legal together, they are the answer (guess.py). The other sentences stand side by
+side and are searched from word to word. A long sentence would have few beside it, and hardly ever be without any
+contradiction, so it is cut at gaps outside all entities, and only the parts with a contradiction are searched, from any
+depth to any depth. A part is done if nothing that enters or leaves it elsewhere is better than what enters and leaves
+it at depth 1: the best way through it is then part of the best way through the sentence, because its score and the best
+labels of all other words together are the most that any way can have. A part that is not done is searched once more
+with its neighbours; a sentence that still has such parts after some rounds, or parts that are themselves long, is
+searched by way of parts.py.
 """
 
 from __future__ import annotations
@@ -11,12 +17,19 @@ from typing import NamedTuple
 import numpy as np
 
 from nestag.arrays import Bools, Floats, Ints
-from nestag.decoding.depth.machine import DepthMachine, Moves, final, forward, moves_of
+from nestag.decoding.depth.guess import GuessedDepths, guess_depths
+from nestag.decoding.depth.machine import DepthMachine, Moves, at_roots, final, forward, moves_of
 from nestag.decoding.depth.parts import SentenceParts, are_long, spread
 from nestag.decoding.depth.weights import LongWeights
 from nestag.decoding.lanes import Lanes, blocks
 from nestag.decoding.scores import Scores
 from nestag.decoding.semiring import BEST
+
+PART = 16
+"""Words of the parts into which long sentences are cut; each ends with the last gap in these that is good for it."""
+
+ROUNDS = 2
+"""How often parts that are not done are searched with their neighbours."""
 
 
 class BestDepths(NamedTuple):
@@ -34,37 +47,123 @@ class BestDepths(NamedTuple):
         return BestDepths(self.depth[np.repeat(sentences, lengths)], self.root[sentences], self.score[sentences])
 
 
-def best_depths(scores: Scores, c: Floats, machine: DepthMachine) -> BestDepths:
+class Sections(NamedTuple):
+    """Runs of words, each a sentence or a part of one."""
+
+    first: Ints
+    last: Ints
+    begins: Bools
+    """Whether each begins its sentence."""
+    ends: Bools
+    """Whether each ends its sentence."""
+
+    @property
+    def sizes(self) -> Ints:
+        """Words of each."""
+        return self.last - self.first + 1
+
+    @property
+    def words(self) -> Ints:
+        """The words of all."""
+        return spread(self.first, self.sizes)
+
+    @classmethod
+    def between(cls, cut: Bools, scores: Scores) -> Sections:
+        """All sections that end with these words."""
+        last = np.flatnonzero(cut)
+        first = np.concatenate([last[:0], [0], last[:-1] + 1])[: len(last)]
+        begins, ends = np.zeros((2, len(cut)), dtype=bool)
+        begins[scores.first[scores.lengths > 0]], ends[scores.last] = True, True
+        return cls(first, last, begins[first], ends[last])
+
+    def at(self, rows: Ints | Bools) -> Sections:
+        """Some of them."""
+        return Sections(*(column[rows] for column in self))
+
+
+def best_depths(scores: Scores, machine: DepthMachine) -> BestDepths:
     """The best depths, every gap with the best name for it."""
-    moves = moves_of(scores, c, machine, BEST)
-    depth = np.zeros(len(scores.n), dtype=np.int64)
-    root = np.ones(len(scores.lengths), dtype=np.int64)
-    score = np.zeros(len(scores.lengths))
-    long = are_long(scores.lengths)
-    if long.any():
-        found = _best_of_long(moves, machine, scores.first[long], scores.lengths[long])
-        depth[np.repeat(long, scores.lengths)] = found.depth
-        root[long], score[long] = found.root, found.score
-    for rows, lanes in blocks(scores.first, np.where(long, 0, scores.lengths), machine.c_row.size):
-        here = moves.at(lanes.word)
-        total = forward(here, machine, lanes, BEST)
-        ending = final(total, machine, lanes, BEST)
-        chosen = ending.argmax(axis=0)
-        root[rows], score[rows] = machine.roots[chosen], ending.max(axis=0)
-        depth[lanes.word] = _trace_back(total, here, machine, lanes, chosen, machine.roots[chosen] - 1) + 1
-    return BestDepths(depth, root, score)
+    guess = guess_depths(scores, machine)
+    found = BestDepths(guess.depth, np.ones(len(scores.lengths), dtype=np.int64), np.zeros(len(scores.lengths)))
+    if not guess.wrong.any():
+        return found
+    sentence = np.repeat(np.arange(len(scores.lengths)), scores.lengths)
+    reached = np.zeros(len(sentence))  # the score of each section, at its last word
+    cut = _cuts(guess, scores, sentence)
+    every = Sections.between(cut, scores)
+    todo = every.at(np.logical_or.reduceat(guess.wrong, every.first))
+    for _ in range(1 + ROUNDS):
+        root, done = _search(scores, machine, todo, found.depth, reached)
+        found.root[sentence[todo.first]] = root
+        if done.all():
+            break
+        open_still = todo.at(~done)
+        cut[open_still.last[~open_still.ends]] = False
+        cut[open_still.first[~open_still.begins] - 1] = False
+        every = Sections.between(cut, scores)
+        todo = every.at(np.unique(np.searchsorted(every.last, open_still.first)))
+    found.score[:] = np.bincount(sentence, reached, len(scores.lengths))
+    if not done.all():
+        rows = np.unique(sentence[open_still.first])
+        words = spread(scores.first[rows], scores.lengths[rows])
+        long = _best_of_long(moves_of(scores.at(words), machine, BEST), machine, scores.lengths[rows])
+        found.depth[words], found.root[rows], found.score[rows] = long
+    return found
 
 
-def _best_of_long(moves: Moves, machine: DepthMachine, first: Ints, lengths: Ints) -> BestDepths:
+def _cuts(guess: GuessedDepths, scores: Scores, sentence: Ints) -> Bools:
+    """The last words of the sections: of sentences, and in long ones the last good gap of each `PART` words."""
+    cut = np.zeros(len(sentence), dtype=bool)
+    if (long := are_long(scores.lengths)).any():
+        good = guess.outside & ~guess.wrong
+        good[1:-1] &= good[:-2] & good[2:]
+        at = np.flatnonzero(good & long[sentence])
+        part = (at - scores.first[sentence[at]]) // PART
+        new = (part[1:] != part[:-1]) | (sentence[at[1:]] != sentence[at[:-1]])
+        cut[at[np.append(new, True)] if at.size else at] = True
+    cut[scores.last] = True
+    return cut
+
+
+def _search(scores: Scores, machine: DepthMachine, todo: Sections, depth: Ints, reached: Floats) -> tuple[Ints, Bools]:
+    """Search sections that are not long and keep their depths and scores; returns the roots, and which are done."""
+    words, sizes, long = todo.words, todo.sizes, are_long(todo.sizes)
+    moves = moves_of(scores.at(words), machine, BEST)
+    root, done, score = np.ones(len(sizes), dtype=np.int64), todo.begins & todo.ends & ~long, np.zeros(len(sizes))
+    for rows, lanes in blocks(np.cumsum(sizes) - sizes, np.where(long, 0, sizes), machine.c_row.size):
+        here, whole, ends = moves.at(lanes.word), done[rows], todo.ends[rows]
+        total = forward(here, machine, lanes, BEST, ~todo.begins[rows])
+        chosen = np.where(whole, final(total, machine, lanes, BEST).argmax(axis=0), 0)
+        root[rows], score[rows] = machine.roots[chosen], total[chosen, machine.roots[chosen] - 1, lanes.end]
+        state = _trace_back(total, here, machine, lanes, chosen, machine.roots[chosen] - 1)
+        depth[words[lanes.word]] = state + 1
+        if not whole.all():
+            leaving = total[:, :, lanes.end].max(axis=(0, 1))
+            leaving[ends] = at_roots(total, machine, lanes.end[ends]).max(axis=0)
+            done[rows] |= (leaving <= score[rows]) & (todo.begins[rows] | _entered(here, machine, lanes, state))
+    reached[words] = 0
+    reached[todo.last] = score
+    return root, done
+
+
+def _entered(moves: Moves, machine: DepthMachine, lanes: Lanes, state: Ints) -> Bools:
+    """Whether nothing better than depth 1 stands before the first state of each lane."""
+    begin = lanes.offset[1]
+    rows = machine.n_row[1:].take(state[:begin], axis=1)  # depths before x lanes
+    ways = moves.n[rows, np.arange(begin)]
+    entered: Bools = ways[0] >= ways.max(axis=0)
+    return entered
+
+
+def _best_of_long(moves: Moves, machine: DepthMachine, lengths: Ints) -> BestDepths:
     """The best depths of long sentences, part by part."""
+    first = np.cumsum(lengths) - lengths
     parts, last = SentenceParts.of(first, lengths), first + lengths - 1
     weights = LongWeights.to(parts, moves, machine, BEST)
-    words, roots = spread(first, lengths), np.arange(len(machine.roots))
-    ending = np.add.reduceat(weights.divisor[:, words], np.cumsum(lengths) - lengths, axis=1)
-    ending += weights.total[roots[:, None], machine.roots[:, None] - 1, last]
+    ending = np.add.reduceat(weights.divisor, first, axis=1) + at_roots(weights.total, machine, last)
     chosen = ending.argmax(axis=0)
     depth = _way_back(parts, weights.total, moves, machine, chosen)
-    return BestDepths(depth[words] + 1, machine.roots[chosen], ending.max(axis=0))
+    return BestDepths(depth + 1, machine.roots[chosen], ending.max(axis=0))
 
 
 def _way_back(parts: SentenceParts, total: Floats, moves: Moves, machine: DepthMachine, root: Ints) -> Ints:

@@ -51,7 +51,8 @@ def _best_nodes(
     last[scores.last] = True
     known = _known(scores, best, n, c, machine, levels)
     chain = Chain.of(BEST, machine, scores)
-    through = chain.before + chain.after  # roots x depths x words: the best depths that pass there
+    before, onward = chain.by_word()
+    through = before + onward  # roots x depths x words: the best depths that pass there
     least = less(chain.whole[sentence] - around(known.loss, scores))
     plain = machine.root_names[0]
     depths = through.max(axis=0)
@@ -62,12 +63,12 @@ def _best_nodes(
     below = depths[1:].max(axis=0, initial=FORBIDDEN) - chain.moves.c[0]
     named, roots = c[machine.names] + below >= least, through.max(axis=1) >= least
     openings = openings_of(machine, levels, viable, named, roots, last & (scores.lengths > 1)[sentence])
-    after = chain.after.max(axis=0)
+    after = onward.max(axis=0)
     grammar = DepthGrammar(machine, chains_of(vocabulary).c.root, BEST, n, c, viable, openings, after)
     stretches = stretches_of(cut | last, last, scores)
     end = stretches.first + stretches.size - 1
-    given = summed_over(known.score, stretches.first, end) + np.where(stretches.ends, 0, chain.after[0, 0, end])
-    found, missed = best_ways(grammar, stretches, given, np.where(stretches.ends, 0, chain.after[0, 0, end]), plain)
+    given = summed_over(known.score, stretches.first, end) + np.where(stretches.ends, 0, onward[0, 0, end])
+    found, missed = best_ways(grammar, stretches, given, np.where(stretches.ends, 0, onward[0, 0, end]), plain)
     done = np.ones(len(scores.lengths), dtype=bool)
     done[sentence[missed]] = False
     return found, done

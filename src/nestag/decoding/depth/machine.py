@@ -19,7 +19,7 @@ import numpy as np
 
 from nestag.arrays import Bools, Floats, Ints
 from nestag.decoding.chains import chains_of
-from nestag.decoding.depth.repair import depth_steps
+from nestag.decoding.depth.repair import DepthSteps, depth_steps
 from nestag.decoding.lanes import Lanes
 from nestag.decoding.scores import Scores
 from nestag.decoding.semiring import Semiring
@@ -43,6 +43,8 @@ class DepthMachine(NamedTuple):
     """The c that can name a node below the root."""
     root_names: tuple[Ints, ...]
     """The c that can name the root, by its depth."""
+    steps: DepthSteps
+    """What each n adds to the depth."""
 
 
 class Moves(NamedTuple):
@@ -72,7 +74,8 @@ def depth_machine(encoding: DepthEncoding, vocabulary: Vocabulary, deepest: int 
     c_row = np.where(at_root, np.arange(1, len(roots) + 1)[:, None], np.where(above, len(roots) + 1, 0))
     root_names = tuple(np.flatnonzero(np.array(marked, dtype=np.int64) == root) for root in roots)
     n_row = _n_rows(encoding, vocabulary, len(depths))
-    return DepthMachine(roots, n_row, c_row, np.array(names, dtype=np.int64), root_names)
+    steps = depth_steps(encoding, vocabulary)
+    return DepthMachine(roots, n_row, c_row, np.array(names, dtype=np.int64), root_names, steps)
 
 
 def searched_depth(encoding: DepthEncoding, vocabulary: Vocabulary) -> int:
@@ -98,9 +101,9 @@ def _n_rows(encoding: DepthEncoding, vocabulary: Vocabulary, deepest: int) -> In
     return np.array([[rows.get(list(encoding.from_depths(step))[-1], len(rows)) for step in line] for line in steps])
 
 
-def moves_of(scores: Scores, c: Floats, machine: DepthMachine, semiring: Semiring) -> Moves:
-    """What the machine reads, `c` being the weights of names; those that fit alike are combined."""
-    words = len(scores.n)
+def moves_of(scores: Scores, machine: DepthMachine, semiring: Semiring) -> Moves:
+    """What the machine reads; names that fit alike are combined."""
+    words, c = len(scores.n), semiring.labels(scores.c)
     fit_alike = (machine.names, *machine.root_names)
     rows = [semiring.sum(c[names], 0) if names.size else np.full(words, semiring.missing) for names in fit_alike]
     n = np.concatenate([semiring.labels(scores.n), np.full((1, words), semiring.missing)])
@@ -150,6 +153,12 @@ def _extend(here: Floats, ways: Floats, semiring: Semiring) -> None:
 
 def final(total: Floats, machine: DepthMachine, lanes: Lanes, semiring: Semiring) -> Floats:
     """The weight of each root at the end of each lane; a sentence of one word has the plain root."""
-    at_root = total[np.arange(len(machine.roots))[:, None], machine.roots[:, None] - 1, lanes.end]
+    at_root = at_roots(total, machine, lanes.end)
     at_root[1:, lanes.end < lanes.offset[1]] = semiring.zero
     return at_root
+
+
+def at_roots(total: Floats, machine: DepthMachine, slots: Ints) -> Floats:
+    """The weight of each root's own depth at slots: roots x slots."""
+    found: Floats = total[np.arange(len(machine.roots))[:, None], machine.roots[:, None] - 1, slots]
+    return found

@@ -62,8 +62,9 @@ def relaxed(machine: DepthMachine, scores: Scores) -> RelaxedDepths:
 
 def _relaxed(chain: Chain, sentence: Ints) -> RelaxedDepths:
     semiring = chain.semiring
-    share = semiring.share(semiring.times(chain.before, chain.after), chain.whole[sentence])
-    beyond = semiring.sum(chain.after, 0)
+    before, after = chain.by_word()
+    share = semiring.share(semiring.times(before, after), chain.whole[sentence])
+    beyond = semiring.sum(after, 0)
     top = beyond.max(axis=0)
     beyond = beyond / np.maximum(top, UNDERFLOW) if semiring is PRODUCTS else np.exp(np.maximum(beyond - top, -700))
     return RelaxedDepths(share.sum(axis=0), share[0, 0].copy(), chain.root[:, sentence], beyond)

@@ -39,10 +39,20 @@ class SentenceParts(NamedTuple):
     """The first word of each part."""
     last: Ints
     """The last word of each part."""
-    begins: Bools
-    """Whether each part begins its sentence."""
-    ends: Bools
-    """Whether each part ends its sentence."""
+    start: Ints
+    """The first word of each part's sentence."""
+    stop: Ints
+    """The last word of each part's sentence."""
+
+    @property
+    def begins(self) -> Bools:
+        """Whether each part begins its sentence."""
+        return self.first == self.start
+
+    @property
+    def ends(self) -> Bools:
+        """Whether each part ends its sentence."""
+        return self.last == self.stop
 
     @property
     def sizes(self) -> Ints:
@@ -60,9 +70,8 @@ class SentenceParts(NamedTuple):
         count = -(-lengths // PART)
         sentence = np.repeat(np.arange(len(count)), count)
         at = PART * (np.arange(len(sentence)) - (np.cumsum(count) - count)[sentence])
-        rest = lengths[sentence] - at
-        start = first[sentence] + at
-        return cls(sentence, start, start + np.minimum(PART, rest) - 1, at == 0, rest <= PART)
+        start, stop = first[sentence], (first + lengths - 1)[sentence]
+        return cls(sentence, start + at, np.minimum(start + at + PART - 1, stop), start, stop)
 
     def settle(self, advance: Callable[[Ints], Bools], back: bool = False) -> None:
         """Make every word follow from the one before, or from the one after if `back`, across all parts.

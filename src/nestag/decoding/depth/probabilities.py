@@ -29,11 +29,10 @@ from typing import NamedTuple
 import numpy as np
 
 from nestag.arrays import Bools, Floats, Ints
-from nestag.decoding.depth.machine import DepthMachine, Moves, backward, final, forward, moves_of
+from nestag.decoding.depth.machine import DepthMachine, Moves, at_roots, backward, final, forward, moves_of
 from nestag.decoding.depth.parts import SentenceParts, are_long, spread
 from nestag.decoding.depth.weights import LongWeights
 from nestag.decoding.lanes import Lanes, blocks
-from nestag.decoding.nodes import summed
 from nestag.decoding.scores import Scores, Search, comparable, softmax
 from nestag.decoding.semiring import LOGS, PRODUCTS, UNDERFLOW, Semiring
 from nestag.decoding.spans import Spans, select_sentences
@@ -44,14 +43,13 @@ def rate_spans(machine: DepthMachine, members: Floats, scores: Scores, spans: Sp
     nodes = spans.nodes
     found = node_probabilities(machine, scores, nodes.start, nodes.end)
     within = nodes.depth <= len(machine.n_row)
-    c = comparable(scores.c)
-    names = softmax(_pooled(c, nodes.gaps, nodes.first, machine.names, search))
+    names = softmax(_pooled(scores, nodes.gaps, nodes.first, machine.names, search))
     rated: Floats = (found.node * within)[:, None] * (names @ members[machine.names])
     whole = np.flatnonzero(spans.whole)
     gaps, first = _with_last(spans, whole)
     for root, names_of_root in enumerate(machine.root_names):
         if whole.size and names_of_root.size:
-            names = softmax(_pooled(c, gaps, first, names_of_root, search))
+            names = softmax(_pooled(scores, gaps, first, names_of_root, search))
             rated[whole] += found.root[root, spans.sentence[whole], None] * (names @ members[names_of_root])
     return rated
 
@@ -66,9 +64,9 @@ def _with_last(spans: Spans, whole: Ints) -> tuple[Ints, Ints]:
     return gaps[order], np.flatnonzero(np.diff(owner[order], prepend=-1))
 
 
-def _pooled(c: Floats, gaps: Ints, first: Ints, names: Ints, search: Search) -> Floats:
+def _pooled(scores: Scores, gaps: Ints, first: Ints, names: Ints, search: Search) -> Floats:
     """The scores of names over the gaps of each node, summed or their mean."""
-    total = summed(c, gaps, first, names)
+    total = np.add.reduceat(comparable(scores.c[gaps])[names], first, axis=1).T
     return total if search.pooling == "sum" else total / np.diff(first, append=len(gaps))[:, None]
 
 
@@ -98,8 +96,10 @@ class Chain(NamedTuple):
     semiring: Semiring
     machine: DepthMachine
     moves: Moves
+    place: Ints
+    """Where each word's weights stand in `before` and `after`."""
     before: Floats
-    """Of all ways to a root, depth and word."""
+    """Of all ways to a root, depth and place."""
     after: Floats
     """Of all ways from there to the end."""
     root: Floats
@@ -110,43 +110,54 @@ class Chain(NamedTuple):
     @classmethod
     def of(cls, semiring: Semiring, machine: DepthMachine, scores: Scores) -> Chain:
         """Run forward and backward over all sentences."""
-        moves = moves_of(scores, semiring.labels(scores.c), machine, semiring)
-        before, after = (np.empty((*machine.c_row.shape, len(scores.n))) for _ in range(2))
+        moves, words = moves_of(scores, machine, semiring), len(scores.n)
+        before, after = (np.empty((*machine.c_row.shape, words)) for _ in range(2))
         root = np.zeros((len(machine.roots), len(scores.lengths)))
         whole = np.zeros(len(scores.lengths))
-        chain = cls(semiring, machine, moves, before, after, root, whole)
+        chain = cls(semiring, machine, moves, np.zeros(words, dtype=np.int64), before, after, root, whole)
         long = are_long(scores.lengths) & (semiring is PRODUCTS)
-        if long.any():
-            chain._fill_long(long, scores.first[long], scores.lengths[long])
+        at = chain._fill_long(long, scores.first[long], scores.lengths[long]) if long.any() else 0
         for rows, lanes in blocks(scores.first, np.where(long, 0, scores.lengths), machine.n_row.size):
-            here = moves.at(lanes.word)
+            here, slots = moves.at(lanes.word), slice(at, at + len(lanes.word))
             total = forward(here, machine, lanes, semiring)
             at_root = final(total, machine, lanes, semiring)
             whole[rows] = semiring.sum(at_root, 0)
             root[:, rows] = semiring.share(at_root, whole[rows])
-            before[:, :, lanes.word] = total
-            after[:, :, lanes.word] = backward(here, machine, lanes, semiring)
+            chain.place[lanes.word] = np.arange(slots.start, slots.stop)
+            before[:, :, slots] = total
+            after[:, :, slots] = backward(here, machine, lanes, semiring)
+            at = slots.stop
         return chain
 
-    def _fill_long(self, long: Bools, first: Ints, lengths: Ints) -> None:
-        """Weigh long sentences, whose moves are divided so that the ways to each word have a weight of 1 together."""
-        moves, machine, words = self.moves, self.machine, spread(first, lengths)
-        parts, begin = SentenceParts.of(first, lengths), np.cumsum(lengths) - lengths
+    def by_word(self) -> tuple[Floats, Floats]:
+        """What stands before and after each word, in the order of words: roots x depths x words."""
+        return self.before.take(self.place, axis=2), self.after.take(self.place, axis=2)
+
+    def _fill_long(self, long: Bools, first: Ints, lengths: Ints) -> int:
+        """Weigh long sentences, whose moves are divided so that the ways to each word have a weight of 1 together.
+
+        Returns how many words they have; these have the first places.
+        """
+        machine, words = self.machine, spread(first, lengths)
+        moves, begin = self.moves.at(words), np.cumsum(lengths) - lengths
+        parts = SentenceParts.of(begin, lengths)
         to = LongWeights.to(parts, moves, machine, PRODUCTS)
-        whole = _sums_from(to.divisor[:, words], begin, lengths)  # roots x words, as logarithms
+        whole = _sums_from(to.divisor, begin, lengths)  # roots x words, as logarithms
         together = np.logaddexp.reduce(whole, axis=0)
         step = np.diff(together, prepend=0.0)
         step[begin] = together[begin]
-        moves.c[:, words] *= np.exp(-step)
-        self.before[:, :, words] = to.total[:, :, words] * np.exp(whole - together)[:, None]
-        roots, last = np.arange(len(machine.roots))[:, None], first + lengths - 1
-        at_root = self.before[roots, machine.roots[:, None] - 1, last]
+        moves.c[...] *= np.exp(-step)
+        self.moves.c[:, words] = moves.c
+        before = np.multiply(to.total, np.exp(whole - together)[:, None], out=to.total)
+        at_root = at_roots(before, machine, begin + lengths - 1)
         self.whole[long] = at_root.sum(axis=0)
         self.root[:, long] = PRODUCTS.share(at_root, self.whole[long])
-        onward = LongWeights.onward(parts, moves, machine, PRODUCTS).total[:, :, words]
-        through = (self.before[:, :, words] * onward).sum(axis=1)  # of each root: the same at every word
+        onward = LongWeights.onward(parts, moves, machine, PRODUCTS).total
+        through = np.einsum("rdw,rdw->rw", before, onward)  # of each root: the same at every word
         onward *= (np.repeat(at_root, lengths, axis=1) / np.maximum(through, UNDERFLOW))[:, None]
-        self.after[:, :, words] = onward
+        self.place[words] = np.arange(len(words))
+        self.before[:, :, : len(words)], self.after[:, :, : len(words)] = before, onward
+        return len(words)
 
 
 def _sums_from(values: Floats, begin: Ints, lengths: Ints) -> Floats:
@@ -212,7 +223,7 @@ def _left(chain: Chain, start: Ints, opens: Bools) -> Floats:
     roots, depths, _ = chain.before.shape
     total = np.full((roots, depths + 1, len(start)), chain.semiring.zero)
     total[:, 0, opens] = chain.semiring.one
-    total[:, 1:, ~opens] = chain.before[:, :, start[~opens] - 1]
+    total[:, 1:, ~opens] = chain.before.take(chain.place[start[~opens] - 1], axis=2)
     return total
 
 
@@ -221,6 +232,6 @@ def _closed(chain: Chain, cases: Cases, inside: Floats, side: Ints) -> Floats:
     semiring, machine, moves = chain.semiring, chain.machine, chain.moves.at(side)
     leaves = semiring.advance(inside, moves.n, machine.n_row[1:])  # roots x cases x depths x spans
     semiring.times(leaves, semiring.where(cases.right)[:, :, None], out=leaves)
-    onward = semiring.times(moves.c.take(machine.c_row, axis=0), chain.after[:, :, side])
+    onward = semiring.times(moves.c.take(machine.c_row, axis=0), chain.after.take(chain.place[side], axis=2))
     semiring.times(leaves, onward[:, None], out=leaves)
     return semiring.sum(leaves.reshape(-1, len(side)), 0)

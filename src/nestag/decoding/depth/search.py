@@ -34,15 +34,14 @@ class LegalDepthNodes(NamedTuple):
 
 def legal_nodes(scores: Scores, machine: DepthMachine, vocabulary: Vocabulary, search: Search) -> LegalDepthNodes:
     """The nodes of the best depths; a sentence is settled if every gap has the best name for it, and a tree has all."""
-    c = comparable(scores.c)
-    best = best_depths(scores, c, machine)
+    best = best_depths(scores, machine)
     depth = best.depth - np.repeat(best.root - 1, scores.lengths)
     depth[scores.last] = 0
     nodes = nodes_of(depth)
     levels = np.array([name.levels for name in vocabulary.c], dtype=np.int64)
     fits = _fitting(nodes, levels[machine.names]) if search.consistent else None
-    names, loss = _best_names(c, nodes.gaps, nodes.first, machine.names, fits)
-    whole = _named_roots(scores, c, machine, levels, depth, best.root)
+    names, loss = _best_names(scores, nodes.gaps, nodes.first, machine.names, fits)
+    whole = _named_roots(scores, machine, levels, depth, best.root)
     named = names >= 0
     parts = (nodes.start[named], whole.start), (nodes.end[named], whole.end), (names[named], whole.c)
     settled = (best.root == 1) & (best.score > MISSING / 2)
@@ -69,25 +68,25 @@ def _fitting(nodes: Nodes, levels: Ints) -> Bools:
     return fits
 
 
-def _named_roots(scores: Scores, c: Floats, machine: DepthMachine, levels: Ints, depth: Ints, root: Ints) -> NamedNodes:
+def _named_roots(scores: Scores, machine: DepthMachine, levels: Ints, depth: Ints, root: Ints) -> NamedNodes:
     """The roots that name entities, by the gaps at their depth and the last word."""
     sentence = np.repeat(np.arange(len(root)), scores.lengths)
     gaps = np.flatnonzero((root > 1)[sentence] & (depth < 2))
     first = np.flatnonzero(np.diff(sentence[gaps], prepend=-1))
     rows = sentence[gaps[first]]
     names = np.concatenate(machine.root_names)
-    chosen, _ = _best_names(c, gaps, first, names, levels[names] == root[rows, None])
+    chosen, _ = _best_names(scores, gaps, first, names, levels[names] == root[rows, None])
     return NamedNodes(scores.first[rows], scores.first[rows] + scores.lengths[rows], chosen)
 
 
-def _best_names(c: Floats, gaps: Ints, first: Ints, names: Ints, fits: Bools | None) -> tuple[Ints, Floats]:
+def _best_names(scores: Scores, gaps: Ints, first: Ints, names: Ints, fits: Bools | None) -> tuple[Ints, Floats]:
     """The c with the highest sum over the gaps of each node, among those that fit, and how much that is under the best.
 
     The c is -1 if there are no names.
     """
     if not names.size or not first.size:
         return np.full(len(first), -1, dtype=np.int64), np.zeros(len(first))
-    here = c.take(gaps, axis=1)[names]
+    here = comparable(scores.c[gaps])[names]
     total = np.add.reduceat(here, first, axis=1).T
     free = np.add.reduceat(here.max(axis=0), first)
     if fits is not None:

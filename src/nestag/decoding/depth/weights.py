@@ -6,13 +6,18 @@ every word, by the sum of them (for the best: by the best), and what they were d
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from nestag.arrays import Bools, Floats, Ints
 from nestag.decoding.depth.machine import DepthMachine, Moves, backward, forward
 from nestag.decoding.depth.parts import SentenceParts
-from nestag.decoding.lanes import blocks
+from nestag.decoding.lanes import Lanes, blocks
 from nestag.decoding.semiring import BEST, PRODUCTS, UNDERFLOW, Semiring
+
+BEFORE = 24
+"""Words before each part (behind it, from the end on) with which it is begun, so that the guess is nearly forgotten."""
 
 SAME = 1e-10
 """How far weights may be apart, as shares of them (for the best: how far scores), and still be the same."""
@@ -22,11 +27,11 @@ class LongWeights:
     """What is known of the words of long sentences from one side: of the ways to them, or from them to the end."""
 
     def __init__(self, moves: Moves, machine: DepthMachine, semiring: Semiring) -> None:
-        """`semiring` is BEST or PRODUCTS."""
+        """The moves are those of the words of these sentences alone; `semiring` is BEST or PRODUCTS."""
         assert semiring in (BEST, PRODUCTS)
         self.moves, self.machine, self.semiring = moves, machine, semiring
         words = moves.n.shape[1]
-        self.total = np.full((*machine.c_row.shape, words), semiring.zero)
+        self.total = np.zeros((*machine.c_row.shape, 0))
         """Of each root, depth and word, as a share of all depths, or beside the best."""
         self.divisor = np.zeros((len(machine.roots), words))
         """By what the weights of each root were divided at each word and not before it, as a logarithm."""
@@ -35,10 +40,11 @@ class LongWeights:
     def to(cls, parts: SentenceParts, moves: Moves, machine: DepthMachine, semiring: Semiring) -> LongWeights:
         """The weights of all ways to each word; parts begin with a guess, that any depth came before."""
         weights = cls(moves, machine, semiring)
-        for rows, lanes in blocks(parts.first, parts.sizes, machine.n_row.size):
-            weights.total[:, :, lanes.word] = forward(
-                moves.at(lanes.word), machine, lanes, semiring, ~parts.begins[rows]
-            )
+
+        def run(here: Moves, lanes: Lanes, inside: Bools) -> Floats:
+            return forward(here, machine, lanes, semiring, inside)
+
+        weights.total = weights._side_by_side(parts, np.maximum(parts.first - BEFORE, parts.start), parts.last, run)
         whole = weights._divided(weights.total)
         weights.divisor[:, 1:] = np.diff(whole, axis=1)
         weights.divisor[:, parts.first] = whole[:, parts.first]
@@ -49,13 +55,29 @@ class LongWeights:
     def onward(cls, parts: SentenceParts, moves: Moves, machine: DepthMachine, semiring: Semiring) -> LongWeights:
         """The weights of all ways from each word to the end; parts end with a guess, that any depth leads there."""
         weights = cls(moves, machine, semiring)
-        for rows, lanes in blocks(parts.first, parts.sizes, machine.n_row.size):
-            weights.total[:, :, lanes.word] = backward(
-                moves.at(lanes.word), machine, lanes, semiring, ~parts.ends[rows]
-            )
+
+        def run(here: Moves, lanes: Lanes, inside: Bools) -> Floats:
+            return backward(here, machine, lanes, semiring, inside)
+
+        weights.total = weights._side_by_side(parts, parts.first, np.minimum(parts.last + BEFORE, parts.stop), run)
         weights._divided(weights.total)
         parts.settle(weights._backward, back=True)
         return weights
+
+    def _side_by_side(
+        self, parts: SentenceParts, first: Ints, last: Ints, run: Callable[[Moves, Lanes, Bools], Floats]
+    ) -> Floats:
+        """The weights of parts, whose lanes have these first and last words, at all words in order."""
+        inside = (first != parts.start) if first is not parts.first else (last != parts.stop)
+        slot = np.zeros(self.moves.n.shape[1], dtype=np.int64)
+        found, at = [], 0
+        for rows, lanes in blocks(first, last - first + 1, self.machine.n_row.size):
+            found.append(run(self.moves.at(lanes.word), lanes, inside[rows]))
+            part = rows[lanes.lane]
+            own = np.flatnonzero((lanes.word >= parts.first[part]) & (lanes.word <= parts.last[part]))
+            slot[lanes.word[own]] = at + own
+            at += len(lanes.word)
+        return np.concatenate(found, axis=2).take(slot, axis=2)
 
     def _forward(self, words: Ints) -> Bools:
         reached = self.total.take(words - 1, axis=2)
