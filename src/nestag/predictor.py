@@ -179,8 +179,8 @@ class Predictor(ABC):
         settings = self.settings
         return LayoutMaker(self.tokenizer, settings.max_length, settings.context, settings.windows)
 
-    def engine(self, chunk_size: int = CHUNK) -> Engine:
-        """The engine that tags with the current settings."""
+    def engine(self, chunk_size: int = 0) -> Engine:
+        """The engine that tags with the current settings; a `chunk_size` of 0 suits what scores."""
         settings = self.settings
         return Engine(
             self.scorer(),
@@ -196,7 +196,7 @@ class Predictor(ABC):
             settings.verified_by,
         )
 
-    def _stream(self, items: Iterable[Item], confidence: bool, chunk_size: int = CHUNK) -> Iterator[tuple[Any, Any]]:
+    def _stream(self, items: Iterable[Item], confidence: bool, chunk_size: int = 0) -> Iterator[tuple[Any, Any]]:
         """The source of each item, and its entities."""
         for found, table in self.engine(chunk_size).run(items, confidence):
             entities = scored_lists(table) if confidence else table.to_lists()

@@ -21,7 +21,7 @@ import torch
 from nestag.chunks import Chunk, Item, chunks
 from nestag.corpora.document import document_of
 from nestag.data import Sentence
-from nestag.engine import CHUNK, Engine, LaidOut
+from nestag.engine import Engine, LaidOut
 from nestag.evaluation import score
 from nestag.recognizer import NestedNER
 from nestag.scorer import computing, moved
@@ -98,6 +98,8 @@ def measure(recognizer: NestedNER, sentences: Sequence[Sentence], times: int = 1
     yield Measurement("the same with confidences", len(items) / rated, "sentences/s")
     yield Measurement("share of the bare encoder's speed", encoder / plain, "", least=bars.share)
     yield Measurement("the same with confidences, share", encoder / rated, "")
+    if cuda:
+        yield from together(engine, items)
     share = stages["decoding"] / plain
     yield Measurement("decoding's share of the time", share, "", most=None if cuda else bars.decoding)
     yield from latency(recognizer, sentences, bars)
@@ -106,6 +108,49 @@ def measure(recognizer: NestedNER, sentences: Sequence[Sentence], times: int = 1
     yield Measurement("peak memory of the process", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10, "MiB")
     if cuda:
         yield Measurement("peak memory of the GPU", torch.cuda.max_memory_allocated() / 2**20, "MiB")
+
+
+def together(engine: Engine, items: Sequence[Item]) -> Iterator[Measurement]:
+    """How long each stage took in one run in which they overlap, and how much of that its thread computed.
+
+    The rest it waited: for the interpreter, which runs one thread at a time, or for a processor.
+    """
+    stages = {"layout": "lay_out", "starting the encoder": "start", "decoding": "decode"}
+    spent = {what: Spent() for what in stages}
+    for what, method in stages.items():
+        setattr(engine, method, spent[what].timed(getattr(engine, method)))
+    try:
+        whole = best_of(lambda: _drain(engine.run(items)), 1)
+    finally:
+        for method in stages.values():
+            delattr(engine, method)  # the class has it
+    yield Measurement("one run whose stages are timed", whole, "s")
+    for what, (seconds, computing_seconds) in ((what, one.total) for what, one in spent.items()):
+        yield Measurement(f"{what} in that run", seconds, "s")
+        yield Measurement(f"{what} in that run, computing", computing_seconds, "s")
+
+
+class Spent:
+    """The seconds that calls of a function took, and those that their threads computed."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[float, float]] = []
+
+    def timed(self, work: Callable[..., Any]) -> Callable[..., Any]:
+        """The function, whose calls are noted."""
+
+        def noted(*given: Any) -> Any:
+            begin, begin_thread = time.perf_counter(), time.thread_time()
+            found = work(*given)
+            self.calls.append((time.perf_counter() - begin, time.thread_time() - begin_thread))
+            return found
+
+        return noted
+
+    @property
+    def total(self) -> tuple[float, float]:
+        """The sums of both."""
+        return sum(whole for whole, _ in self.calls), sum(thread for _, thread in self.calls)
 
 
 def latency(recognizer: NestedNER, sentences: Sequence[Sentence], bars: Bars) -> Iterator[Measurement]:
@@ -181,7 +226,7 @@ def bare(recognizer: NestedNER, laid_out: Sequence[LaidOut]) -> None:
 
 
 def _laid_out(engine: Engine, items: Sequence[Item]) -> list[LaidOut]:
-    return [engine.lay_out(chunk) for chunk in chunks(items, CHUNK, engine.maker.context)]
+    return [engine.lay_out(chunk) for chunk in chunks(items, engine.chunk_size, engine.maker.context)]
 
 
 def _drain(found: Iterator[Any]) -> None:
