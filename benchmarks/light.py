@@ -36,7 +36,10 @@ VARIANTS: Mapping[str, dict[str, Any]] = {
     "masked": {**PASSES, "masked_subwords": 0.15},
     "rdrop": {**PASSES, "rdrop": 1.0},
     "rdrop, masked": {**PASSES, "rdrop": 1.0, "masked_subwords": 0.15},
+    "six layers": {"conv_layers": 6},
     "deep": {**PASSES, "conv_layers": 6},
+    "128 numbers": {"light_size": 128},
+    "64 numbers": {"light_size": 64},
     "narrow": {**PASSES, "conv_size": 128, "conv_layers": 6},
 }
 """What is changed in the recipe `light`."""

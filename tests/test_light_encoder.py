@@ -57,6 +57,13 @@ def test_it_is_a_table_and_reads_no_position(light: str) -> None:
     assert tagger.encoder.embeddings.weight.shape[0] > max(load_tokenizer(light).get_vocab().values())
 
 
+def test_its_vectors_have_the_size_that_was_asked_for(light: str, tmp_path: Path) -> None:
+    recipe = quick(light, light_size=5, conv_size=8, steps=1)
+    made = train(CORPUS, CORPUS, tmp_path / "model", recipe, use_cpu=True).recognizer
+    assert made.model.encoder.embeddings.weight.shape[1] == 5
+    assert NestedNER.from_pretrained(tmp_path / "model", "cpu").model.encoder.config.hidden_size == 5
+
+
 def test_it_learns_is_saved_and_loaded(trained: NestedNER, tmp_path: Path) -> None:
     assert trained.predict(CORPUS) == GOLD
     trained.save_pretrained(tmp_path / "model")

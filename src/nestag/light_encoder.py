@@ -40,7 +40,7 @@ class LightEncoder(PreTrainedModel):
         self.post_init()  # type: ignore[no-untyped-call]
 
     @classmethod
-    def reduced(cls, table: Tensor, size: int = SIZE) -> LightEncoder:
+    def reduced(cls, table: Tensor, size: int) -> LightEncoder:
         """One whose vectors are the principal components of those of another encoder."""
         vectors = principal_components(table.detach(), size)
         encoder = cls(LightConfig(*vectors.shape))

@@ -23,7 +23,7 @@ from transformers.models.auto.modeling_auto import (
 
 from nestag.encoders import is_light, locate, out_of_reach
 from nestag.errors import InputError
-from nestag.light_encoder import LightConfig, LightEncoder
+from nestag.light_encoder import SIZE, LightConfig, LightEncoder
 from nestag.model_folder import WEIGHTS
 from nestag.span_head import SpanHead
 from nestag.subwords import SHAPES
@@ -153,8 +153,11 @@ class Tagger(PreTrainedModel):
         return sum(layer.reach for layer in self.convolutions if isinstance(layer, Convolution))
 
     @classmethod
-    def around(cls, encoder: str, **settings: Any) -> Tagger:
-        """A tagger around a pretrained encoder, whose heads are still to be trained."""
+    def around(cls, encoder: str, light_size: int = SIZE, **settings: Any) -> Tagger:
+        """A tagger around a pretrained encoder, whose heads are still to be trained.
+
+        The vectors of a light encoder get `light_size` numbers.
+        """
         where = locate(encoder)
         try:
             config = AutoConfig.from_pretrained(where, trust_remote_code=False)
@@ -172,7 +175,7 @@ class Tagger(PreTrainedModel):
         if (kind := pretrained.config.model_type) not in TEXT_ENCODERS:
             raise InputError(f"{kind!r} is no encoder of text; choose one such as bert or roberta", encoder)
         if is_light(encoder):
-            pretrained = LightEncoder.reduced(pretrained.get_input_embeddings().weight)
+            pretrained = LightEncoder.reduced(pretrained.get_input_embeddings().weight, light_size)
         return cls(TaggerConfig(encoder=pretrained.config.to_dict(), **settings), pretrained)
 
     @classmethod

@@ -1,5 +1,6 @@
 """Whole runs: interrupted and resumed to the same bytes, finished, refused; and what belongs to which folder."""
 
+import json
 import os
 import signal
 import sys
@@ -139,6 +140,19 @@ def test_folders_of_other_runs_are_refused(
     train(output=tmp_path / "m", recipe=recipe, use_cpu=True, **call)  # type: ignore[arg-type]
     with pytest.raises(InputError, match=told):
         train(output=tmp_path / "m", recipe=recipe, use_cpu=True, **{**call, **changed})  # type: ignore[arg-type]
+
+
+def test_a_run_of_a_version_with_fewer_settings_is_the_same_run(
+    tiny_encoder: Callable[[str], str], tmp_path: Path
+) -> None:
+    recipe = quick(tiny_encoder("bert"), steps=1)
+    train(CORPUS, CORPUS, tmp_path / "m", recipe, use_cpu=True)
+    claim = json.loads((tmp_path / "m" / CLAIM).read_text())
+    del claim["recipe"]["light_size"]
+    (tmp_path / "m" / CLAIM).write_text(json.dumps(claim))
+    assert train(CORPUS, CORPUS, tmp_path / "m", recipe, use_cpu=True).dev.gold == 6
+    with pytest.raises(InputError, match="light_size 192 instead of 5"):
+        train(CORPUS, CORPUS, tmp_path / "m", recipe, use_cpu=True, light_size=5)
 
 
 def test_a_failure_before_the_first_step_can_be_corrected(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from nestag.errors import InputError
 from nestag.files import is_leftover, remove_leftovers, writing
 from nestag.model_folder import is_finished
 from nestag.training.folder import CHECKPOINTS, last_checkpoint
-from nestag.training.recipe import Recipe
+from nestag.training.recipe import Recipe, as_now
 from nestag.validation import to_mapping
 
 CLAIM = "run.json"
@@ -81,7 +81,8 @@ def _check(folder: Path, claim: RunIdentity) -> None:
     if file.exists():
         try:
             found = json.loads(file.read_text(encoding="utf-8"))
-        except (ValueError, RecursionError):
+            found["recipe"] = as_now(found["recipe"])
+        except (ValueError, LookupError, TypeError, RecursionError):
             found = None
         if found == claim:
             return

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal
@@ -30,6 +30,9 @@ class Recipe:
 
     # what is trained
     encoder: str = setting("minilm", help="minilm, light, a folder, or a name on the hub")
+    light_size: int = setting(
+        192, minimum=1, maximum=4096, help="numbers in a vector of the light encoder; others have their own"
+    )
     encoding: str = setting("rel", help="abs, rel, dyn or 4tg")
     pooling: Literal["first", "last", "mean"] = setting("mean", help="how the subwords of a word become one vector")
     shape_size: int = setting(0, minimum=0, maximum=4096, help="size of the embedding of word shapes; 0 for none")
@@ -106,6 +109,15 @@ class Recipe:
         if recipe.verifier and not recipe.span_loss:
             raise SettingError("verifier is on and span_loss is 0; a head to verify with must be learned", where)
         return recipe
+
+
+def as_now(stored: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of a run as they are called now: one that did not exist then had the default's effect.
+
+    >>> as_now({"steps": 5})["light_size"]
+    192
+    """
+    return {**asdict(Recipe()), **stored}
 
 
 def recipe_for(encoder: str | None) -> str:

@@ -200,6 +200,7 @@ def untrained(recipe: Recipe, vocabulary: Vocabulary, span_types: int = 0, readi
     """A recognizer whose heads know nothing yet."""
     model = Tagger.around(
         recipe.encoder,
+        recipe.light_size,
         sizes=vocabulary.sizes,
         pooling=recipe.pooling,
         shape_size=recipe.shape_size,

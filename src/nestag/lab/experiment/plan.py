@@ -17,6 +17,7 @@ from nestag.lab.experiment.facts import facts_file, fingerprints, read_facts
 from nestag.lab.experiment.grid import Grid
 from nestag.lab.experiment.result import RESULT, RunResult, read_result
 from nestag.lab.experiment.spec import CorpusFiles, Spec
+from nestag.training.recipe import as_now
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ def _refuse_changed(spec: Spec) -> None:
     if spec.finished:
         result = read_result(spec.folder / RESULT)
         # The encoder may lie elsewhere on another machine; its name is the folder's.
-        _refuse_other_settings(spec, {**result.settings, "encoder": spec.recipe.encoder})
+        _refuse_other_settings(spec, {**as_now(result.settings), "encoder": spec.recipe.encoder})
         missing = [name for name in spec.decodings if name not in result.evaluations.get("test", {})]
         if missing:
             raise InputError(
@@ -85,7 +86,7 @@ def _claimed(file: Path) -> dict[str, Any]:
     """The recipe of a run that was begun."""
     try:
         recipe: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))["recipe"]
-        return recipe
+        return as_now(recipe)
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise InputError(f"not the mark of a run ({error}); delete its folder to begin anew", str(file)) from None
 
