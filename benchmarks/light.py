@@ -3,25 +3,22 @@
     export NESTAG_CORPORA=...
     python benchmarks/light.py docs/results/light.jsonl [--at-once 12] [--minutes 9] [--encoder light:FOLDER]
         [--corpora genia gum] [--sentences 400 1200 0] [--variants light masked] [--seeds 1 2 3]
-    python benchmarks/light.py docs/results/light.jsonl --show
 
 A variant is the recipe `light` with some settings changed; variants are compared on dev. A training corpus of N
 sentences is the first N of a fixed random order, the same as for spaCy (peers/spancat.py); dev is whole. Each finished
 run is a line of the file. Runs that have a line are not done again, so the same command goes on after an interruption,
-and with `--minutes` a run is only begun while there is time. `--show` prints the means over seeds beside spaCy's.
+and with `--minutes` a run is only begun while there is time. benchmarks/light_page.py writes the page.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from training_runs import read, side_by_side, trained
-
-from nestag.evaluation.seeds import over_seeds
+from training_runs import side_by_side, trained
 
 CORPORA = ("genia", "litbank", "gum")
 SIZES = (400, 1_200, 0)
@@ -43,8 +40,6 @@ VARIANTS: Mapping[str, dict[str, Any]] = {
     "narrow": {**PASSES, "conv_size": 128, "conv_layers": 6},
 }
 """What is changed in the recipe `light`."""
-
-SPANCAT = Path(__file__).parents[1] / "docs/results/spancat.jsonl"
 
 
 class Job(NamedTuple):
@@ -74,25 +69,8 @@ def jobs(options: argparse.Namespace) -> list[Job]:
     ]
 
 
-def shown(records: list[dict[str, Any]], peers: list[dict[str, Any]]) -> Iterator[str]:
-    """F1 on dev and test for each corpus, size and variant, as lines of Markdown, beside spaCy's."""
-    yield "| corpus | sentences | variant | steps × subwords | dev | test | seeds |"
-    yield "|---|---:|---|---:|---:|---:|---:|"
-    for corpus in CORPORA:
-        for size in SIZES:
-            for peer in (one for one in peers if (one["corpus"], one["sentences"]) == (corpus, size)):
-                f1 = f"{peer['dev']['f1']:.2f} | {peer['test']['f1']:.2f}"
-                yield f"| {corpus} | {size or 'all'} | spaCy's spancat | {peer['steps']:,} | {f1} | 1 |"
-            here = [one for one in records if (one["corpus"], one["sentences"]) == (corpus, size)]
-            for variant in dict.fromkeys(one["variant"] for one in here):
-                same = [one for one in here if one["variant"] == variant]
-                dev, test = (over_seeds([one[split] for one in same]) for split in ("dev", "test"))
-                plan = f"{same[0]['steps']:,} × {same[0]['batch_subwords']:,}"
-                yield f"| {corpus} | {size or 'all'} | {variant} | {plan} | {dev} | {test} | {len(same)} |"
-
-
 def main() -> None:
-    """Do the runs, or show what came of them."""
+    """Do the runs."""
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("results", type=Path)
     arguments.add_argument("--at-once", type=int, default=1)
@@ -102,13 +80,9 @@ def main() -> None:
     arguments.add_argument("--sentences", nargs="+", type=int, default=list(SIZES), help="0 is all of them")
     arguments.add_argument("--variants", nargs="+", default=list(VARIANTS), choices=list(VARIANTS))
     arguments.add_argument("--seeds", nargs="+", type=int, default=[1])
-    arguments.add_argument("--show", action="store_true", help="print the table")
     options = arguments.parse_args()
-    if options.show:
-        print("\n".join(shown(read(options.results), read(SPANCAT))))
-    else:
-        do_one = partial(do, encoder=options.encoder)
-        side_by_side(jobs(options), do_one, options.results, options.at_once, options.minutes)
+    do_one = partial(do, encoder=options.encoder)
+    side_by_side(jobs(options), do_one, options.results, options.at_once, options.minutes)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
@@ -47,12 +48,27 @@ def test_every_variant_is_made_of_settings(light: ModuleType) -> None:
         assert name == "light" or recipe.changed(settings) != recipe
 
 
-def test_means_stand_beside_spacy(light: ModuleType) -> None:
-    run: dict[str, Any] = {"corpus": "gum", "sentences": 400, "variant": "light", "steps": 900, "batch_subwords": 600}
-    peer = {"corpus": "gum", "sentences": 400, "steps": 2600, "dev": {"f1": 40.0}, "test": {"f1": 41.0}}
+def test_means_stand_beside_spacy_and_minilm(light: ModuleType) -> None:
+    made = import_module("light_page")
+    run: dict[str, Any] = {"corpus": "gum", "sentences": 400, "variant": "light", "settings": {}}
+    peer = {"corpus": "gum", "sentences": 400, "dev": {"f1": 40.0}, "test": {"f1": 41.0}}
     records = [{**run, "dev": 50.0, "test": 48.0}, {**run, "dev": 52.0, "test": 49.0}]
-    lines = list(light.shown(records, [peer]))
-    assert lines[2:] == [
-        "| gum | 400 | spaCy's spancat | 2,600 | 40.00 | 41.00 | 1 |",
-        "| gum | 400 | light | 900 × 600 | 51.00 ± 1.41 | 48.50 ± 0.71 | 2 |",
+    row = next(line for line in made.f1(records, [peer]) if line.startswith("| gum | 400"))
+    assert row == "| gum | 400 | 40.00 | 51.00 ± 1.41 | – | – | 41.00 | 48.50 ± 0.71 | – | – | 2 |"
+    other = {**run, "variant": "deep", "settings": {"conv_layers": 6}, "dev": 53.0, "test": 50.0}
+    assert list(made.variants([*records, other]))[-1].startswith("| deep | `conv_layers=6` | – | – ")
+    models = [
+        {"model": "minilm", "way": "torch", "words_per_s": {"1": 1000}, "megabytes": 90.0},
+        {"model": "light", "way": "torch", "words_per_s": {"1": 12500}, "megabytes": 27.1, "test": 60.0},
     ]
+    timed = {"models": models, "words": 100, "corpus": "genia", "rounds": 3, "machine": "a processor"}
+    assert "| light | torch | 12,500 | 12.5 | 27.1 | 60.00 |" in made.speed(timed)
+    text = "a\n<!-- f1 -->\nold\n<!-- end -->\n<!-- other -->\nkept\n<!-- end -->\n"
+    assert made.page(text, {"f1": lambda: iter(["new"])}) == text.replace("old", "new")
+
+
+def test_kinds_are_what_was_trained(light: ModuleType, tmp_path: Path) -> None:
+    for name in ("minilm", "minilm-int8", "light", "light-int8", "deep"):
+        (tmp_path / name).mkdir()
+    found = [tuple(kind) for kind in import_module("light_speed").kinds(tmp_path)]
+    assert found == [("minilm", "torch"), ("minilm", "int8"), ("light", "torch"), ("light", "int8")]

@@ -25,6 +25,7 @@ GROUPS = {
         "thresholds": "nestag.cli.thresholds",
         "export": "nestag.cli.export",
         "benchmark": "nestag.cli.benchmark",
+        "build": "nestag.lab.commands.build",
     },
     "Use it": {
         "predict": "nestag.cli.predict",

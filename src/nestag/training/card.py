@@ -6,7 +6,7 @@ import platform
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from importlib.metadata import version
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from nestag.data import Entity, Sentence
 from nestag.evaluation.display import by_depth, by_type, overall
@@ -34,8 +34,15 @@ def card(
     seed: int,
     splits: Mapping[str, Sequence[Sentence]],
     predicted: Mapping[str, Predictions],
+    *,
+    sections: Mapping[str, str] = {},
+    loaded_by: str = "nestag.NestedNER",
+    **metadata: Any,
 ) -> str:
-    """A model card in Markdown, with the scores also as metadata; `predicted` holds predictions for some splits."""
+    """A model card in Markdown, with the scores also as metadata; `predicted` holds predictions for some splits.
+
+    `sections` are further ones by their titles, `metadata` further fields of the hub's, e.g. `license`.
+    """
     from huggingface_hub import ModelCard, ModelCardData
 
     found = {split: _evaluated(splits[split], guesses) for split, guesses in predicted.items()}
@@ -46,8 +53,9 @@ def card(
         tags=["nested-ner", TASK],
         model_name=name,
         eval_results=results or None,
+        **metadata,
     )
-    body = "\n".join(_body(name, recipe, seed, splits, found))
+    body = "\n".join([*_opening(name, loaded_by), *_titled(sections), *_body(recipe, seed, splits, found)])
     return str(ModelCard(f"---\n{data.to_yaml()}\n---\n{body}\n"))
 
 
@@ -69,18 +77,27 @@ def _results(split: str, evaluation: Evaluation) -> Iterator[EvalResult]:
         )
 
 
+def _opening(name: str, loaded_by: str) -> Iterator[str]:
+    """What it is and how it is loaded."""
+    module, _, loader = loaded_by.rpartition(".")
+    yield f"# {name}\n"
+    yield "A recognizer of nested named entities, trained with [nestag](https://pypi.org/project/nestag/).\n"
+    yield f"    from {module} import {loader}"
+    yield f'    {loader}.from_pretrained("{name}")("...")\n'
+
+
+def _titled(sections: Mapping[str, str]) -> Iterator[str]:
+    for title, text in sections.items():
+        yield f"## {title}\n\n{text.strip()}\n"
+
+
 def _body(
-    name: str,
     recipe: Recipe,
     seed: int,
     splits: Mapping[str, Sequence[Sentence]],
     found: Mapping[str, Evaluation],
 ) -> Iterator[str]:
-    """The lines below the metadata."""
-    yield f"# {name}\n"
-    yield "A recognizer of nested named entities, trained with [nestag](https://pypi.org/project/nestag/).\n"
-    yield "    from nestag import NestedNER"
-    yield f'    NestedNER.from_pretrained("{name}")("...")\n'
+    """Data, scores and settings."""
     yield "## Data\n\n| split | sentences | tokens | entities |\n|---|---|---|---|"
     for split, sentences in splits.items():
         tokens, entities = sum(map(len, sentences)), sum(len(sentence.entities) for sentence in sentences)

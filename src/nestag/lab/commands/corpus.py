@@ -1,4 +1,4 @@
-"""corpus: the paper's four corpora from what their owners hand out, as train, dev and test files."""
+"""corpus: the paper's four corpora, LitBank and GUM from what their owners hand out, as train, dev and test files."""
 
 from __future__ import annotations
 
@@ -18,17 +18,21 @@ if TYPE_CHECKING:
     from nestag.lab.corpora.split import SplitSentence
 
 
-class PaperCorpus(StrEnum):
-    """A corpus of the paper."""
+class KnownCorpus(StrEnum):
+    """A corpus of the paper, or one that is free."""
 
     genia = "genia"
     nne = "nne"
     ace2004 = "ace2004"
     ace2005 = "ace2005"
+    litbank = "litbank"
+    gum = "gum"
 
 
 def corpus(
-    name: Annotated[PaperCorpus, typer.Argument(metavar="NAME", help="One of genia, nne, ace2004 and ace2005.")],
+    name: Annotated[
+        KnownCorpus, typer.Argument(metavar="NAME", help="One of genia, nne, ace2004, ace2005, litbank and gum.")
+    ],
     source: Annotated[
         str, typer.Argument(metavar="SOURCE", help="What its owner hands out: a folder, or GENIA's file.")
     ],
@@ -42,7 +46,7 @@ def corpus(
         str | None, typer.Option(metavar="FILE", help="ACE: a list of your own, a split and a document id a line.")
     ] = None,
 ) -> None:
-    """Write train, dev and test files of one of the paper's corpora, and compare its counts with the paper's."""
+    """Write train, dev and test files of a corpus, and compare its counts with the paper's if the paper has it."""
     from nestag.lab.corpora.build import build
 
     _refuse_idle_options(name, {"--treebank": treebank, "--heads": heads, "--split": split})
@@ -56,52 +60,69 @@ def corpus(
 
 
 def table(name: str, tallies: dict[Split, SplitCounts]) -> Iterator[str]:
-    """The counts of each split and of all, beside the paper's."""
+    """The counts of each split and of all, beside the paper's if it has that corpus."""
     from nestag.lab.corpora.build import whole
     from nestag.lab.paper.published import published
 
     counts = [*tallies.values(), whole(tallies.values())]
-    paper = published().datasets[name]
-    yield _row("", [*tallies, "all", "paper"])
-    yield _row("sentences", [f"{value:,}" for value in (*(one.sentences for one in counts), paper.sentences)])
-    yield _row("entities", [f"{value:,}" for value in (*(one.entities for one in counts), paper.entities)])
-    lengths = (*(one.mean_length for one in counts), paper.length.mean)
-    yield _row("tokens per sentence", [f"{value:.1f}" for value in lengths])
-    yield _row("deepest", [f"{value:,}" for value in (*(one.deepest for one in counts), paper.depth.largest)])
+    rows = {
+        "": [*tallies, "all"],
+        "sentences": [f"{one.sentences:,}" for one in counts],
+        "entities": [f"{one.entities:,}" for one in counts],
+        "tokens per sentence": [f"{one.mean_length:.1f}" for one in counts],
+        "deepest": [f"{one.deepest:,}" for one in counts],
+    }
+    paper = published().datasets.get(name)
+    beside = ("",) * len(rows)
+    if paper:
+        length, depth = f"{paper.length.mean:.1f}", f"{paper.depth.largest:,}"
+        beside = ("paper", f"{paper.sentences:,}", f"{paper.entities:,}", length, depth)
+    for (title, values), last in zip(rows.items(), beside, strict=True):
+        yield _row(title, [*values, last])
 
 
 def _row(title: str, values: list[str]) -> str:
-    return f"{title:<20}" + "".join(f"{value:>10}" for value in values)
+    return (f"{title:<20}" + "".join(f"{value:>10}" for value in values)).rstrip()
 
 
 def _sentences(
-    name: PaperCorpus, source: str, treebank: str | None, heads: bool, split: str | None, report: Report
+    name: KnownCorpus, source: str, treebank: str | None, heads: bool, split: str | None, report: Report
 ) -> Iterator[SplitSentence]:
-    from nestag.lab.corpora import ace, genia, nne
+    from nestag.lab.corpora import ace, genia, gum, litbank, nne
     from nestag.lab.corpora.split import published_list, read_list
 
-    if name is PaperCorpus.genia:
+    if name is KnownCorpus.genia:
         return genia.read(source, report)
-    if name is PaperCorpus.nne:
+    if name is KnownCorpus.litbank:
+        return litbank.read(source, report)
+    if name is KnownCorpus.gum:
+        return gum.read(source, report)
+    if name is KnownCorpus.nne:
         return nne.read(source, treebank, report)
     splits = read_list(split) if split else published_list(name.value)
     return ace.read(source, splits, "head" if heads else "extent", report)
 
 
-def _refuse_idle_options(name: PaperCorpus, given: dict[str, object]) -> None:
+def _refuse_idle_options(name: KnownCorpus, given: dict[str, object]) -> None:
     """Refuse options that belong to another corpus."""
-    taken = {PaperCorpus.genia: (), PaperCorpus.nne: ("--treebank",)}.get(name, ("--heads", "--split"))
+    taken = {
+        KnownCorpus.nne: ("--treebank",),
+        KnownCorpus.ace2004: ("--heads", "--split"),
+        KnownCorpus.ace2005: ("--heads", "--split"),
+    }.get(name, ())
     for option, value in given.items():
         if value and option not in taken:
             raise InputError(f"{option} is not for {name.value}; leave it out", "nestag corpus")
 
 
-def _remarks(name: PaperCorpus, treebank: str | None, heads: bool, split: str | None) -> Iterator[str]:
+def _remarks(name: KnownCorpus, treebank: str | None, heads: bool, split: str | None) -> Iterator[str]:
     """Remarks on the counts."""
-    if name is PaperCorpus.nne and not treebank:
+    if name is KnownCorpus.nne and not treebank:
         yield "the standoff files of NNE hold no words: tokens are _ unless --treebank names the Penn Treebank"
-    if name in (PaperCorpus.ace2004, PaperCorpus.ace2005):
+    if name in (KnownCorpus.ace2004, KnownCorpus.ace2005):
         yield f"documents are split as {f'{split} says' if split else 'Lu and Roth (2015) did'}"
         yield "sentences and words are made by rules, so their numbers differ a little from the paper's (CoreNLP)"
+    if name is KnownCorpus.gum:
+        yield "genres whose texts are not free to use and change are left out"
     if heads:
         yield "entities are the heads of mentions; the paper takes their extents"

@@ -1,0 +1,139 @@
+"""How fast, small and exact models with the light encoder are beside one with MiniLM, all in one run.
+
+    export NESTAG_CORPORA=...
+    python benchmarks/light_speed.py train WORK MODEL [--corpus genia] [--sentences 400]
+    python benchmarks/light_speed.py measure WORK docs/results/light-speed.json [--threads 1 2] [--rounds 3]
+
+MODEL is a variant of benchmarks/light.py, or `minilm`: the recipe `default`, trained for a few steps alone, because
+it is only timed (a model that finds nothing is decoded a little faster). `train` makes WORK/MODEL and the same exported
+in eight bits. `measure` takes all that are there: on the same test sentences, from words to entities, they take turns,
+and of several rounds the best counts. F1 is that of the torch model and of eight bits on all of test.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from collections.abc import Iterator, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from light import VARIANTS
+from transformers.utils import logging
+
+from nestag.corpora.formats import jsonl
+from nestag.data import Sentence
+from nestag.evaluation import score
+from nestag.graph import export
+from nestag.lab.corpora.subset import subset
+from nestag.predictor import Predictor
+from nestag.recognizer import NestedNER
+from nestag.runtime import OnnxNER
+from nestag.speed import best_of, machine_name
+from nestag.training.run import train
+
+MINILM = "minilm"
+MINILM_STEPS = 30
+TORCH, INT8 = "torch", "int8"
+SMALL = "-int8"
+"""After the name of a model: the folder of its export."""
+
+
+class Kind(NamedTuple):
+    """A model and what computes it."""
+
+    model: str
+    way: str
+
+
+def corpus(name: str, split: str) -> list[Sentence]:
+    """A split of a corpus under NESTAG_CORPORA."""
+    return list(jsonl.read(Path(os.environ["NESTAG_CORPORA"]) / name / f"{split}.jsonl.gz"))
+
+
+def make(work: Path, model: str, name: str, sentences: int) -> None:
+    """Train a model on so many sentences, and export it in eight bits."""
+    dev = corpus(name, "dev")
+    settings = {"steps": MINILM_STEPS, "evaluations": 1} if model == MINILM else VARIANTS[model]
+    recipe = "default" if model == MINILM else "light"
+    run = train(subset(corpus(name, "train"), sentences), dev, work / model, recipe, use_cpu=True, **settings)
+    exported = export(run.recognizer, work / f"{model}{SMALL}", dev[:400], int8=True, gold=True, max_loss=100)
+    print(model, run.dev, exported)
+
+
+def loaded(work: Path, kind: Kind, threads: int) -> Predictor:
+    """A model, ready to tag."""
+    if kind.way == INT8:
+        return OnnxNER.from_pretrained(work / f"{kind.model}{SMALL}", threads=threads)
+    return NestedNER.from_pretrained(work / kind.model, "cpu")
+
+
+def kinds(work: Path) -> Iterator[Kind]:
+    """What WORK has, MiniLM first."""
+    for model in (MINILM, *VARIANTS):
+        if (work / f"{model}{SMALL}").is_dir():
+            yield from (Kind(model, TORCH), Kind(model, INT8))
+
+
+def speeds(
+    work: Path, found: Sequence[Kind], sentences: Sequence[Sentence], threads: int, rounds: int
+) -> dict[Kind, float]:
+    """Words a second of each kind, which take turns."""
+    torch.set_num_threads(threads)
+    ready = {kind: loaded(work, kind, threads) for kind in found}
+    for recognizer in ready.values():
+        recognizer.predict(sentences[:20])
+    best = dict.fromkeys(found, float("inf"))
+    for _ in range(rounds):
+        for kind, recognizer in ready.items():
+            best[kind] = min(best[kind], best_of(lambda tagger=recognizer: tagger.predict(sentences), 1))  # type: ignore[misc]
+    return {kind: sum(map(len, sentences)) / seconds for kind, seconds in best.items()}
+
+
+def measured(work: Path, name: str, threads: Sequence[int], rounds: int, most: int) -> dict[str, Any]:
+    """Everything about all models."""
+    test, found = corpus(name, "test"), list(kinds(work))
+    some = subset(test, most)
+    by_threads = {str(number): speeds(work, found, some, number, rounds) for number in threads}
+    gold = [sentence.entities for sentence in test]
+    models: list[dict[str, Any]] = []
+    for kind in found:
+        folder = work / (f"{kind.model}{SMALL}" if kind.way == INT8 else kind.model)
+        files = [file for file in folder.iterdir() if file.suffix in (".onnx", ".safetensors") or "token" in file.name]
+        line = {**kind._asdict(), "words_per_s": {at: round(one[kind]) for at, one in by_threads.items()}}
+        line["megabytes"] = round(sum(file.stat().st_size for file in files) / 1e6, 2)
+        if kind.model != MINILM:
+            line["test"] = round(100 * score(gold, loaded(work, kind, 2).predict(test)).f1, 2)
+        models.append(line)
+    machine = f"{machine_name(torch.device('cpu')).partition(',')[0]}, torch {torch.__version__}"
+    machine += f", onnxruntime {version('onnxruntime')}"
+    return {"corpus": name, "words": sum(map(len, some)), "rounds": rounds, "machine": machine, "models": models}
+
+
+def main() -> None:
+    """Train or measure."""
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("what", choices=["train", "measure"])
+    arguments.add_argument("work", type=Path)
+    arguments.add_argument("which", help="the model to train, or the file for what is measured")
+    arguments.add_argument("--corpus", default="genia")
+    arguments.add_argument("--sentences", type=int, default=400, help="to train on")
+    arguments.add_argument("--threads", nargs="+", type=int, default=[1, 2])
+    arguments.add_argument("--rounds", type=int, default=3)
+    arguments.add_argument("--test", type=int, default=600, help="test sentences that are timed")
+    given = arguments.parse_args()
+    logging.disable_progress_bar()
+    logging.set_verbosity_error()
+    if given.what == "train":
+        make(given.work, given.which, given.corpus, given.sentences)
+        return
+    line = json.dumps(measured(given.work, given.corpus, given.threads, given.rounds, given.test))
+    print(line)
+    Path(given.which).write_text(line + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
