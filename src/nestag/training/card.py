@@ -88,7 +88,7 @@ def _opening(name: str, loaded_by: str) -> Iterator[str]:
 
 def _titled(sections: Mapping[str, str]) -> Iterator[str]:
     for title, text in sections.items():
-        yield f"## {title}\n\n{text.strip()}\n"
+        yield f"## {title}\n\n{text}\n"
 
 
 def _body(
