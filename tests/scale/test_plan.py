@@ -11,8 +11,11 @@ from files_of_rows import texts, write_lines, write_table
 from nestag.errors import InputError
 from nestag.scale.addresses import find_inputs
 from nestag.scale.job import Job
-from nestag.scale.plan import plan_parts
+from nestag.scale.manifest import Claim, claim
+from nestag.scale.outcome import done_name
+from nestag.scale.plan import PartPlan, plan_parts
 from nestag.scale.rows import read_part
+from nestag.scale.storage import Folder
 
 
 def read_all(source: Path, **settings: object) -> tuple[list[object], list[int]]:
@@ -94,6 +97,56 @@ def test_files_with_other_columns_are_failures(tmp_path: Path) -> None:
     assert "id string is int64" in other.error
     assert "is int64, not strings" in number.error
     assert "'text'; there are body, id" in missing.error
+
+
+def test_what_a_run_before_wrote_is_no_input(tmp_path: Path) -> None:
+    for name in ("in/a.jsonl", "out/a.jsonl-1-00000.jsonl", "outside/b.jsonl"):
+        write_lines(tmp_path / name, ["x"])
+    found = find_inputs(f"{tmp_path}/**/*.jsonl", None, f"file://{tmp_path}/out")
+    assert [file.name for file in found.files] == ["in/a.jsonl", "outside/b.jsonl"]
+
+
+@pytest.mark.parametrize("settings", [{"keep": ("id",)}, {"tokens": "words"}])
+def test_lines_of_text_have_no_columns(tmp_path: Path, settings: dict[str, object]) -> None:
+    (tmp_path / "a.txt").write_text("x")
+    with pytest.raises(InputError, match=r"a.txt: lines of text files have no columns"):
+        plan_parts(find_inputs(str(tmp_path)), Job(**settings).on("cpu"))  # type: ignore[arg-type]
+
+
+def test_a_file_of_which_nothing_was_written_may_be_mended_or_taken_away(tmp_path: Path) -> None:
+    out, source = Folder(str(tmp_path / "out")), tmp_path / "in"
+    write_table(source / "a.parquet", ["x"])
+    (source / "b.parquet").write_bytes(b"PAR1 and no more")
+    job = Job().on("cpu")
+
+    def begin() -> PartPlan:
+        inputs = find_inputs(str(source))
+        plan = plan_parts(inputs, job)
+        claim(out, Claim("0" * 64, job, inputs.kind, plan.schema, inputs.files))
+        return plan
+
+    out.write(done_name(begin().parts[0].name), b"{}")
+    write_table(source / "b.parquet", ["y"])
+    assert [part.file.name for part in begin().parts] == ["a.parquet", "b.parquet"]
+    (source / "b.parquet").unlink()
+    assert [part.file.name for part in begin().parts] == ["a.parquet"]
+    write_table(source / "a.parquet", ["another"])
+    with pytest.raises(InputError, match=r"a.parquet: was changed since .* was begun"):
+        begin()
+    (source / "a.parquet").rename(source / "c.parquet")
+    with pytest.raises(InputError, match=r"a.parquet: is no longer among the inputs"):
+        begin()
+
+
+def test_a_folder_that_was_begun_with_broken_files_alone_can_go_on(tmp_path: Path) -> None:
+    out, path, job = Folder(str(tmp_path / "out")), tmp_path / "in" / "a.parquet", Job().on("cpu")
+    path.parent.mkdir()
+    for mend in (lambda: path.write_bytes(b"PAR1"), lambda: write_table(path, ["x"])):
+        mend()
+        inputs = find_inputs(str(path))
+        plan = plan_parts(inputs, job)
+        claim(out, Claim("0" * 64, job, inputs.kind, plan.schema, inputs.files))
+    assert plan.schema == ("text string",)
 
 
 def test_kept_columns_must_not_hide_ours() -> None:

@@ -200,6 +200,14 @@ def test_what_fsspec_does_not_reach_goes_through_arrow(
     assert found == content(tmp_path / "out")
 
 
+@pytest.mark.parametrize("changes", [{"decoding": "best"}, {"threshold": 2.0}, {"verifier": True}])
+def test_settings_that_a_model_cannot_have_are_refused_before_workers_begin(
+    model: Path, changes: dict[str, object]
+) -> None:
+    with pytest.raises(InputError, match=next(iter(changes))):
+        pack(str(model), changes)
+
+
 def test_an_unknown_address_is_refused() -> None:
     with pytest.raises(InputError, match="cannot be reached"):
         find_inputs("nowhere://bucket/in")

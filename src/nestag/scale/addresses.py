@@ -15,7 +15,7 @@ from nestag.errors import InputError
 from nestag.files.packed import SUFFIX
 from nestag.files.sources import explained_reading
 from nestag.scale.job import InputKind
-from nestag.scale.storage import address_at, filesystem, stored
+from nestag.scale.storage import address_at, filesystem, local_path, stored
 
 KINDS: dict[str, InputKind] = {
     ".parquet": "parquet", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl", ".txt": "text", ".text": "text",
@@ -54,9 +54,12 @@ def kind_of(name: str) -> InputKind | None:
     return KINDS.get(PurePosixPath(name.lower().removesuffix(SUFFIX)).suffix)
 
 
-def find_inputs(address: str, kind: InputKind | None = None) -> Inputs:
-    """The files of rows at an address, all of one kind; those of a kind that is named may have any name."""
-    found = _listed(address)
+def find_inputs(address: str, kind: InputKind | None = None, out: str = "") -> Inputs:
+    """The files of rows at an address, all of one kind; those of a kind that is named may have any name.
+
+    What lies in the folder `out` was written by a run before, and is no input.
+    """
+    found = _listed(address, out)
     kinds = Counter(kind_of(file.name) for file in found)
     del kinds[None]
     if not found or not (kind or kinds):
@@ -74,8 +77,25 @@ def find_inputs(address: str, kind: InputKind | None = None) -> Inputs:
     return Inputs(chosen, files, len(found) - len(files))
 
 
-def _listed(address: str) -> list[InputFile]:
-    """Every file at an address, by name."""
+def is_inside(address: str, folder: str) -> bool:
+    """Whether an address is a folder, or lies in it.
+
+    >>> is_inside("/data/out/a.parquet", "/data/out"), is_inside("/data/outside", "/data/out")
+    (True, False)
+    """
+    return _same_storage(address, folder) and _is_below(filesystem(address)[1], filesystem(folder)[1])
+
+
+def _same_storage(one: str, other: str) -> bool:
+    return (local_path(one) is None) == (local_path(other) is None)
+
+
+def _is_below(path: str, folder: str) -> bool:
+    return f"{path.rstrip('/')}/".startswith(f"{folder.rstrip('/')}/")
+
+
+def _listed(address: str, out: str) -> list[InputFile]:
+    """Every file at an address that is not in the output, by name."""
     fs, path = filesystem(address)
     with explained_reading(address):
         if any(sign in path for sign in _MAGIC):
@@ -85,6 +105,9 @@ def _listed(address: str) -> list[InputFile]:
             alone = fs.isfile(path)
             root = str(PurePosixPath(path).parent) if alone else path
             paths = [path] if alone else fs.find(path)
+        if out and _same_storage(address, out):
+            written = filesystem(out)[1]
+            paths = [one for one in paths if not _is_below(one, written)]
         with ThreadPoolExecutor(READERS) as pool:  # listings do not always tell what `info` tells
             infos = list(pool.map(fs.info, paths))
     files = [

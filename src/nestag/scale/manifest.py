@@ -9,10 +9,11 @@ from typing import Any
 
 import nestag
 from nestag.errors import InputError
-from nestag.scale.addresses import InputFile
+from nestag.scale.addresses import InputFile, is_inside
 from nestag.scale.job import Job
-from nestag.scale.outcome import OWN
-from nestag.scale.storage import Folder, filesystem, local_path
+from nestag.scale.outcome import DONE, OWN
+from nestag.scale.plan import output_stem
+from nestag.scale.storage import Folder
 from nestag.validation import to_mapping
 
 MANIFEST = f"{OWN}/manifest.json"
@@ -42,8 +43,9 @@ class Claim:
 def claim(out: Folder, wanted: Claim) -> None:
     """Begin to write to a folder, or go on; one of another model, of other settings or inputs is refused.
 
-    Files that came to the inputs since are added. Files that are no longer found, for instance by a narrower glob, are
-    refused, because a finished folder must hold all that its manifest names.
+    Files that came to the inputs since are added. Files that are no longer found, for instance by a narrower glob, or
+    that were changed are refused once anything of them is written, because a finished folder must hold all that its
+    manifest names. Of a file that could not be read nothing is written, so it may be mended or taken away.
     """
     new = wanted.as_mapping()
     old = _read(out)
@@ -58,9 +60,7 @@ def claim(out: Folder, wanted: Claim) -> None:
 
 def refuse_inside(source: str, out: str) -> None:
     """Refuse an output folder inside the inputs: the next run would read it."""
-    (_, above), (_, below) = filesystem(source), filesystem(out)
-    same = (local_path(source) is None) == (local_path(out) is None)
-    if same and f"{below.rstrip('/')}/".startswith(f"{above.rstrip('/')}/"):
+    if is_inside(out, source):
         raise InputError("lies inside the inputs, and would be read as one of them; write elsewhere", out)
 
 
@@ -91,7 +91,8 @@ def _refuse_occupied(out: Folder) -> None:
 
 def _refuse_other(old: Mapping[str, Any], new: Mapping[str, Any], out: Folder) -> None:
     for name in dict.fromkeys([*old, *new]):
-        if old.get(name) != new.get(name):
+        unknown = name == "schema" and not old.get(name)  # no file could be read
+        if old.get(name) != new.get(name) and not unknown:
             raise InputError(
                 f"was begun with {_shown(name, old.get(name))}, and this is {_shown(name, new.get(name))};"
                 " write to a new folder, or give the same again",
@@ -105,7 +106,9 @@ def _shown(name: str, value: object) -> str:
 
 
 def _refuse_changed(old: Mapping[str, Any], new: Mapping[str, Any], out: Folder) -> None:
+    written = [*out.sizes(), *out.sizes(DONE)]
     for name, version in old.items():
-        if new.get(name) != version:
+        begun = f"{output_stem(name)}-"
+        if new.get(name) != version and any(file.startswith(begun) for file in written):
             what = "was changed" if name in new else "is no longer among the inputs"
             raise InputError(f"{what} since {out.address} was begun; write to a new folder", name)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from nestag.files import reading
-from nestag.model_folder import GRAPH, MANIFEST, check_folder, has_graph, local_folder, read_json
+from nestag.model_folder import GRAPH, MANIFEST, has_graph, local_folder, read_json
 from nestag.model_folder import WEIGHTS as TORCH
 from nestag.predictor import Predictor
+from nestag.saved_model import SavedModel
 
 THREADS = 1
 """Threads of a worker on a processor: workers run side by side, and one thread gives the same bits everywhere."""
@@ -35,10 +37,11 @@ class Packed:
         return GRAPH in self.files
 
 
-def pack(path: str) -> Packed:
-    """A model of a folder or of a name on the hub, checked."""
+def pack(path: str, changes: Mapping[str, Any] | None = None) -> Packed:
+    """A model of a folder or of a name on the hub, checked; settings that it cannot have are refused too."""
     folder = local_folder(path)
-    check_folder(folder, GRAPH if has_graph(folder) else TORCH)
+    saved = SavedModel.opened(folder, GRAPH if has_graph(folder) else TORCH, changes or {})
+    _ = saved.settings.verified_by
     names = sorted([*read_json(folder / MANIFEST)["files"], MANIFEST])
     files = {name: _content(folder / name) for name in names}
     digests = "".join(f"{name} {hashlib.sha256(data).hexdigest()}\n" for name, data in files.items())

@@ -14,6 +14,9 @@ from nestag.validation import from_mapping, setting, to_mapping
 OWN = "_nestag"
 """The folder of the output that holds what is not data; readers of tables leave out names with an underscore."""
 
+DONE = f"{OWN}/done"
+"""The folder with a mark for each part that is done."""
+
 STAGES = ("loading", "reading", "tagging", "writing")
 
 
@@ -61,7 +64,7 @@ def part_from(text: str) -> Part:
 
 def done_name(part: str) -> str:
     """Where a part that is done is marked."""
-    return f"{OWN}/done/{part}.json"
+    return f"{DONE}/{part}.json"
 
 
 def bad_rows_name(part: str) -> str:

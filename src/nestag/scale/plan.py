@@ -55,6 +55,8 @@ class PartPlan(NamedTuple):
 
 def plan_parts(inputs: Inputs, job: Job) -> PartPlan:
     """The parts of all files, by file and place."""
+    if inputs.kind == "text" and (job.keep or job.tokens):
+        raise InputError("lines of text files have no columns; drop --keep and --tokens-column", inputs.files[0].name)
     if inputs.kind != "parquet":
         return PartPlan(tuple(part for file in inputs.files for part in _line_parts(file, inputs.kind, job)), (), ())
     with ThreadPoolExecutor(READERS) as pool:
@@ -76,8 +78,13 @@ def output_name(file: str, number: int) -> str:
     >>> output_name("2024/news.jsonl", 3)
     'news.jsonl-a0b7d765-00003'
     """
+    return f"{output_stem(file)}-{number:05}"
+
+
+def output_stem(file: str) -> str:
+    """What the names of all outputs of a file begin with, and those of no other."""
     readable = re.sub(r"[^\w.-]", "_", PurePosixPath(file).name).lstrip("._")[:80]
-    return f"{readable}-{hashlib.sha256(file.encode()).hexdigest()[:8]}-{number:05}"
+    return f"{readable}-{hashlib.sha256(file.encode()).hexdigest()[:8]}"
 
 
 def _line_parts(file: InputFile, kind: InputKind, job: Job) -> Iterator[Part]:

@@ -16,7 +16,7 @@ from nestag.scale.cluster import Cluster, connected
 from nestag.scale.job import Job
 from nestag.scale.manifest import Claim, claim, refuse_inside, refuse_private
 from nestag.scale.model import pack
-from nestag.scale.outcome import OWN, Done, read_done
+from nestag.scale.outcome import DONE, Done, read_done
 from nestag.scale.plan import Part, plan_parts
 from nestag.scale.storage import Folder, opened
 from nestag.scale.summary import Totals, total_weight
@@ -57,8 +57,8 @@ def tag(
     chosen, folder = job or Job(), Folder(out)
     refuse_private(source, out)
     refuse_inside(source, out)
-    inputs = find_inputs(source, chosen.kind)
-    packed = pack(model)
+    inputs = find_inputs(source, chosen.kind, out)
+    packed = pack(model, chosen.changes)
     with connected(cluster or Cluster(), packed) as connection:
         chosen = chosen.on(connection.device(chosen, packed))
         plan = plan_parts(inputs, chosen)
@@ -86,7 +86,7 @@ def tag(
 
 def parts_done(parts: Sequence[Part], out: Folder, job: Job, verify: bool = False) -> dict[str, Done]:
     """The parts that are done: they are marked, and their outputs are there with the size or hash that is said."""
-    marked, sizes = out.sizes(f"{OWN}/done"), out.sizes()
+    marked, sizes = out.sizes(DONE), out.sizes()
     names = [part.name for part in parts if f"{part.name}.json" in marked]
     with ThreadPoolExecutor(READERS) as pool:
         found = list(pool.map(lambda name: read_done(out, name), names))
