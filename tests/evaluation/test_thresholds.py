@@ -57,6 +57,49 @@ def test_types_with_enough_entities_have_thresholds_of_their_own() -> None:
     assert find_thresholds([], {}, Goal()) is None
 
 
+def test_types_together_keep_the_goal_that_one_of_them_misses() -> None:
+    sure = [Candidate("PER", 0.9, True)] * 100 + [Candidate("ART", 0.9, i % 2 == 0) for i in range(10)]
+    less = [Candidate("PER", 0.5, i % 10 > 0) for i in range(100)] + [Candidate("ART", 0.5, False)] * 20
+    gold, goal = {"PER": 200, "ART": 40}, Goal(precision=0.95)
+    found = find_thresholds([*sure, *less], gold, goal)
+    assert found is not None
+    assert found.types == {}  # PER alone could take all of its candidates, but ART would spoil the whole
+    assert found.others == found.overall
+    assert found.together.precision >= 0.95
+    better = find_thresholds([*sure, *less, *[Candidate("PER", 0.95, True)] * 90], {"PER": 290, "ART": 40}, goal)
+    assert better is not None
+    assert better.types["PER"].score.recall > 0.9
+    assert better.types["ART"].score == Curve.of([row for row in sure if row.type == "ART"], 40).at(0.9).score
+    assert better.together.precision >= 0.95
+
+
+@given(
+    st.lists(st.builds(Candidate, st.sampled_from("ABC"), st.sampled_from([0.1, 0.3, 0.5, 0.9]), st.booleans())),
+    st.sampled_from([Goal(), Goal(precision=0.6), Goal(recall=0.6)]),
+)
+def test_thresholds_give_what_they_say(rows: list[Candidate], goal: Goal) -> None:
+    gold = {"A": 20, "B": 25, "C": 3}
+    found = find_thresholds(rows * 4, gold, goal)
+    if found is None:
+        return
+    limits = {kind: found.types[kind].threshold if kind in found.types else found.others.threshold for kind in gold}
+    kept = [row for row in rows * 4 if row.confidence >= limits[row.type]]
+    assert (found.together.correct, found.together.predicted) == (sum(row.right for row in kept), len(kept))
+    assert found.together.gold == 48
+    if goal.precision or goal.recall:
+        assert found.together.precision >= (goal.precision or 0)
+        assert found.together.recall >= (goal.recall or 0)
+    else:
+        assert found.together.f1 >= found.overall.score.f1
+
+
+def test_a_threshold_stays_above_what_was_looked_at() -> None:
+    rows = [Candidate("PER", 0.03, True)] * FEWEST
+    found = find_thresholds(rows, {"PER": FEWEST}, Goal(recall=1.0), floor=0.02)
+    assert found is not None
+    assert found.overall.threshold == found.types["PER"].threshold == 0.025
+
+
 def test_goals_say_what_they_are() -> None:
     told = [str(goal) for goal in (Goal(), Goal(precision=0.95), Goal(recall=0.9))]
     assert told == ["best F1", "precision of at least 95 %", "recall of at least 90 %"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -17,7 +17,8 @@ from nestag.cli.terminal import progress, tell
 from nestag.corpora.corpus import Corpus
 from nestag.data import Sentence
 from nestag.errors import InputError
-from nestag.evaluation.thresholds import Candidate, Curve, Goal, Point, Thresholds, find_thresholds
+from nestag.evaluation.score import Score
+from nestag.evaluation.thresholds import Candidate, Curve, Goal, Thresholds, find_thresholds
 from nestag.model_folder import change_settings, is_finished
 from nestag.predictor import Predictor
 from nestag.tables import Figure, Section, Table
@@ -74,7 +75,7 @@ def thresholds(
     candidates = rated(recognizer, corpus)
     gold = Counter(entity.type for sentence in corpus for entity in sentence.entities)
     curve = Curve.of(candidates, gold.total())
-    found = find_thresholds(candidates, gold, goal)
+    found = find_thresholds(candidates, gold, goal, by_type=by_type, floor=FLOOR)
     if plot:
         from nestag.cli.plot import plot_curve
 
@@ -82,11 +83,10 @@ def thresholds(
     if found is None:
         tell(f"{goal} is out of reach: {reachable(curve)}; nothing was stored")
         raise typer.Exit(1)
-    found = found if by_type else found._replace(types={})
-    show(table_of(found, candidates, gold, goal), form)
+    show(table_of(found, goal), form)
     if save:
         own = {kind: point.threshold for kind, point in found.types.items()}
-        change_settings(model, {"entities": "likely", "threshold": found.overall.threshold, "thresholds": own})
+        change_settings(model, {"entities": "likely", "threshold": found.others.threshold, "thresholds": own})
         tell(f"stored in {model}")
 
 
@@ -106,20 +106,18 @@ def reachable(curve: Curve) -> str:
     return f"precision goes up to {100 * curve.precision.max():.2f} %, recall to {100 * curve.recall.max():.2f} %"
 
 
-def table_of(found: Thresholds, candidates: Iterable[Candidate], gold: Counter[str], goal: Goal) -> Table:
+def table_of(found: Thresholds, goal: Goal) -> Table:
     """The thresholds with what they give: overall, by type, and all of them together."""
-    own = {kind: point.threshold for kind, point in found.types.items()}
-    kept = [row for row in candidates if row.confidence >= own.get(row.type, found.overall.threshold)]
-    together = Curve.of(kept, gold.total()).at(0.0)
-    rows = [_row("all, one threshold", found.overall), *(_row(kind, point) for kind, point in found.types.items())]
-    if own:
-        rows.append(_row("all, with those of types", together, shown=False))
+    rows = [_row("all, one threshold", found.overall.score, found.overall.threshold)]
+    if found.types:
+        rows += [_row(kind, point.score, point.threshold) for kind, point in found.types.items()]
+        rows.append(_row("other types", found.others.score, found.others.threshold))
+        rows.append(_row("all, with those of types", found.together))
     columns = ("type", "threshold", "precision", "recall", "F1", "true", "found", "right")
     return Table(f"Thresholds for the {goal}", columns, (Section("", tuple(rows)),))
 
 
-def _row(name: str, point: Point, shown: bool = True) -> tuple[str | float | int | Figure | None, ...]:
-    score = point.score
+def _row(name: str, score: Score, threshold: float | None = None) -> tuple[str | float | int | Figure | None, ...]:
     figures = (Figure(100 * value) for value in (score.precision, score.recall, score.f1))
-    threshold = Figure(point.threshold, form=".4f") if shown else None
-    return (name, threshold, *figures, score.gold, score.predicted, score.correct)
+    shown = None if threshold is None else Figure(threshold, form=".4f")
+    return (name, shown, *figures, score.gold, score.predicted, score.correct)

@@ -6,14 +6,14 @@ has a precision, a recall and an F1, and a goal names one of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nestag.evaluation.score import Score
+from nestag.evaluation.score import Score, total
 
 FEWEST = 20
 """True entities that a type needs for a threshold of its own; with fewer it would be a matter of luck."""
@@ -95,20 +95,34 @@ class Curve:
         score = Score.of(int(self.right[place]), int(self.predicted[place]), self.gold)
         return Point(float(self.thresholds[place]), score)
 
-    def best(self, goal: Goal) -> Point | None:
-        """The threshold that serves the goal; None if none does. It lies half-way to the next candidate below."""
-        if not len(self):
-            return None
-        if goal.precision is not None:
-            value, allowed = self.recall, self.precision >= goal.precision
-        elif goal.recall is not None:
-            value, allowed = self.precision, self.recall >= goal.recall
-        else:
-            value, allowed = self.f1, np.ones(len(self), dtype=bool)
+    def best(self, goal: Goal, floor: float = 0.0) -> Point | None:
+        """The threshold that serves the goal; None if none does.
+
+        It lies half-way to the next candidate below, or to `floor`, below which nothing is known.
+        """
+        value, allowed = self._judged_by(goal)
         if not allowed.any():
             return None
-        place = int(np.argmax(np.where(allowed, value, -1.0)))
-        below = float(self.thresholds[place + 1]) if place + 1 < len(self) else 0.0
+        return self._between_candidates(int(np.argmax(np.where(allowed, value, -1.0))), floor)
+
+    def nearest(self, goal: Goal, floor: float = 0.0) -> Point | None:
+        """The threshold that serves the goal, or else comes nearest to it; None if there are no candidates."""
+        if not len(self):
+            return None
+        figure = self.precision if goal.precision is not None else self.recall
+        last = len(self) - 1 - int(np.argmax(figure[::-1]))  # of equals, the one that finds most
+        return self.best(goal, floor) or self._between_candidates(last, floor)
+
+    def _judged_by(self, goal: Goal) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """What should be large, and where the goal is kept."""
+        if goal.precision is not None:
+            return self.recall, self.precision >= goal.precision
+        if goal.recall is not None:
+            return self.precision, self.recall >= goal.recall
+        return self.f1, np.ones(len(self), dtype=bool)
+
+    def _between_candidates(self, place: int, floor: float) -> Point:
+        below = float(self.thresholds[place + 1]) if place + 1 < len(self) else min(floor, self.thresholds[place])
         found = self.point(place)
         return found._replace(threshold=_between(below, found.threshold))
 
@@ -120,27 +134,53 @@ class Curve:
 
 
 class Thresholds(NamedTuple):
-    """The threshold for all types, and those of single types."""
+    """The threshold for all types, those of single types, and one for the types that have none of their own."""
 
     overall: Point
     types: dict[str, Point]
+    others: Point
+
+    @property
+    def together(self) -> Score:
+        """The counts if each type has its threshold."""
+        return total([*(point.score for point in self.types.values()), self.others.score])
 
 
-def find_thresholds(candidates: Iterable[Candidate], gold: Mapping[str, int], goal: Goal) -> Thresholds | None:
+def find_thresholds(
+    candidates: Iterable[Candidate], gold: Mapping[str, int], goal: Goal, *, by_type: bool = True, floor: float = 0.0
+) -> Thresholds | None:
     """The thresholds that serve a goal, overall and by type; None if the goal is out of reach.
 
-    A type with few true entities, or that cannot reach the goal alone, has none of its own.
+    A type that cannot reach the goal alone comes as near as it can; types with few true entities share a threshold. If
+    all of them together miss the goal, or have a lower F1 than one threshold for all, there are none of single types.
     """
     rows = list(candidates)
-    overall = Curve.of(rows, sum(gold.values())).best(goal)
+    overall = Curve.of(rows, sum(gold.values())).best(goal, floor)
     if overall is None:
         return None
-    found = {
-        kind: Curve.of([row for row in rows if row.type == kind], count).best(goal)
+    alone = Thresholds(overall, {}, overall)
+    found = _by_type(rows, gold, goal, floor, overall) if by_type else alone
+    return found if _serves(found.together, goal, overall.score) else alone
+
+
+def _by_type(
+    rows: Sequence[Candidate], gold: Mapping[str, int], goal: Goal, floor: float, overall: Point
+) -> Thresholds:
+    curves = {
+        kind: Curve.of([row for row in rows if row.type == kind], count)
         for kind, count in sorted(gold.items())
         if count >= FEWEST
     }
-    return Thresholds(overall, {kind: point for kind, point in found.items() if point is not None})
+    own = {kind: point for kind, curve in curves.items() if (point := curve.nearest(goal, floor))}
+    missing = sum(count for kind, count in gold.items() if kind not in own)
+    others = Curve.of([row for row in rows if row.type not in own], missing)
+    return Thresholds(overall, own, others.nearest(goal, floor) or others.at(overall.threshold))
+
+
+def _serves(score: Score, goal: Goal, overall: Score) -> bool:
+    if goal.precision is not None:
+        return score.precision >= goal.precision
+    return score.recall >= goal.recall if goal.recall is not None else score.f1 >= overall.f1
 
 
 def _between(below: float, here: float) -> float:
