@@ -118,6 +118,20 @@ def test_the_tree_and_the_labels_are_shown_on_demand(page: Any) -> None:
     at(page, "teaching").find_element(By.TAG_NAME, "summary").click()
 
 
+def test_the_tree_is_drawn_above_its_words(page: Any) -> None:
+    find(page, "Then Ilse Brandt slept.")
+    at(page, "teaching").find_element(By.TAG_NAME, "summary").click()
+    wait(page, lambda: "Brandt" in at(page, "tree").text)
+    node, *_ = [box for box in page.find_elements(By.CSS_SELECTOR, "#tree b") if box.text == "RUN"]
+    words = {word.text: word.rect for word in page.find_elements(By.CSS_SELECTOR, "#tree .word")}
+    lowest = [rect["y"] + rect["height"] for rect in words.values()]
+    assert max(lowest) - min(lowest) <= 1  # all on one line, but for rounding
+    assert node.rect["y"] + node.rect["height"] < words["Ilse"]["y"] + words["Ilse"]["height"] - 10
+    assert [*words] == sorted(words, key=lambda word: words[word]["x"]) == ["Then", "Ilse", "Brandt", "slept", "."]
+    assert words["Ilse"]["x"] < node.rect["x"] + node.rect["width"] / 2 < words["slept"]["x"]
+    at(page, "teaching").find_element(By.TAG_NAME, "summary").click()
+
+
 def saved(page: Any, form: str) -> Path:
     """A file that the page saved."""
     path: Path = page.saved / f"nestag.{form}"

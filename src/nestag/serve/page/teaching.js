@@ -24,6 +24,7 @@ export function treeOf(nodes, colours) {
       item.append(list);
       lists.push(list);
     } else {
+      item.className = "word";
       item.append(node.name);
     }
     lists[node.depth].append(item);
