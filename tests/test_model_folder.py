@@ -19,12 +19,13 @@ import pytest
 import faulty_runs
 import nestag
 from faulty_runs import attempt
-from nestag.errors import InputError
+from nestag.errors import InputError, MissingExtraError
 from nestag.model_folder import (
     MANIFEST,
     EditedModelWarning,
     change_settings,
     check_folder,
+    local_folder,
     read_json,
     write_manifest,
 )
@@ -258,6 +259,12 @@ def test_links_out_of_the_folder_are_refused(model: Path, tmp_path: Path) -> Non
     (model / "config.json").symlink_to(outside / "0123")
     with pytest.raises(InputError, match=r"config\.json is a link that leads out of the folder"):
         NestedNER.from_pretrained(model, "cpu")
+
+
+def test_without_the_library_of_the_hub_a_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
+    with pytest.raises(MissingExtraError, match=r"no folder you/model, .* pip install 'nestag\[model\]'"):
+        local_folder("you/model")
 
 
 def test_links_of_the_hubs_cache_are_followed(model: Path, tmp_path: Path) -> None:

@@ -1,11 +1,11 @@
-"""The hub: folders of models uploaded with a card, which says how they are loaded."""
+"""The hub: folders of models, uploaded with a card that says how they are loaded, and downloaded."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
 
-from nestag.errors import InputError
+from nestag.errors import InputError, MissingExtraError
 
 KEPT = ("*.json", "*.safetensors", "*.onnx", "*.txt", "*.model", "README.md")
 """The files of a model that go up to the hub and come down from it."""
@@ -28,6 +28,21 @@ def upload(folder: Path, name: str, *, private: bool, token: str | None, revisio
         reason = " ".join(str(error).split())[:200]
         raise InputError(f"cannot be uploaded ({reason}); check the name and the token", name) from None
     return str(done.commit_url)
+
+
+def download(name: str, revision: str | None = None, token: str | None = None) -> Path:
+    """The folder with what the hub holds under a name."""
+    try:
+        from huggingface_hub import snapshot_download
+        from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
+    except ImportError:
+        raise MissingExtraError(
+            f"there is no folder {name}, and a model of the hub needs huggingface_hub", "model"
+        ) from None
+    try:
+        return Path(snapshot_download(name, revision=revision, token=token, allow_patterns=list(KEPT)))
+    except (HfHubHTTPError, LocalEntryNotFoundError, OSError) as error:
+        raise InputError(f"neither a folder nor on the hub ({type(error).__name__}); check the name", name) from None
 
 
 def plain_card(name: str, types: Sequence[str]) -> str:

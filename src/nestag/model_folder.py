@@ -19,7 +19,7 @@ from typing import Any
 from nestag.errors import InputError
 from nestag.files import read_text, writing, writing_together
 from nestag.files.paths import refuse_empty
-from nestag.hub import KEPT
+from nestag.hub import download
 
 MANIFEST = "manifest.json"
 SETTINGS = "nestag.json"
@@ -74,13 +74,7 @@ def local_folder(path: str, revision: str | None = None, token: str | None = Non
         raise InputError(
             "there is no such folder; give a folder saved by training, or a hub name such as you/model", path
         )
-    from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
-
-    try:
-        return Path(snapshot_download(path, revision=revision, token=token, allow_patterns=list(KEPT)))
-    except (HfHubHTTPError, LocalEntryNotFoundError, OSError) as error:
-        raise InputError(f"neither a folder nor on the hub ({type(error).__name__}); check the name", path) from None
+    return download(path, revision, token)
 
 
 def write_manifest(folder: Path) -> None:

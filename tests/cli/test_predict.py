@@ -55,9 +55,10 @@ def test_patterns_and_files_give_one_output(trained_model: Path, notes: Path, tm
     assert [one.entities for one in found[:2]] == GOLD
 
 
-def test_an_output_beside_each_input_and_never_read_again(trained_model: Path, notes: Path) -> None:
+@pytest.mark.parametrize("given", [".", "**"])
+def test_an_output_beside_each_input_and_never_read_again(trained_model: Path, notes: Path, given: str) -> None:
     for _ in range(2):
-        code, out, told = predict(trained_model, notes, "--beside", "--confidence")
+        code, out, told = predict(trained_model, notes / given, "--beside", "--confidence")
         assert (code, out) == (0, ""), told
     assert "left out, it is the output of another run" in told
     made = {path.relative_to(notes).as_posix() for path in notes.rglob("*.jsonl")}

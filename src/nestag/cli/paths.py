@@ -18,7 +18,7 @@ from nestag.errors import InputError
 from nestag.files import PIPE, is_stream
 
 MARK = ".entities"
-"""What stands before the suffix of an output that lies beside its input; such files are never inputs of a folder."""
+"""What stands before the suffix of an output that lies beside its input; no folder or pattern finds such files."""
 
 
 class Input(NamedTuple):
@@ -61,7 +61,8 @@ def _inputs(path: str, name: str | None) -> Iterator[Input]:
     elif Path(path).is_dir():
         yield from _in_folder(path, name)
     elif has_magic(path):
-        matching = sorted(glob(path, recursive=True))  # noqa: PTH207 - a pattern may be absolute
+        found = sorted(glob(path, recursive=True))  # noqa: PTH207 - a pattern may be absolute
+        matching = [one for one in found if MARK in path or not _is_output(Path(one))]  # a pattern may ask for them
         if not matching:
             raise InputError("no file matches; check the pattern", path)
         for one in matching:
@@ -86,8 +87,7 @@ def _in_folder(path: str, name: str | None) -> Iterator[Input]:
     files = [file for file in sorted(Path(path).rglob("*")) if file.is_file() and not _hidden(file, Path(path))]
     found = 0
     for file in files:
-        if MARK + "." in file.name:
-            tell(f"{file}: left out, it is the output of another run")
+        if _is_output(file):
             continue
         try:
             yield Input(str(file), format_of(file, name))
@@ -96,6 +96,13 @@ def _in_folder(path: str, name: str | None) -> Iterator[Input]:
             tell(f"{file}: left out ({error.message})")
     if not found:
         raise InputError("there is no file in it that can be read; name one, with its format as --from", path)
+
+
+def _is_output(file: Path) -> bool:
+    if f"{MARK}." not in file.name:
+        return False
+    tell(f"{file}: left out, it is the output of another run")
+    return True
 
 
 def _whole(path: str, name: str | None) -> Format | None:
