@@ -59,6 +59,17 @@ def test_a_pipeline_takes_lists_and_streams(pipeline: Any) -> None:
     assert named(steps) == FOUND
 
 
+@pytest.mark.parametrize("wrong", [3, None])
+def test_what_is_no_text_is_refused_at_once(pipeline: Any, wrong: Any) -> None:
+    with pytest.raises(TypeError, match=f'{wrong} is no text; call find\\("A text."\\)'):
+        pipeline(wrong)
+
+
+def test_a_pipeline_around_a_model_that_is_loaded_needs_no_more(trained_model: Path) -> None:
+    model = transformers.AutoModel.from_pretrained(trained_model)
+    assert named(transformers.pipeline("nested-ner", model=model, device="cpu")(TEXT)) == FOUND
+
+
 def test_auto_classes_know_the_models_without_code_from_elsewhere(trained_model: Path) -> None:
     config = transformers.AutoConfig.from_pretrained(trained_model, trust_remote_code=False)
     assert isinstance(config, TaggerConfig)

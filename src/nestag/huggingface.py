@@ -51,7 +51,7 @@ class WholeTagger(Tagger):
 class NestedNERPipeline(Pipeline):
     """A pipeline of transformers around a recognizer; entities have the keys that its `ner` pipeline gives them."""
 
-    _load_tokenizer: Any = True
+    _load_tokenizer: Any = False
     _load_feature_extractor: Any = False
     _load_image_processor: Any = False
     _load_processor: Any = False
@@ -69,6 +69,8 @@ class NestedNERPipeline(Pipeline):
         """The entities of a text, of each text of a list, or, as they stream by, of any other source of texts."""
         if isinstance(inputs, str):
             return records(next(self.recognizer.pipe([inputs])))
+        if not isinstance(inputs, Iterable):
+            raise TypeError(f'{inputs!r:.80} is no text; call find("A text.") or find(["One text.", "Another."])')
         found = map(records, self.recognizer.pipe(inputs, batch_size or CHUNK))
         return list(found) if isinstance(inputs, list | tuple) else found
 
