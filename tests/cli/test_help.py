@@ -32,10 +32,12 @@ def test_shells_complete_options_of_commands() -> None:
     assert completed.stdout.split() == ["--beside"]
 
 
-def test_what_a_terminal_cannot_show_is_escaped() -> None:
-    shown = run("demo", "--idea", PYTHONIOENCODING="cp1252")
+@pytest.mark.parametrize("encoding", ["cp1252", "ascii", "utf-8"])
+def test_a_terminal_without_lines_is_drawn_in_with_what_it_has(encoding: str) -> None:
+    shown = run("demo", "--idea", PYTHONIOENCODING=encoding)
     assert (shown.returncode, shown.stderr) == (0, "")
-    assert r"\u2570\u2500PER" in shown.stdout
+    assert ("╰─PER─╯" if encoding == "utf-8" else "\\-PER-/") in shown.stdout
+    assert "\\u" not in shown.stdout
 
 
 @pytest.mark.parametrize("command", ["train --train x --dev x -o y", "predict MODEL -", "demo"])

@@ -28,6 +28,8 @@ from nestag.visible import visible
 
 COLOURS = ("cyan", "magenta", "green", "yellow", "blue", "red", "bright_cyan", "bright_magenta", "bright_green")
 
+PLAIN = str.maketrans("╰─╯│├└", "\\-/|+`")
+"""What to draw with where a terminal has no lines, as on Windows with cp1252."""
 
 StyledLine = list[Segment]
 """A line in pieces of one style each. rich prints them as they are; to lay out a long sentence takes it a minute."""
@@ -51,7 +53,16 @@ class Branch(NamedTuple):
 def print_lines(console: Console, lines: Iterable[StyledLine]) -> None:
     """Print lines, in colours if the console has them; nothing is cut or broken."""
     pieces = (piece for line in lines for piece in (*line, Segment.line()))
+    if not _has_lines(console.encoding):
+        pieces = (piece._replace(text=piece.text.translate(PLAIN)) for piece in pieces)
     console.print(Segments(pieces), end="", crop=False)
+
+
+def _has_lines(encoding: str) -> bool:
+    try:
+        return bool("".join(map(chr, PLAIN)).encode(encoding))
+    except UnicodeEncodeError:
+        return False
 
 
 def styled(text: str, style: str = "") -> Segment:
