@@ -111,6 +111,24 @@ def test_a_pipeline_that_cuts_words_otherwise(trained_model: Path) -> None:
     assert taken(doc).spans["nestag"] is not None
 
 
+def test_words_of_a_tokenizer_of_ones_own_are_not_those_of_its_language(trained_model: Path) -> None:
+    text = "lincoln was president of the usa."
+    nlp = spacy.blank("en")
+    nlp.tokenizer = lambda text: Doc(nlp.vocab, words=text.split())  # type: ignore[assignment]
+    nlp.add_pipe("nestag", config={"model": str(trained_model), "device": "cpu"})
+    as_trained = [entity.confidence for entity in NestedNER.from_pretrained(trained_model, "cpu")(text)]
+    assert nlp(text).spans["nestag"].attrs["scores"].tolist() == pytest.approx(as_trained, abs=1e-6)
+    nlp.get_pipe("nestag").words = "doc"  # type: ignore[attr-defined]
+    assert nlp(text).spans["nestag"].attrs["scores"].tolist() != pytest.approx(as_trained, abs=1e-6)
+
+
+def test_without_a_model_a_line_says_how_one_is_named() -> None:
+    nlp = spacy.blank("en")
+    nlp.add_pipe("nestag")
+    with pytest.raises(InputError, match=r'nestag: no model is named; nlp.add_pipe\("nestag", config='):
+        nlp("lincoln slept")
+
+
 def test_white_space_tokens_are_in_no_sentence_and_spans_reach_over_them(trained_model: Path) -> None:
     nlp = pipeline(trained_model)
     text = "the mayor   of\nnew york slept"

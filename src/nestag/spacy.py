@@ -15,8 +15,10 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from spacy import blank
 from spacy.language import Language
 from spacy.pipeline import Pipe
+from spacy.tokenizer import Tokenizer
 from spacy.tokens import Doc, Span, SpanGroup
 from spacy.util import filter_spans, minibatch
 
@@ -26,6 +28,7 @@ from nestag.corpora.labelling import read_vocabulary
 from nestag.corpora.report import Report
 from nestag.corpora.segment import grouped, split_before
 from nestag.data import Sentence
+from nestag.errors import InputError
 from nestag.loading import load
 from nestag.model_folder import VOCABULARY, copy_model, local_folder
 from nestag.predictor import Predictor, ScoredEntity
@@ -71,7 +74,8 @@ def make_component(
     """The component of a model: `ents` sets the outermost entities as `doc.ents` too."""
     given = {"threshold": threshold, "verifier": verifier}
     changes = {key: value for key, value in given.items() if value is not None}
-    return Recognizer(name, nlp.lang, model, spans_key, ents, words, changes, device)
+    language = nlp.lang if _has_usual_tokenizer(nlp) else None
+    return Recognizer(name, language, model, spans_key, ents, words, changes, device)
 
 
 class Recognizer(Pipe):
@@ -88,7 +92,10 @@ class Recognizer(Pipe):
         changes: dict[str, Any],
         device: str | None,
     ) -> None:
-        """`language` is that of the pipeline; `changes` are settings of the model that are not as trained."""
+        """`language` is that whose rules cut the pipeline's words, None if it has rules of its own.
+
+        `changes` are settings of the model that are not as trained.
+        """
         self.name = name
         self.language = language
         self.model = model
@@ -104,6 +111,8 @@ class Recognizer(Pipe):
     def predictor(self) -> Predictor:
         """The model."""
         if self.loaded is None:
+            if not self.model:
+                raise InputError('no model is named; nlp.add_pipe("nestag", config={"model": PATH})', self.name)
             self.loaded = load(self.model, self.device, **self.changes)
         if self.process != os.getpid():
             self.process = os.getpid()
@@ -219,6 +228,12 @@ def set_outermost(doc: Doc, spans: Iterable[Span]) -> None:
     taken = {token for span in outermost for token in range(span.start, span.end)}
     kept = [span for span in doc.ents if taken.isdisjoint(range(span.start, span.end))]
     doc.set_ents([*outermost, *kept])
+
+
+def _has_usual_tokenizer(nlp: Language) -> bool:
+    """Whether a pipeline cuts words as spaCy does it in its language."""
+    own = type(nlp.tokenizer)
+    return own is Tokenizer or own is type(blank(nlp.lang).tokenizer)
 
 
 def _one_thread(predictor: Predictor) -> None:
