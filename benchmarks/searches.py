@@ -290,13 +290,13 @@ def table(lines: Sequence[dict[str, Any]]) -> str:
         groups.setdefault((tagger, line["corpus"], line["encoding"], line["way"]), []).append(line)
     for key, found in sorted(groups.items()):
         means = [[line[name] for line in found if name in line] for name in COLUMNS]
-        cells = [written(name, sum(m) / len(m)) if m else "" for name, m in zip(COLUMNS, means, strict=True)]
+        cells = [formatted(name, sum(m) / len(m)) if m else "" for name, m in zip(COLUMNS, means, strict=True)]
         rows.append(f"| {' | '.join((*key, str(len(found)), *cells))} |")
     about = "Written by `benchmarks/searches.py`, which says what the ways are; `hashed` is `benchmarks/hashed.py`."
     return f"# Ways to decode, measured on dev\n\n{about}\n\n" + "\n".join(rows) + "\n"
 
 
-def written(name: str, value: float) -> str:
+def formatted(name: str, value: float) -> str:
     """A cell: shares of F1 in percent."""
     if name.startswith("speed"):
         return f"{value:,.0f}"

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from nestag.cli import app
 from nestag.cli.draw import nested
-from nestag.cli.predict import _threshold
+from nestag.cli.options import threshold_from
 from nestag.corpora.document import documents_of
 from nestag.corpora.format import Options
 from nestag.corpora.formats import brackets, cas, jsonl
@@ -142,8 +142,8 @@ def test_half_a_character_in_labels_is_one_line(line: str, tmp_path: Path) -> No
 @pytest.mark.parametrize("text", ["PER=nan", "PER=inf", "PER=-0.1", "PER=1.1", "PER=", "PER"])
 def test_thresholds_are_shares(text: str) -> None:
     with pytest.raises(InputError, match="is no threshold"):
-        _threshold(text)
-    assert _threshold("a=b=0.5") == ("a=b", 0.5)
+        threshold_from(text)
+    assert threshold_from("a=b=0.5") == ("a=b", 0.5)
 
 
 def test_an_empty_packed_file_is_an_error(tmp_path: Path) -> None:

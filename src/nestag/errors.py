@@ -71,8 +71,8 @@ class SettingError(InputError, ValueError):
 class MissingExtraError(NestagError, ImportError):
     """A library is missing that an extra of nestag installs.
 
-    >>> str(MissingExtraError("pictures need matplotlib", "plot"))
-    "pictures need matplotlib, which is not installed; pip install 'nestag[plot]'"
+    >>> str(MissingExtraError("figures need matplotlib", "plot"))
+    "figures need matplotlib, which is not installed; pip install 'nestag[plot]'"
     """
 
     def __init__(self, need: str, extra: str, otherwise: str = "") -> None:

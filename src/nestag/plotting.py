@@ -1,6 +1,6 @@
-"""What all pictures share: colours, and settings that make equal input give equal bytes.
+"""What all figures share: colours, and settings that make equal input give equal bytes.
 
-Which picture is drawn is left to others. matplotlib is imported only when something is drawn.
+Which figure is drawn is left to others. matplotlib is imported only when something is drawn.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ _SETTINGS = {
 def drawing(settings: dict[str, Any] | None = None, extra: str = "plot") -> Iterator[None]:
     """Draw and save inside this block: a person's own matplotlib settings do not count there.
 
-    A picture needs the libraries of an extra of nestag; if they are missing, the error names it.
+    A figure needs the libraries of an extra of nestag; if they are missing, the error names it.
     """
     try:
         import matplotlib
     except ImportError:
-        raise MissingExtraError("pictures need matplotlib", extra) from None
+        raise MissingExtraError("figures need matplotlib", extra) from None
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
         current: Any = matplotlib.rcParams
@@ -44,15 +44,15 @@ def drawing(settings: dict[str, Any] | None = None, extra: str = "plot") -> Iter
 
 
 def check_suffix(path: str) -> str:
-    """The suffix of a picture, or an InputError that says which there are."""
+    """The suffix of a figure, or an InputError that says which there are."""
     suffix = Path(path).suffix.lower()
     if suffix not in SUFFIXES:
-        raise InputError(f"a picture is written as {' or '.join(SUFFIXES)}; name it so", path)
+        raise InputError(f"a figure is written as {' or '.join(SUFFIXES)}; name it so", path)
     return suffix
 
 
 def saved(figure: Figure, suffix: str) -> bytes:
-    """The picture as the bytes of a file; no date is in it."""
+    """The figure as the bytes of a file; no date is in it."""
     stream = BytesIO()
     figure.savefig(stream, format=suffix[1:], dpi=150, metadata={"Date": None} if suffix == ".svg" else None)
     return stream.getvalue()

@@ -84,7 +84,7 @@ def test_duplicates_are_counted_though_readers_merge_them(tmp_path: Path) -> Non
         ([], "nothing to read"),
         (["no.jsonl"], "there is no such file"),
         (["{folder}", "--json", "--csv"], "--json and --csv; ask for one"),
-        (["{folder}", "--plot", "x.gif"], "a picture is written as .png or .svg"),
+        (["{folder}", "--plot", "x.gif"], "a figure is written as .png or .svg"),
     ],
 )
 def test_what_cannot_be_used_is_one_line_and_exit_code_2(folder: Path, arguments: list[str], part: str) -> None:
@@ -121,22 +121,22 @@ def test_every_form_has_every_number(folder: Path) -> None:
 @pytest.mark.parametrize("suffix", ["png", "svg"])
 def test_the_picture_is_whole_and_the_same_every_time(folder: Path, suffix: str) -> None:
     pytest.importorskip("matplotlib")
-    picture = folder / f"picture.{suffix}"
-    pictures = []
+    figure = folder / f"figure.{suffix}"
+    figures = []
     for _ in range(2):
-        assert CliRunner().invoke(app, ["stats", str(folder), "--plot", str(picture)]).exit_code == 0
-        pictures.append(picture.read_bytes())
-    assert pictures[0] == pictures[1]
+        assert CliRunner().invoke(app, ["stats", str(folder), "--plot", str(figure)]).exit_code == 0
+        figures.append(figure.read_bytes())
+    assert figures[0] == figures[1]
     if suffix == "png":
-        assert pictures[0].startswith(b"\x89PNG")
+        assert figures[0].startswith(b"\x89PNG")
     else:
-        assert ElementTree.fromstring(pictures[0]).tag.endswith("svg")
+        assert ElementTree.fromstring(figures[0]).tag.endswith("svg")
     assert not list(folder.glob(".*"))
 
 
 def test_a_picture_that_cannot_be_written_is_exit_code_2(folder: Path) -> None:
     pytest.importorskip("matplotlib")
-    done = CliRunner().invoke(app, ["stats", str(folder), "--plot", str(folder / "no" / "picture.png")])
+    done = CliRunner().invoke(app, ["stats", str(folder), "--plot", str(folder / "no" / "figure.png")])
     assert (done.exit_code, "cannot be written" in done.stderr) == (2, True)
 
 

@@ -43,7 +43,7 @@ LINES = {
     "benchmark": "benchmark model {} --device cpu",
     "experiment": "experiment {} -o missing --only nothing",
     "tables": "tables runs -o tables",
-    "report": "report runs -o report.html --no-pictures",
+    "report": "report runs -o report.html --no-figures",
     "encode": "encode {} --from jsonl",
     "decode": "decode {}",
     "vocabulary": "vocabulary {} --from jsonl",

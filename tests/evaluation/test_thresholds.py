@@ -33,13 +33,13 @@ def test_goals_are_kept_and_nothing_allowed_is_better(rows: list[Candidate], mis
     gold = sum(row.right for row in rows) + missed
     curve = Curve.of(rows, gold)
     points = [curve.point(place).score for place in range(len(curve))]
-    precise = curve.best(Goal(precision=least))
+    precise = curve.best_point(Goal(precision=least))
     allowed = [score.recall for score in points if score.precision >= least]
     assert (precise.score.recall if precise else None) == (max(allowed) if allowed else None)
-    complete = curve.best(Goal(recall=least))
+    complete = curve.best_point(Goal(recall=least))
     allowed = [score.precision for score in points if score.recall >= least]
     assert (complete.score.precision if complete else None) == (max(allowed) if allowed else None)
-    best = curve.best(Goal())
+    best = curve.best_point(Goal())
     assert (best.score.f1 if best else None) == (max(score.f1 for score in points) if points else None)
     for found in (precise, complete, best):
         if found:  # a threshold between two candidates gives the same

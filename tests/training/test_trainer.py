@@ -95,8 +95,8 @@ def test_a_checkpoint_is_the_inverse_of_its_saving(averaged: bool, tmp_path: Pat
     back = load_state(tmp_path / "checkpoint-3", torch.device("cpu"))
     assert (back.dev, back.loss_sum, back.loss_steps, back.seconds) == (dev, 1.5, 4, 7.5)
     assert (back.average_steps, back.average is None) == (3 * averaged, not averaged)
-    assert back.best is not None
-    assert torch.equal(back.best["w"], weights["w"])
+    assert back.best_weights is not None
+    assert torch.equal(back.best_weights["w"], weights["w"])
 
 
 def test_the_last_complete_checkpoint_is_the_one_with_the_highest_number(tmp_path: Path) -> None:

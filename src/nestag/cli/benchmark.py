@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from nestag.cli.splits import From, Reading
+from nestag.cli.options import From, Reading
 from nestag.cli.terminal import hush
 from nestag.corpora.corpus import Corpus
 from nestag.files import writing

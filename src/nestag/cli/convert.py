@@ -10,8 +10,9 @@ from typing import Annotated
 
 import typer
 
+from nestag.cli.options import From, Reading
 from nestag.cli.output import show
-from nestag.cli.splits import From, Reading, SplitFile
+from nestag.cli.splits import SplitFile
 from nestag.cli.terminal import progress, tell
 from nestag.cli.writers import writer_of
 from nestag.corpora.format import Format

@@ -8,8 +8,9 @@ from typing import Annotated
 
 import typer
 
+from nestag.cli.options import From, Reading
 from nestag.cli.output import Forms, show
-from nestag.cli.splits import From, Given, Reading, SplitFile
+from nestag.cli.splits import Given, SplitFile
 from nestag.cli.terminal import tell
 from nestag.corpora.report import Report
 from nestag.diagnosis.coverage import coverage as covered_by

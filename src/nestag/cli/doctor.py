@@ -11,8 +11,9 @@ from typing import Annotated
 
 import typer
 
+from nestag.cli.options import From, Reading
 from nestag.cli.output import Json, echo
-from nestag.cli.splits import From, Given, Reading
+from nestag.cli.splits import Given
 from nestag.cli.terminal import hush, tell
 from nestag.corpora.report import Report
 from nestag.data import Sentence

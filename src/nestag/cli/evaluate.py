@@ -13,8 +13,9 @@ import typer
 from rich.console import Console
 
 from nestag.cli.draw import StyledLine, nested, print_lines, styled
+from nestag.cli.options import Reading
 from nestag.cli.output import Forms, echo, show
-from nestag.cli.splits import Reading, SplitFile
+from nestag.cli.splits import SplitFile
 from nestag.cli.terminal import progress, tell
 from nestag.corpora.registry import format_of
 from nestag.corpora.report import Report

@@ -14,7 +14,7 @@ from nestag.cli.boundary import guarded
 from nestag.cli.groups import grouped
 from nestag.cli.helping import HelpedCommand, HelpedGroup
 from nestag.cli.labels import EncodingOption, Keep, OnCrossing, Policy
-from nestag.cli.splits import From
+from nestag.cli.options import From
 from nestag.cli.terminal import hush, progress, tell
 from nestag.cli.writers import writer_for
 from nestag.corpora.labelling import LabellingTally

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from nestag.cli.splits import From, Reading
+from nestag.cli.options import From, Reading
 from nestag.cli.terminal import progress, tell
 from nestag.corpora.formats import jsonl
 from nestag.corpora.labelling import decode_file, encode_file, nesting, read_vocabulary, write_vocabulary

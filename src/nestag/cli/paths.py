@@ -42,7 +42,7 @@ class Input(NamedTuple):
         return str(path.with_name(f"{stem}{MARK}{suffix}"))
 
 
-def inputs(given: Sequence[str], name: str | None, output: str | None = None) -> list[Input]:
+def inputs_from(given: Sequence[str], name: str | None, output: str | None = None) -> list[Input]:
     """What is to be read, in the order given; `name` is the format, if it was said.
 
     What the last run wrote to `output` is not read unless it is named itself, though it may lie in a folder that is.

@@ -1,4 +1,4 @@
-"""Pictures: how deep and long the entities of a corpus are; precision and recall by threshold."""
+"""Figures: how deep and long the entities of a corpus are; precision and recall by threshold."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ WIDEST = 12
 
 
 def plot(splits: Mapping[str, Statistics], path: str) -> None:
-    """Write the picture as PNG or SVG, by the suffix of the file."""
+    """Write the figure as PNG or SVG, by the suffix of the file."""
     suffix = check_suffix(path)
     with drawing():
-        picture = saved(draw(splits), suffix)
+        figure = saved(draw(splits), suffix)
     with writing_bytes(path) as stream:
-        stream.write(picture)
+        stream.write(figure)
 
 
 def draw(splits: Mapping[str, Statistics]) -> Figure:
@@ -85,19 +85,19 @@ def plot_curve(curve: Curve, chosen: Point | None, path: str) -> None:
     """Write precision, recall and F1 by threshold, with the one that was chosen."""
     suffix = check_suffix(path)
     with drawing():
-        picture = saved(draw_curve(curve, chosen), suffix)
+        figure = saved(draw_curve(curve, chosen), suffix)
     with writing_bytes(path) as stream:
-        stream.write(picture)
+        stream.write(figure)
 
 
 def draw_curve(curve: Curve, chosen: Point | None) -> Figure:
-    """Two panels: the three figures by threshold, and precision by recall."""
+    """Two panels: precision, recall and F1 by threshold, and precision by recall."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(10, 4), layout="constrained")
     by_threshold, by_recall = figure.subplots(1, 2)
-    figures = {"precision": curve.precision, "recall": curve.recall, "F1": curve.f1}
-    for number, (name, values) in enumerate(figures.items()):
+    curves = {"precision": curve.precision, "recall": curve.recall, "F1": curve.f1}
+    for number, (name, values) in enumerate(curves.items()):
         by_threshold.step(curve.thresholds, 100 * values, where="pre", label=name, color=COLOURS[number])
     by_recall.plot(100 * curve.recall, 100 * curve.precision, color=COLOURS[0])
     if chosen:

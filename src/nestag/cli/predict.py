@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from nestag.cli.paths import Apart, Input, inputs
-from nestag.cli.splits import Decoded, From, Reading, Threshold, TypeThreshold, Verifier
+from nestag.cli.options import From, Predicting, Reading
+from nestag.cli.paths import Apart, Input, inputs_from
 from nestag.cli.terminal import hush, progress, tell
 from nestag.cli.writers import writer_for
 from nestag.corpora.format import Options, Writer
@@ -50,36 +50,18 @@ def predict(
     confidence: Annotated[
         bool, typer.Option("--confidence", help="Write JSON Lines with text and confidence of each entity.")
     ] = False,
-    threshold: Threshold = None,
-    type_threshold: TypeThreshold = None,
-    decoding: Decoded = None,
-    verifier: Verifier = None,
-    naming: Annotated[
-        str | None, typer.Option(metavar="N", help="first or majority, for greedy decoding, if not as trained.")
-    ] = None,
+    predicting: Predicting,
     device: Annotated[str | None, typer.Option(metavar="D", help="cpu, cuda or cuda:1; else a GPU if any.")] = None,
     reading: Reading,
 ) -> None:
     """Find nested entities in texts or corpora, which are read and written as they stream by."""
     check_output(output, beside, show, confidence, write_as)
-    given = inputs(sources, read_as, output)
+    given = inputs_from(sources, read_as, output)
     if beside:
         check_beside(given, suffix_of(write_as))
     name = f"x{suffix_of(write_as)}" if beside else output or PIPE
     write = None if confidence or show else writer_for(name, write_as)  # looked for before a model is loaded
-    changes: dict[str, Any] = {
-        name: value
-        for name, value in (
-            ("threshold", threshold),
-            ("decoding", decoding),
-            ("naming", naming),
-            ("verifier", verifier),
-        )
-        if value is not None
-    }
-    if type_threshold:
-        changes["thresholds"] = dict(map(_threshold, type_threshold))
-    recognizer = loaded(model, device, changes)
+    recognizer = loaded(model, device, predicting.changes)
     options = reading.options_for(recognizer.settings.reading)
     report = Report()
     if show:
@@ -198,14 +180,3 @@ def scored_record(sentence: Sentence, entity: ScoredEntity) -> dict[str, object]
         return record | {"text": " ".join(sentence.tokens[entity.start : entity.end])}
     start, end, text = sentence.origin.characters(entity.start, entity.end)
     return record | {"start_char": start, "end_char": end, "text": text}
-
-
-def _threshold(text: str) -> tuple[str, float]:
-    kind, _, value = text.rpartition("=")
-    try:
-        number = float(value)
-        if not 0 <= number <= 1:  # nan is neither
-            raise ValueError
-        return kind, number
-    except ValueError:
-        raise InputError(f"{text!r} is no threshold; write --type-threshold PER=0.5", "--type-threshold") from None

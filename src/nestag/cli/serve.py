@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
+from nestag.cli.options import Predicting
 from nestag.cli.predict import loaded
-from nestag.cli.splits import Decoded, Verifier
 from nestag.cli.terminal import tell
 from nestag.errors import MissingExtraError
 
@@ -38,11 +38,7 @@ def serve(
     token_file: Annotated[
         str | None, typer.Option(metavar="FILE", help="Ask for the bearer token in this file, or in NESTAG_TOKEN.")
     ] = None,
-    threshold: Annotated[
-        float | None, typer.Option(min=0, max=1, help="Leave out entities of less confidence; else as the model says.")
-    ] = None,
-    decoding: Decoded = None,
-    verifier: Verifier = None,
+    predicting: Predicting,
     device: Annotated[str | None, typer.Option(metavar="D", help="cpu, cuda or cuda:1; else a GPU if any.")] = None,
     capacity: Capacity,
 ) -> None:
@@ -60,12 +56,7 @@ def serve(
     token = server.token_from(token_file)
     listening = server.listen(address)
     with listening:
-        changes: dict[str, Any] = {
-            key: value
-            for key, value in (("threshold", threshold), ("decoding", decoding), ("verifier", verifier))
-            if value is not None
-        }
-        recognizer = loaded(model, device, changes)
+        recognizer = loaded(model, device, predicting.changes)
         limit = limits.ServerLimits(
             capacity.max_body,
             capacity.max_texts,

@@ -7,13 +7,12 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
+from nestag.cli.options import Language, Predicting, Tokenizer
 from nestag.cli.output import Forms, show
-from nestag.cli.predict import _threshold
-from nestag.cli.splits import Cutter, Decoded, Language, Threshold, TypeThreshold, Verifier
 from nestag.cli.terminal import tell
 from nestag.scale import Finished, Job
 from nestag.scale.cluster import Cluster
@@ -76,11 +75,8 @@ def tag(
         typer.Option(min=0.000001, metavar="MIB", help="Text in a part, the unit of work; else what suits the device."),
     ] = None,
     device: Annotated[Devices | None, typer.Option(help="What to run on; else GPUs if there are any.")] = None,
-    threshold: Threshold = None,
-    type_threshold: TypeThreshold = None,
-    decoding: Decoded = None,
-    verifier: Verifier = None,
-    tokenizer: Cutter = None,
+    predicting: Predicting,
+    tokenizer: Tokenizer = None,
     language: Language = None,
     verify: Annotated[
         bool, typer.Option("--verify", help="Compare the hashes of parts that are done, not only their sizes.")
@@ -88,13 +84,6 @@ def tag(
     forms: Forms,
 ) -> None:
     """Find nested entities in files of any size, exactly once: the same command again goes on where it stopped."""
-    changes: dict[str, Any] = {
-        name: value
-        for name, value in (("threshold", threshold), ("decoding", decoding), ("verifier", verifier))
-        if value is not None
-    }
-    if type_threshold:
-        changes["thresholds"] = dict(map(_threshold, type_threshold))
     job = Job(
         text=text_column,
         tokens=tokens_column,
@@ -105,7 +94,7 @@ def tag(
         language=language,
         part_bytes=max(1, round(part_size * 2**20)) if part_size else 0,
         device=device.value if device else "",
-        changes=changes,
+        changes=predicting.changes,
     )
     form = forms.chosen
     with _watching() as watch:

@@ -10,9 +10,9 @@ from typing import Annotated
 
 import typer
 
+from nestag.cli.options import From, Reading
 from nestag.cli.output import Forms, show
 from nestag.cli.predict import loaded
-from nestag.cli.splits import From, Reading
 from nestag.cli.terminal import progress, tell
 from nestag.corpora.corpus import Corpus
 from nestag.data import Sentence

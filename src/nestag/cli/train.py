@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nestag.cli.splits import From, Reading
+from nestag.cli.options import From, Reading
 from nestag.cli.terminal import hush, tell
 from nestag.corpora.corpus import Corpus
 from nestag.data import Sentence
@@ -217,7 +217,7 @@ class ProgressBar:
             self.timed = True
             self.say(f"about {duration(progress.seconds)} on this machine, less if it stops early")
         loss = "" if progress.loss is None else f"  loss {progress.loss:.3f}"
-        best = "" if progress.best is None else f"  dev F1 {100 * progress.best.score.f1:.2f}"
+        best = "" if progress.best_scoring is None else f"  dev F1 {100 * progress.best_scoring.score.f1:.2f}"
         self.bar.update(
             self.task, description=self.title + loss + best, completed=progress.step, total=progress.plan.steps
         )
@@ -233,7 +233,7 @@ class ProgressBar:
         """What to say when a run was stopped."""
         if self.last is None or not self.last.step:
             return "stopped before the first step; nothing had to be saved"
-        best = self.last.best
+        best = self.last.best_scoring
         reached = f", dev F1 {100 * best.score.f1:.2f} so far" if best else ""
         return (
             f"stopped after step {self.last.step:,} of {self.last.plan.steps:,}{reached};"

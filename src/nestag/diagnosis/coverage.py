@@ -155,7 +155,7 @@ class _CoverageLedger:
         self.seen = _Parts()
         self.needed = _Parts()
         self.tallies: dict[str, _CoverageCounts] = {}
-        self.best: dict[tuple[bool, Types], int] = {}
+        self.covered: dict[tuple[bool, Types], int] = {}
 
     def see(self, sentence: Sentence, labels: Counter[Label], split: str) -> None:
         """Count a sentence and its labels."""
@@ -178,15 +178,15 @@ class _CoverageLedger:
         types: dict[tuple[int, int], set[str]] = {}
         for start, end, kind in sentence.entities:
             types.setdefault((start, end), set()).add(kind)
-        return sum(self._best(end - start == 1, frozenset(chain)) for (start, end), chain in types.items())
+        return sum(self._most_covered(end - start == 1, frozenset(chain)) for (start, end), chain in types.items())
 
-    def _best(self, token: bool, types: Types) -> int:
+    def _most_covered(self, token: bool, types: Types) -> int:
         """The most types of one span, a token or more, that a single seen chain names."""
-        if (token, types) not in self.best:
+        if (token, types) not in self.covered:
             names = (name.types for name in self.seen.c if not name.prime)
             chains = self.seen.u if token else names
-            self.best[token, types] = max((len(types.intersection(chain)) for chain in chains), default=0)
-        return self.best[token, types]
+            self.covered[token, types] = max((len(types.intersection(chain)) for chain in chains), default=0)
+        return self.covered[token, types]
 
     def row(self) -> Coverage:
         """The counts as a row of the table."""

@@ -19,13 +19,13 @@ def corpus_table(found: Mapping[str, Statistics], types: bool = False) -> Table:
     columns = dict(found)
     if len(found) > 1:
         columns[ALL] = sum(found.values(), Statistics())
-    every = list(columns.values())
-    sections = [*statistics_sections(every), Section("worth a look", _worth_a_look(columns))]
+    splits = list(columns.values())
+    sections = [*statistics_sections(splits), Section("worth a look", _worth_a_look(columns))]
     if types:
-        in_all = every[-1]
+        in_all = splits[-1]
         by_count = sorted(in_all.types, key=lambda kind: (-in_all.types[kind], kind))
         sections.append(
-            Section("entities of type", tuple((kind, *(s.types[kind] for s in every)) for kind in by_count))
+            Section("entities of type", tuple((kind, *(s.types[kind] for s in splits)) for kind in by_count))
         )
     return Table("Corpus statistics", ("characteristic", *columns), tuple(sections))
 

@@ -311,9 +311,9 @@ def _worst(found: Iterable[tuple[int, Example]]) -> tuple[Example, ...]:
 
 def _listed(names: Iterable[str], most: int = 10) -> str:
     """Names with commas between, and how many more there are."""
-    every = list(names)
-    more = f" and {len(every) - most} more" if len(every) > most else ""
-    return ", ".join(every[:most]) + more
+    listed = list(names)
+    more = f" and {len(listed) - most} more" if len(listed) > most else ""
+    return ", ".join(listed[:most]) + more
 
 
 def _have(count: int, noun: str) -> str:

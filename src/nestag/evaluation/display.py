@@ -159,9 +159,9 @@ def by_nesting(evaluation: Evaluation, detail: Detail = Detail.FULL) -> Table:
 def mistakes(evaluation: Evaluation) -> Table:
     """What is wrong, how often, and what share that is of all mistakes."""
     kinds = evaluation.mistakes.kinds
-    every = sum(kinds.values())
+    total = sum(kinds.values())
     rows = tuple(
-        (kind, times, Percent(100 * times / every) if every else None, MEANINGS[kind]) for kind, times in kinds.items()
+        (kind, times, Percent(100 * times / total) if total else None, MEANINGS[kind]) for kind, times in kinds.items()
     )
     nesting = ("nesting", evaluation.mistakes.nesting, None, NESTING)
     columns = ("mistake", "times", "%", "what it is")

@@ -95,7 +95,7 @@ class Curve:
         score = Score.of(int(self.right[place]), int(self.predicted[place]), self.gold)
         return Point(float(self.thresholds[place]), score)
 
-    def best(self, goal: Goal, floor: float = 0.0) -> Point | None:
+    def best_point(self, goal: Goal, floor: float = 0.0) -> Point | None:
         """The threshold that serves the goal; None if none does.
 
         It lies half-way to the next candidate below, or to `floor`, below which nothing is known.
@@ -111,7 +111,7 @@ class Curve:
             return None
         figure = self.precision if goal.precision is not None else self.recall
         last = len(self) - 1 - int(np.argmax(figure[::-1]))  # of equals, the one that finds most
-        return self.best(goal, floor) or self._between_candidates(last, floor)
+        return self.best_point(goal, floor) or self._between_candidates(last, floor)
 
     def _judged_by(self, goal: Goal) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """What should be large, and where the goal is kept."""
@@ -155,7 +155,7 @@ def find_thresholds(
     all of them together miss the goal, or have a lower F1 than one threshold for all, there are none of single types.
     """
     rows = list(candidates)
-    overall = Curve.of(rows, sum(gold.values())).best(goal, floor)
+    overall = Curve.of(rows, sum(gold.values())).best_point(goal, floor)
     if overall is None:
         return None
     alone = Thresholds(overall, {}, overall)

@@ -36,7 +36,7 @@ class State:
     seconds: float  # of training so far
     average_steps: int
     average: Weights | None
-    best: Weights | None
+    best_weights: Weights | None
 
 
 def save_state(checkpoint: Path, state: State) -> None:
@@ -48,7 +48,7 @@ def save_state(checkpoint: Path, state: State) -> None:
         "average": state.average_steps,
     }
     (checkpoint / STATE).write_text(json.dumps(record), encoding="utf-8")
-    for name, weights in ((AVERAGE, state.average), (BEST, state.best)):
+    for name, weights in ((AVERAGE, state.average), (BEST, state.best_weights)):
         if weights is not None:
             save_file({key: value.contiguous() for key, value in weights.items()}, checkpoint / name)
     for name in (AVERAGE, BEST, WEIGHTS):
@@ -76,5 +76,5 @@ def load_state(checkpoint: Path, device: torch.device) -> State:
         seconds=record["seconds"],
         average_steps=record["average"],
         average=weights(AVERAGE),
-        best=weights(BEST),
+        best_weights=weights(BEST),
     )

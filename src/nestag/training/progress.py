@@ -36,14 +36,14 @@ class Progress:
     seconds: float | None = None  # how long the whole run will take if it does not stop early; None until known
 
     @property
-    def best(self) -> Scoring | None:
+    def best_scoring(self) -> Scoring | None:
         """The first of the best scorings, or None if dev has not been scored."""
         return best_of(self.dev)
 
     @property
     def stalled(self) -> bool:
         """Whether the best scoring, if any entity was ever found, is `patience` scorings old."""
-        best = self.best
+        best = self.best_scoring
         if not self.plan.patience or best is None or best.score.f1 == 0:
             return False
         return len(self.dev) - 1 - self.dev.index(best) >= self.plan.patience

@@ -136,8 +136,8 @@ def _train(
     trainer.run()
     if not processes.is_first():
         return
-    assert trainer.best is not None
-    recognizer.model.load_state_dict(trainer.best)
+    assert trainer.best_weights is not None
+    recognizer.model.load_state_dict(trainer.best_weights)
     recognizer.model.requires_grad_(True)
     recognizer.model.train(False)
     recognizer.settings = replace(recognizer.settings, temperature=temperature_for(recognizer, dev))

@@ -81,7 +81,7 @@ class NestedTrainer(Trainer):
         )
         self.remove_callback(PrinterCallback)
         self.average = Average(recognizer.model, plan.ema_decay) if plan.ema_decay else None
-        self.best: Weights | None = None
+        self.best_weights: Weights | None = None
         self.loss_sum = torch.zeros((), device=recognizer.model.device)
         self.loss_steps = 0
         self.frozen: bool | None = None
@@ -119,7 +119,7 @@ class NestedTrainer(Trainer):
         self.begun = time.monotonic() - state.seconds
         self.progress.step = int(checkpoint.name.rpartition("-")[2])
         self.progress.dev[:] = state.dev
-        self.best, self.loss_steps = state.best, state.loss_steps
+        self.best_weights, self.loss_steps = state.best_weights, state.loss_steps
         self.loss_sum.fill_(state.loss_sum)
         if self.average and state.average:
             self.average.restore(state.average_steps, state.average)
@@ -177,12 +177,12 @@ class NestedTrainer(Trainer):
 
     def evaluate(self, *_: Any, **__: Any) -> dict[str, float]:
         """Score dev with the averaged weights; the best ones are kept."""
-        best, loss = self.progress.best, self.mean_loss()
+        best, loss = self.progress.best_scoring, self.mean_loss()
         with self.average.swapped_in() if self.average else nullcontext():
             found, labels = processes.from_first(self.score_dev)
             scoring = Scoring(self.state.global_step, loss or 0.0, found, self.seconds, labels)
             if processes.is_first() and (best is None or scoring.rank > best.rank):
-                self.best = copied(self.recognizer.model)
+                self.best_weights = copied(self.recognizer.model)
         self.progress.loss = loss
         self.progress.dev.append(scoring)
         self.loss_sum.zero_()
@@ -206,7 +206,7 @@ class NestedTrainer(Trainer):
             seconds=self.seconds,
             average_steps=average.steps if average else 0,
             average=average.weights if average else None,
-            best=self.best,
+            best_weights=self.best_weights,
         )
         save_state(checkpoint, state)
 

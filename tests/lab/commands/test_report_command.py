@@ -29,15 +29,15 @@ def run(*arguments: object) -> tuple[int, str]:
 
 
 def test_page_and_pictures_are_written_and_said(tmp_path: Path) -> None:
-    old = tmp_path / "pictures"
+    old = tmp_path / "figures"
     old.mkdir()
     (old / "f1-gone.svg").write_text("of an older report")
     (old / "mine.svg").write_text("of somebody else")
     code, said = run(experiment(tmp_path))
     assert code == 0, said
-    missing, pictures, report = said.splitlines()
+    missing, figures, report = said.splitlines()
     assert missing.startswith("no facts of genia")
-    assert pictures == f"14 pictures written to {tmp_path}/pictures"
+    assert figures == f"14 figures written to {tmp_path}/figures"
     assert report.startswith(f"report written to {tmp_path}/report.html (0.")
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert page.startswith("<!doctype html>")
@@ -54,7 +54,7 @@ def test_the_page_alone_somewhere_else(tmp_path: Path) -> None:
         experiment(tmp_path / "runs of mine", result(dev={"legal": FOUND})),
         "-o",
         out,
-        "--no-pictures",
+        "--no-figures",
         "--split",
         "dev",
     )
@@ -76,7 +76,7 @@ def test_a_page_that_cannot_be_written_leaves_no_pictures(tmp_path: Path) -> Non
     code, said = run(experiment(tmp_path / "exp", result()), "-o", tmp_path / "no" / "page.html")
     assert code == 2
     assert "cannot be written" in said
-    assert not (tmp_path / "exp" / "pictures").exists()
+    assert not (tmp_path / "exp" / "figures").exists()
 
 
 @pytest.mark.parametrize("library", ["jinja2", "matplotlib"])

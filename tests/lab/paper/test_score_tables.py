@@ -12,7 +12,7 @@ from nestag.evaluation.score import Score
 from nestag.lab.experiment.result import RunResult
 from nestag.lab.paper.all_runs import runs_table
 from nestag.lab.paper.gains import gains_table
-from nestag.lab.paper.means import best, closest, mean_of
+from nestag.lab.paper.means import best_run, closest, mean_of
 from nestag.lab.paper.runs import ScoredRun, finished
 from nestag.lab.paper.scores import best_table, f1_table, lead_table, precision_recall_table
 from nestag.tables import Cell, Figure, Row, Table, shown
@@ -149,7 +149,7 @@ def of(*scores: float) -> list[ScoredRun]:
 def test_the_run_closest_to_the_mean_and_the_best_one() -> None:
     assert closest(of(70, 76, 74.5)).seed == 3
     assert closest(of(74, 76)).seed == 1  # both are as close
-    assert best(of(70, 76, 76)).seed == 2
+    assert best_run(of(70, 76, 76)).seed == 2
 
 
 @given(st.lists(st.integers(0, 10_000), min_size=1, max_size=6))

@@ -1,4 +1,4 @@
-"""Every picture, from one run and from many, and what happens when there is nothing to draw."""
+"""Every figure, from one run and from many, and what happens when there is nothing to draw."""
 
 import sys
 from dataclasses import replace

@@ -76,9 +76,9 @@ def test_every_link_and_label_has_its_target_and_names_are_unique(page: str) -> 
 
 def test_a_reader_who_listens_finds_words_for_pictures_tables_and_choices(page: str) -> None:
     read = Read(page)
-    pictures = [attributes for tag, attributes in read.elements if tag == "svg"]
-    assert len(pictures) == 7
-    assert all(picture.get("role") == "img" and picture.get("aria-labelledby") for picture in pictures)
+    figures = [attributes for tag, attributes in read.elements if tag == "svg"]
+    assert len(figures) == 7
+    assert all(figure.get("role") == "img" and figure.get("aria-labelledby") for figure in figures)
     assert all(attributes.get("scope") for tag, attributes in read.elements if tag == "th")
     tables = [tag for tag, _ in read.elements if tag == "table"]
     captions = [tag for tag, _ in read.elements if tag == "caption"]
@@ -148,7 +148,7 @@ def test_what_is_missing_is_said() -> None:
 def test_a_run_without_any_evaluation_still_gives_a_page() -> None:
     empty = made_of([result(test={})], pages=Pages((), ()))
     assert "<h1>trial</h1>" in empty.page
-    assert empty.pictures == {}
+    assert empty.figures == {}
 
 
 def test_equal_input_gives_equal_bytes_in_whatever_order(page: str) -> None:

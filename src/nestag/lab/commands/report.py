@@ -1,4 +1,4 @@
-"""report: one page on the runs of an experiment, with its pictures, or on one model."""
+"""report: one page on the runs of an experiment, with its figures, or on one model."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from nestag.cli.splits import From, Reading
+from nestag.cli.options import From, Reading
 from nestag.cli.terminal import progress, tell
 from nestag.errors import InputError
 from nestag.lab.commands.tables import ScoredSplit
@@ -28,8 +28,8 @@ def report(
     split: Annotated[
         ScoredSplit, typer.Option(help="The split of an experiment whose scores are shown.")
     ] = ScoredSplit.TEST,
-    pictures: Annotated[
-        bool, typer.Option(help="Write the pictures of an experiment to DIR/pictures too, as PNG and SVG.")
+    figures: Annotated[
+        bool, typer.Option(help="Write the figures of an experiment to DIR/figures too, as PNG and SVG.")
     ] = True,
     device: Annotated[str | None, typer.Option(metavar="D", help="cpu, cuda or cuda:1; else a GPU if any.")] = None,
     format: From = None,
@@ -42,7 +42,7 @@ def report(
         return
     if is_finished(Path(folder)):
         raise InputError("it is a model; say with --test FILE what to test it on", folder)
-    of_experiment(folder, file, split, pictures)
+    of_experiment(folder, file, split, figures)
 
 
 def of_model(folder: str, test: str, file: str, device: str | None, format: str | None, reading: Reading) -> None:
@@ -63,16 +63,16 @@ def of_model(folder: str, test: str, file: str, device: str | None, format: str 
     tell(f"report written to {file}; open it in a browser")
 
 
-def of_experiment(folder: str, file: str, split: ScoredSplit, pictures: bool) -> None:
-    """The page of an experiment, and its pictures."""
+def of_experiment(folder: str, file: str, split: ScoredSplit, figures: bool) -> None:
+    """The page of an experiment, and its figures."""
     from nestag.lab.report.page import report as page_of
     from nestag.lab.report.write import write_report
 
-    gallery = Path(folder) / "pictures"
-    found = page_of(folder, split.value, png=pictures)
-    write_report(found, file, gallery if pictures else None)
+    gallery = Path(folder) / "figures"
+    found = page_of(folder, split.value, png=figures)
+    write_report(found, file, gallery if figures else None)
     for line in found.missing:
         tell(line)
-    if pictures:
-        tell(f"{len(found.pictures)} pictures written to {gallery}")
+    if figures:
+        tell(f"{len(found.figures)} figures written to {gallery}")
     tell(f"report written to {file} ({len(found.page.encode()) / 2**20:.1f} MiB); open it in a browser")

@@ -51,7 +51,7 @@ def own_depth_table(runs: FinishedRuns) -> Table:
         f" were predicted, both at whatever depth they lie in the other set. {NOTHING}"
     )
     title = f"Scores by depth on {runs.split}, as nestag defines it: {seeds_note(runs)}"
-    layout = TableLayout(title, ("encoding", "depth"), ("entities", *measures), note, best=frozenset(measures))
+    layout = TableLayout(title, ("encoding", "depth"), ("entities", *measures), note, bold=frozenset(measures))
     return one_by_one(layout, runs.corpora, _lines(runs, DEPTHS, ours, ()))
 
 
@@ -74,7 +74,7 @@ def own_length_table(runs: FinishedRuns) -> Table:
     """By length in tokens."""
     title = f"Precision and recall by length in tokens on {runs.split}: {seeds_note(runs)}"
     note = f"Both are means over seeds. {NOTHING}"
-    return _length_table(runs, TableLayout(title, ("encoding", "tokens"), BOTH, note, best=frozenset(BOTH)), False)
+    return _length_table(runs, TableLayout(title, ("encoding", "tokens"), BOTH, note, bold=frozenset(BOTH)), False)
 
 
 def _length_table(runs: FinishedRuns, layout: TableLayout, paper: bool) -> Table:

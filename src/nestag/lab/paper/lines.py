@@ -61,7 +61,7 @@ class TableLayout:
     measures: tuple[str, ...]  # an empty name is left out beside that of a corpus
     note: str
     reported: str = ""  # a note on the paper's figures, where there are any
-    best: frozenset[str] = frozenset()  # measures whose best figure of ours is set in bold
+    bold: frozenset[str] = frozenset()  # measures whose best figure of ours is set in bold
 
 
 def side_by_side(layout: TableLayout, corpora: Sequence[str], lines: Iterable[ModelLine]) -> Table:
@@ -92,7 +92,7 @@ def _table(
 ) -> Table:
     parts = tuple(Section(title, tuple(rows)) for title, rows in sections.items())
     notes = [layout.note]
-    if layout.best:
+    if layout.bold:
         notes.append("The best of ours is bold, where there is bold type.")
     if not all(line.ours for line in lines):
         notes.append(layout.reported)
@@ -105,7 +105,7 @@ def _arranged(lines: Iterable[ModelLine], layout: TableLayout) -> list[ModelLine
     for line in lines:
         sources.setdefault(line.source, {}).setdefault(line.head[0], []).append(line)
     found = [line for names in sources.values() for same in names.values() for line in same]
-    return _bolded(found, [place for place, measure in enumerate(layout.measures) if measure in layout.best])
+    return _bolded(found, [place for place, measure in enumerate(layout.measures) if measure in layout.bold])
 
 
 def _bolded(lines: Sequence[ModelLine], places: Sequence[int]) -> list[ModelLine]:

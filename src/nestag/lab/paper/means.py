@@ -30,7 +30,7 @@ def closest(runs: Sequence[ScoredRun]) -> ScoredRun:
     return min(runs, key=lambda run: (abs(run.found.overall.f1 - found.mean), run.seed))
 
 
-def best(runs: Sequence[ScoredRun]) -> ScoredRun:
+def best_run(runs: Sequence[ScoredRun]) -> ScoredRun:
     """The run with the best F1, the one with the smaller seed if two have it."""
     return min(runs, key=lambda run: (-run.found.overall.f1, run.seed))
 

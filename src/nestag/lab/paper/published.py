@@ -116,7 +116,7 @@ class Published:
     depths: tuple[Reported[dict[str, PrecisionRecall]], ...]  # table 3, by the names of evaluation.result.DEPTHS
     lengths: tuple[Reported[dict[str, PrecisionRecall]], ...]  # table 4, by the names of evaluation.result.LENGTHS
     types: tuple[Reported[TypeSpread], ...]  # table 5
-    best: tuple[Reported[ScoreFigures], ...]  # table 7
+    best_runs: tuple[Reported[ScoreFigures], ...]  # table 7
     labels: dict[str, dict[str, LabelFigures]]  # table 1, by corpus and encoding
     datasets: dict[str, Dataset]  # table 8
 
@@ -139,7 +139,7 @@ def published() -> Published:
         depths=_reported(record, "depths", _pairs),
         lengths=_reported(record, "lengths", _pairs),
         types=_reported(record, "types", lambda fields: TypeSpread(**fields)),
-        best=_reported(record, "best", _scores),
+        best_runs=_reported(record, "best", _scores),
         labels={corpus: {by: _labels(**one) for by, one in rows.items()} for corpus, rows in record["labels"].items()},
         datasets={corpus: _dataset(**fields) for corpus, fields in record["datasets"].items()},
     )

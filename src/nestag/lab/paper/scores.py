@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from nestag.lab.paper.lines import ModelLine, TableLayout, figure, one_by_one, our_lines, paper_lines, side_by_side
-from nestag.lab.paper.means import best, mean_of, seeds_note
+from nestag.lab.paper.means import best_run, mean_of, seeds_note
 from nestag.lab.paper.published import Reported, ScoreFigures, published
 from nestag.lab.paper.runs import FinishedRuns, ModelKey, ScoredRun, Setup
 from nestag.tables import Figure, Row, Table
@@ -94,7 +94,7 @@ def best_table(runs: FinishedRuns) -> Table:
     """Table 7: the best run of each model."""
 
     def ours(found: Sequence[ScoredRun]) -> Row:
-        seed, one = best(found)
+        seed, one = best_run(found)
         return (seed, *(Figure(100 * share) for share in (one.overall.precision, one.overall.recall, one.overall.f1)))
 
     def theirs(scores: ScoreFigures) -> Row:
@@ -111,5 +111,5 @@ def best_table(runs: FinishedRuns) -> Table:
     )
     title = f"Best runs by F1 on {runs.split} (table 7 of the paper)"
     layout = TableLayout(title, ("encoding",), ("seed", *measures), note, doubt, frozenset(measures))
-    lines = [*our_lines(runs, ours), *paper_lines(published().best, runs, theirs)]
+    lines = [*our_lines(runs, ours), *paper_lines(published().best_runs, runs, theirs)]
     return one_by_one(layout, runs.corpora, lines)

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 SVG, PNG = ".svg", ".png"
 WIDE = 6.0
-"""Inches from which a picture is not made as narrow as a phone."""
+"""Inches from which a figure is not made as narrow as a phone."""
 
 
-class Picture(NamedTuple):
-    """A picture before it is saved."""
+class Plot(NamedTuple):
+    """A figure before it is saved."""
 
     topic: Topic
     figure: Figure
@@ -35,7 +35,7 @@ class Picture(NamedTuple):
 
 
 class Plate(NamedTuple):
-    """A picture as a page shows it, and as files."""
+    """A figure as a page shows it, and as files."""
 
     topic: Topic
     title: str
@@ -46,40 +46,40 @@ class Plate(NamedTuple):
 
 
 def gallery(results: Sequence[RunResult], split: str, png: bool = True) -> list[Plate]:
-    """Every picture that these runs give, by topic and then by setup; drawing PNG takes half of the time."""
+    """Every figure that these runs give, by topic and then by setup; drawing PNG takes half of the time."""
     groups = setups(results)
     stems: list[str] = []
     plates = []
     with drawing(SETTINGS, extra="report"):
         for setup, runs in groups.items():
-            for picture in pictures(runs, split):
+            for plot in plots_of(runs, split):
                 title = title_of(setup, groups)
-                stems.append(_apart(slug(f"{picture.topic.name}-{title}"), stems))
-                plates.append(_plate(picture, title, stems[-1], png))
+                stems.append(_apart(slug(f"{plot.topic.name}-{title}"), stems))
+                plates.append(_plate(plot, title, stems[-1], png))
     return sorted(plates, key=lambda plate: topics.TOPICS.index(plate.topic))
 
 
 def _apart(stem: str, others: Sequence[str]) -> str:
-    """The name, with a number if another picture has it."""
+    """The name, with a number if another figure has it."""
     numbers = (f"{stem}-{number}" for number in range(2, len(others) + 3))
     return stem if stem not in others else next(name for name in numbers if name not in others)
 
 
-def pictures(runs: Sequence[RunResult], split: str) -> Iterator[Picture]:
+def plots_of(runs: Sequence[RunResult], split: str) -> Iterator[Plot]:
     """Those of one setup; what was not measured is not drawn."""
     if ways(runs, split):
-        yield Picture(topics.F1, f1.draw(runs, split), f1.words(runs, split))
+        yield Plot(topics.F1, f1.draw(runs, split), f1.words(runs, split))
         for topic, breakdown in ((topics.DEPTH, parts.DEPTH), (topics.LENGTH, parts.LENGTH)):
-            yield Picture(topic, parts.draw(runs, split, breakdown), parts.words(runs, split, breakdown))
-        yield Picture(topics.KINDS, kinds.draw(runs, split), kinds.words(runs, split))
+            yield Plot(topic, parts.draw(runs, split, breakdown), parts.words(runs, split, breakdown))
+        yield Plot(topics.KINDS, kinds.draw(runs, split), kinds.words(runs, split))
         yield from _confusion(runs, split)
     if any(run.scorings for run in runs):
-        yield Picture(topics.CURVES, curves.draw(runs), curves.words(runs))
+        yield Plot(topics.CURVES, curves.draw(runs), curves.words(runs))
     if reliability.calibrations(runs, split):
-        yield Picture(topics.CALIBRATION, reliability.draw(runs, split), reliability.words(runs, split))
+        yield Plot(topics.CALIBRATION, reliability.draw(runs, split), reliability.words(runs, split))
 
 
-def _confusion(runs: Sequence[RunResult], split: str) -> Iterator[Picture]:
+def _confusion(runs: Sequence[RunResult], split: str) -> Iterator[Plot]:
     """The matrix of the typical run of the best encoding and decoding, if it has any counts."""
     way = best_way(runs, split)
     run = typical(runs, split, way) if way else None
@@ -88,30 +88,30 @@ def _confusion(runs: Sequence[RunResult], split: str) -> Iterator[Picture]:
     counts = run.evaluations[split][way.decoding].mistakes.confusion
     if counts:
         detail = f"{way.encoding}, {way.decoding} decoding, seed {run.key.seed}, {split}"
-        yield Picture(topics.CONFUSION, confusion.draw(counts), confusion.words(counts), detail)
+        yield Plot(topics.CONFUSION, confusion.draw(counts), confusion.words(counts), detail)
 
 
-def _plate(picture: Picture, title: str, stem: str, png: bool) -> Plate:
-    """The picture saved."""
-    full = f"{title}: {picture.detail}" if picture.detail else title
-    found = {stem + end: _file(picture.figure, end) for end in (SVG, *([PNG] if png else []))}
+def _plate(plot: Plot, title: str, stem: str, png: bool) -> Plate:
+    """The figure saved."""
+    full = f"{title}: {plot.detail}" if plot.detail else title
+    found = {stem + end: _file(plot.figure, end) for end in (SVG, *([PNG] if png else []))}
     files = {name: file.content for name, file in found.items()}
-    markup = inline(files[stem + SVG], stem, f"{picture.topic.title}, {full}", picture.words)
+    markup = inline(files[stem + SVG], stem, f"{plot.topic.title}, {full}", plot.words)
     # In an SVG, letters that matplotlib's own fonts lack are shown in those of the reader.
     boxes = tuple(name for name, file in found.items() if file.boxes and name.endswith(PNG))
-    wide = picture.figure.get_figwidth() > WIDE
-    return Plate(picture.topic, full, Html(markup), wide, files, boxes)
+    wide = plot.figure.get_figwidth() > WIDE
+    return Plate(plot.topic, full, Html(markup), wide, files, boxes)
 
 
 class _File(NamedTuple):
-    """A picture in one form."""
+    """A figure in one form."""
 
     content: bytes
     boxes: bool  # whether matplotlib had to draw boxes for letters
 
 
 def _file(figure: Figure, suffix: str) -> _File:
-    """Save a picture; what matplotlib says of missing letters is kept, whatever else it says is passed on."""
+    """Save a figure; what matplotlib says of missing letters is kept, whatever else it says is passed on."""
     with warnings.catch_warnings(record=True) as told:
         warnings.filterwarnings("always", "Glyph .* missing", UserWarning)
         content = saved(figure, suffix)

@@ -1,4 +1,4 @@
-"""Runs that belong together: what a picture or a list of mistakes is about, always in the same order.
+"""Runs that belong together: what a figure or a list of mistakes is about, always in the same order.
 
 Encodings stand in the order of the paper, decodings from greedy to legal, everything else by name.
 """
@@ -49,8 +49,8 @@ def title_of(setup: RunGroup, others: Collection[RunGroup]) -> str:
     >>> title_of(RunGroup("genia", "minilm", "default"), [RunGroup("genia", "minilm", "paper")])
     'genia · default'
     """
-    every = [setup, *others]
-    told = [name for place, name in enumerate(setup) if place and len({other[place] for other in every}) > 1]
+    together = [setup, *others]
+    told = [name for place, name in enumerate(setup) if place and len({other[place] for other in together}) > 1]
     return " · ".join([setup.corpus, *told])
 
 

@@ -1,4 +1,4 @@
-"""The page: tables, pictures and mistakes of an experiment in one HTML file that loads nothing."""
+"""The page: tables, figures and mistakes of an experiment in one HTML file that loads nothing."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ class ReportPage:
     """A page, the files of its figures by name, and what could not be shown."""
 
     page: str
-    pictures: dict[str, bytes]
+    figures: dict[str, bytes]
     missing: tuple[str, ...]
 
 
 class Shelf(NamedTuple):
-    """The pictures of a topic."""
+    """The figures of a topic."""
 
     topic: Topic
     plates: list[Plate]

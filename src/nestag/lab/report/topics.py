@@ -1,4 +1,4 @@
-"""What the pictures of a report are about, in the order of the page, and how each is read."""
+"""What the figures of a report are about, in the order of the page, and how each is read."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Topic(NamedTuple):
-    """What several pictures are about, each of another corpus."""
+    """What several figures are about, each of another corpus."""
 
     name: str
     short: str  # for navigation

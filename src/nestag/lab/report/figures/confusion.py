@@ -96,7 +96,7 @@ def _short(name: str) -> str:
 
 
 def words(confusion: Sequence[Confused]) -> str:
-    """What the picture shows, for those who cannot see it: the most frequent mistakes."""
+    """What the figure shows, for those who cannot see it: the most frequent mistakes."""
     wrong = sorted((one for one in confusion if one.gold != one.predicted), key=lambda one: (-one.times, str(one)))
     told = [f"{one.gold or 'nothing'} taken for {one.predicted or 'nothing'} {one.times:,} times" for one in wrong[:5]]
     return f"Types of gold by types of the prediction over the same tokens. Most often: {', '.join(told)}."

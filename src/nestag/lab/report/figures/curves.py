@@ -16,7 +16,7 @@ HEIGHT = 4.8
 
 
 def draw(results: Sequence[RunResult]) -> Figure:
-    """The picture of one setup: F1 above, loss below."""
+    """The figure of one setup: F1 above, loss below."""
     figure = canvas(HEIGHT)
     above, below = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
     for number, encoding in enumerate(encodings(results)):
@@ -41,7 +41,7 @@ def draw(results: Sequence[RunResult]) -> Figure:
 
 
 def words(results: Sequence[RunResult]) -> str:
-    """What the picture shows, for those who cannot see it."""
+    """What the figure shows, for those who cannot see it."""
     told = [
         f"{run.key.encoding} seed {run.key.seed}: F1 {percent(100 * run.scorings[0].score.f1)} after the first of"
         f" {len(run.scorings)} scorings, {percent(100 * max(scoring.score.f1 for scoring in run.scorings))} at best"

@@ -19,7 +19,7 @@ APART = 0.34
 
 
 def draw(results: Sequence[RunResult], split: str) -> Figure:
-    """The picture of one setup."""
+    """The figure of one setup."""
     figure = canvas()
     axes = figure.subplots()
     kinds, names = decodings(results), encodings(results)
@@ -57,7 +57,7 @@ def _draw_seeds(axes: Axes, place: float, spread: OverSeeds, number: int) -> Non
 
 
 def words(results: Sequence[RunResult], split: str) -> str:
-    """What the picture shows, for those who cannot see it."""
+    """What the figure shows, for those who cannot see it."""
     found = {way: f1(of_way(results, split, way)) for way in ways(results, split)}
     told = [
         f"{way.encoding} {way.decoding} {percent(spread.mean)} ± {percent(spread.deviation or 0.0)}"

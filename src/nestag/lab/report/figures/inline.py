@@ -1,7 +1,7 @@
-"""A picture inside a page: the SVG of matplotlib with the page's colours and letters, and words for those who listen.
+"""A figure inside a page: the SVG of matplotlib with the page's colours and letters, and words for those who listen.
 
-Colours become the page's variables, so that light and dark pages both suit; names get the picture's own beginning, so
-that two pictures on one page do not mix; the size is left to the page.
+Colours become the page's variables, so that light and dark pages both suit; names get the figure's own beginning, so
+that two figures on one page do not mix; the size is left to the page.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _UPRIGHT = re.compile(r"rotate\(-?0 [^)]*\)")
 
 
 def inline(svg: bytes, name: str, title: str, words: str) -> str:
-    """The picture as an element of an HTML page."""
+    """The figure as an element of an HTML page."""
     root = fromstring(svg)
     for element in root.iter():
         element.tag = element.tag.removeprefix(SVG)
@@ -45,14 +45,14 @@ def inline(svg: bytes, name: str, title: str, words: str) -> str:
             element.text = element.tail = None
         element.tail = None
     view = root.get("viewBox", "")
-    root.attrib = {"viewBox": view, "class": "picture", "role": "img", "aria-labelledby": f"{name}-title {name}-words"}
+    root.attrib = {"viewBox": view, "class": "figure", "role": "img", "aria-labelledby": f"{name}-title {name}-words"}
     root.insert(0, _text("title", f"{name}-title", title))
     root.insert(1, _text("desc", f"{name}-words", words))
     return ElementTree.tostring(root, encoding="unicode")
 
 
 def _attributes(element: ElementTree.Element, name: str) -> Iterator[tuple[str, str]]:
-    """Those that the page needs; names of parts, and what points at them, begin with the picture's name."""
+    """Those that the page needs; names of parts, and what points at them, begin with the figure's name."""
     for key, value in element.attrib.items():
         if key == "id":
             if element.tag != "g":  # nothing points at groups

@@ -31,7 +31,7 @@ def _mean_count(evaluations: Sequence[Evaluation], kind: str) -> float:
 
 
 def draw(results: Sequence[RunResult], split: str) -> Figure:
-    """The picture of one setup: a bar for each encoding and decoding, parted by kind."""
+    """The figure of one setup: a bar for each encoding and decoding, parted by kind."""
     found = counts(results, split)
     figure = canvas(1.5 + 0.3 * max(4, len(found)))
     axes = figure.subplots()
@@ -54,7 +54,7 @@ def draw(results: Sequence[RunResult], split: str) -> Figure:
 
 
 def words(results: Sequence[RunResult], split: str) -> str:
-    """What the picture shows, for those who cannot see it."""
+    """What the figure shows, for those who cannot see it."""
     told = [
         f"{way.encoding} {way.decoding} {', '.join(f'{kind} {count:,.0f}' for kind, count in kinds.items())}"
         for way, kinds in counts(results, split).items()

@@ -1,4 +1,4 @@
-"""How the pictures of a report look: sizes, colours and signs; a page may put its own colours in their place."""
+"""How the figures of a report look: sizes, colours and signs; a page may put its own colours in their place."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BLACK = "#101418"
 """What is written on pale colours, whatever the page's ink is."""
 
 WIDTH, HEIGHT = 5.2, 3.6
-"""Of a picture in inches: narrow, so that letters stay large on a phone."""
+"""Of a figure in inches: narrow, so that letters stay large on a phone."""
 
 MARKERS = ("o", "s", "^", "D", "v", "P")
 STROKES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 2)))
@@ -72,14 +72,14 @@ def ink_on(colour: str) -> str:
 
 
 def canvas(height: float = HEIGHT, width: float = WIDTH) -> Figure:
-    """An empty picture."""
+    """An empty figure."""
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width, height), layout="constrained")
 
 
 def legend_above(figure: Figure, axes: Axes, columns: int = 4) -> None:
-    """Name the signs of a panel above the whole picture, where they cover nothing."""
+    """Name the signs of a panel above the whole figure, where they cover nothing."""
     handles, labels = axes.get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper left", ncols=columns)
 
@@ -94,7 +94,7 @@ def frame_percent(axes: Axes, room: float = 0.1) -> None:
 
 
 def percent(number: float) -> str:
-    """A percentage as pictures and their words write it.
+    """A percentage as figures and their words write it.
 
     >>> percent(75.9)
     '75.90'

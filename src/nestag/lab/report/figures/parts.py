@@ -32,7 +32,7 @@ LENGTH = Breakdown("lengths", tuple(group for group in LENGTHS if group.name != 
 
 
 def draw(results: Sequence[RunResult], split: str, breakdown: Breakdown) -> Figure:
-    """The picture of one setup."""
+    """The figure of one setup."""
     figure = canvas()
     axes = figure.subplots()
     names = encodings(results)
@@ -98,7 +98,7 @@ def gold_of(results: Sequence[RunResult], split: str, breakdown: Breakdown, grou
 
 
 def words(results: Sequence[RunResult], split: str, breakdown: Breakdown) -> str:
-    """What the picture shows, for those who cannot see it."""
+    """What the figure shows, for those who cannot see it."""
     told = []
     for way in ways(results, split):
         spreads = {

@@ -35,7 +35,7 @@ def together(several: Sequence[Calibration]) -> Calibration:
 
 
 def draw(results: Sequence[RunResult], split: str) -> Figure:
-    """The picture of one setup: shares above, counts below."""
+    """The figure of one setup: shares above, counts below."""
     figure = canvas(HEIGHT)
     above, below = figure.subplots(2, 1, sharex=True, height_ratios=(3, 1.3))
     above.plot([0, 100], [0, 100], color=LINE, linewidth=1.5)
@@ -61,7 +61,7 @@ def draw(results: Sequence[RunResult], split: str) -> Figure:
 
 
 def words(results: Sequence[RunResult], split: str) -> str:
-    """What the picture shows, for those who cannot see it."""
+    """What the figure shows, for those who cannot see it."""
     told = [
         f"{encoding} {found.error:.3f} over {found.entities:,} entities"
         for encoding, found in calibrations(results, split).items()
