@@ -18,7 +18,7 @@ _on_command_line = False
 
 @contextmanager
 def named_as_options() -> Iterator[None]:
-    """Inside the block messages are for somebody who typed a command."""
+    """Inside the block, messages name command-line options instead of Python arguments."""
     global _on_command_line
     before, _on_command_line = _on_command_line, True
     try:
@@ -43,7 +43,7 @@ def named(argument: str, value: object = None) -> str:
 
 
 def either(python: str, command_line: str) -> str:
-    """What to tell whoever calls Python, and what to tell whoever typed a command."""
+    """One text for messages to Python callers, another for messages on the command line."""
     return command_line if _on_command_line else python
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 
 class Item(NamedTuple):
-    """A sentence as the encoder needs it, and whatever its entities are to be given back with."""
+    """The tokens and the document of a sentence, and any value to return along with its entities."""
 
     tokens: Sequence[str]
     document: str = ""  # its name, or "" if there is none
@@ -21,7 +21,7 @@ class Item(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Sentences to be tagged, with neighbours before and after them that are only read."""
+    """Sentences to tag, with neighbouring sentences before and after them as context."""
 
     items: list[Item]
     first: int  # the first sentence to be tagged

@@ -1,4 +1,4 @@
-"""Being asked to stop, by Ctrl-C or otherwise, while work goes on that wants to end well."""
+"""Signals that ask a running job to stop, and how it shuts down cleanly."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ENDING = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(sig
 
 
 class Interrupted:
-    """How often somebody asked to stop; true once somebody did."""
+    """Counts stop signals; true after the first."""
 
     def __init__(self) -> None:
         self.times = 0

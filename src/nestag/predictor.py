@@ -40,25 +40,27 @@ PROBE = ["a", "☃"]
 class Settings:
     """How a recognizer reads and decodes; stored beside the weights."""
 
-    max_length: int = setting(512, minimum=8, help="subwords read at once")
-    windows: Cut = setting("overlapping", help="how a longer sentence is read; disjoint is MaChAmp's way")
-    context: int = setting(0, minimum=0, help="subwords up to which neighbouring sentences are added; 0 for none")
-    decoding: Decoding = setting("legal", help="the best legal labels, or the paper's way")
-    naming: Naming = setting("first", help="the name that greedy decoding keeps of several for one node")
-    batch_subwords: int = setting(0, minimum=0, help="subwords in a batch; 0 for what suits the device")
+    max_length: int = setting(512, minimum=8, help="maximum subwords in a window")
+    windows: Cut = setting("overlapping", help="how windows of longer sentences are laid out; MaChAmp's are disjoint")
+    context: int = setting(
+        0, minimum=0, help="add neighbouring sentences as context up to this many subwords; 0 for none"
+    )
+    decoding: Decoding = setting("legal", help="the most probable legal labels, or greedy as in the paper")
+    naming: Naming = setting("first", help="which of several names for one node greedy decoding keeps")
+    batch_subwords: int = setting(0, minimum=0, help="maximum subwords in a batch; 0 chooses by device")
     precision: Precision = setting(
-        "auto", help="on a GPU: bfloat16 where it has it, float32, or float32 with tf32 products"
+        "auto", help="precision on a GPU: bfloat16 if supported, float32, or float32 with TF32 matrix products"
     )
     entities: Literal["best", "likely"] = setting(
-        "best", help="those of the best labels, or all that reach their threshold"
+        "best", help="entities of the best labels, or all entities above their threshold"
     )
-    verifier: bool = setting(False, help="whether legal entities are judged once more, by a head that sees whole spans")
-    verification: Verification | None = setting(None, help="how they are judged, found on held-out sentences")
-    temperature: float = setting(1.0, above=0, help="of confidences, chosen on held-out sentences")
-    threshold: float = setting(0.0, minimum=0, maximum=1, help="the least confidence of an entity")
-    thresholds: dict[str, float] = setting(factory=dict, minimum=0, maximum=1, help="the same for single types")
-    tokenizer: TokenizerName = setting("spacy", help="how raw text becomes words and sentences, as in training")
-    language: str = setting("en", help="of raw text, a code of spaCy's, as in training")
+    verifier: bool = setting(False, help="whether a span head verifies legal entities")
+    verification: Verification | None = setting(None, help="parameters of the verifier, fitted on held-out sentences")
+    temperature: float = setting(1.0, above=0, help="temperature of confidences, fitted on held-out sentences")
+    threshold: float = setting(0.0, minimum=0, maximum=1, help="minimum confidence of an entity")
+    thresholds: dict[str, float] = setting(factory=dict, minimum=0, maximum=1, help="minimum confidence by type")
+    tokenizer: TokenizerName = setting("spacy", help="tokenizer of raw text, as in training")
+    language: str = setting("en", help="spaCy's language code for raw text, as in training")
 
     @property
     def verified_by(self) -> Verification | None:

@@ -40,11 +40,11 @@ BATCH = 4_096
 class GraphConfig:
     """What a graph needs to know of its tokenizer, and what its numbers are."""
 
-    begin: int = setting(minimum=0, help="the subword before a text")
-    end: int = setting(minimum=0, help="the subword after a text")
-    pad: int = setting(minimum=0, help="the subword that fills a batch")
-    unknown: int = setting(minimum=0, help="the subword of a word that has none")
-    precision: Literal["float32", "int8"] = setting("float32", help="of the encoder's weights")
+    begin: int = setting(minimum=0, help="id of the subword that begins a sequence")
+    end: int = setting(minimum=0, help="id of the subword that ends a sequence")
+    pad: int = setting(minimum=0, help="id of the padding subword")
+    unknown: int = setting(minimum=0, help="id of the unknown subword")
+    precision: Literal["float32", "int8"] = setting("float32", help="precision of the encoder's weights")
 
 
 class OnnxNER(Predictor):

@@ -177,7 +177,7 @@ def test_a_stored_threshold_is_obeyed_unless_another_is_given(model: Path, files
 def test_every_setting_is_listed() -> None:
     code, out, _ = run("train", "--settings")
     assert code == 0
-    assert "steps = auto\n    optimizer steps in all" in out
+    assert "steps = auto\n    optimizer steps in total" in out
     assert out.count("takes") >= 25
 
 

@@ -130,7 +130,7 @@ def split(
     *,
     shares: Annotated[str, typer.Option(metavar="A/B/C", help="The percentages of train, dev and test.")] = "70/15/15",
     seed: Annotated[int, typer.Option(help="The random seed.")] = 0,
-    by: Annotated[Unit, typer.Option(help="What is kept together.")] = Unit.DOCUMENT,
+    by: Annotated[Unit, typer.Option(help="The unit that is never split: a document or a sentence.")] = Unit.DOCUMENT,
     read_as: From = None,
     write_as: To = None,
     reading: Reading,

@@ -43,7 +43,7 @@ class DrawnEntity(NamedTuple):
 
 
 class Branch(NamedTuple):
-    """A node of the tree or neighbouring words, what stands before it, and whether nothing follows beside it."""
+    """A node of the tree or a run of words, its indentation, and whether it is its parent's last child."""
 
     item: Tree | list[str]
     indent: str
@@ -108,7 +108,7 @@ def nested(sentence: Sentence, width: int) -> Iterator[StyledLine]:
 
 
 def brackets(entities: Iterable[Entity], begins: Sequence[int], first: int) -> StyledLine:
-    """A row below the words from `first` on, of which each begins at a column, and after the last the next would."""
+    """A row of brackets below the words from `first` on; `begins` has the column of each word, and of the end."""
     line: StyledLine = []
     last, reached = first + len(begins) - 1, 0
     for entity in entities:

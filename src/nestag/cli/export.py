@@ -116,7 +116,7 @@ def hf(
 
 
 def back(
-    directory: Annotated[str, typer.Argument(metavar="DIR", help="The export that the model was trained on.")],
+    directory: Annotated[str, typer.Argument(metavar="DIR", help="The export folder that the model was trained on.")],
     corpus: Annotated[
         str, typer.Argument(metavar="CORPUS", help="The corpus that was predicted; its entities are ignored.")
     ],

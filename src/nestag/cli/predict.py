@@ -31,27 +31,31 @@ PredictedSentence = tuple[Sentence, Sequence["ScoredEntity"]]
 
 def predict(
     *,
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="A folder of a model, or a name on the hub.")],
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model folder, or a name on the hub.")],
     sources: Annotated[
         list[str],
-        typer.Argument(metavar="IN", help="Files of text or in any format, patterns, folders; - is a pipe of text."),
+        typer.Argument(
+            metavar="IN", help="Text files or corpora in any format, folders, globs; - reads text from standard input."
+        ),
     ],
     output: Annotated[
-        str | None, typer.Option("-o", "--output", metavar="OUT", help="One output for all; a pipe if not said.")
+        str | None, typer.Option("-o", "--output", metavar="OUT", help="The output file (default: standard output).")
     ] = None,
     beside: Annotated[
-        bool, typer.Option("--beside", help="One output for each input, beside it: a.txt gives a.entities.jsonl.")
+        bool, typer.Option("--beside", help="Write one output next to each input: a.txt gives a.entities.jsonl.")
     ] = False,
     show: Annotated[bool, typer.Option("--show", help="Draw the entities in the terminal, and write nothing.")] = False,
     read_as: From = None,
     write_as: Annotated[
-        str | None, typer.Option("--to", metavar="FORMAT", help="The format written, if it must be said.")
+        str | None, typer.Option("--to", metavar="FORMAT", help="The output format, if it cannot be guessed.")
     ] = None,
     confidence: Annotated[
         bool, typer.Option("--confidence", help="Write JSON Lines with text and confidence of each entity.")
     ] = False,
     predicting: Predicting,
-    device: Annotated[str | None, typer.Option(metavar="D", help="cpu, cuda or cuda:1; else a GPU if any.")] = None,
+    device: Annotated[
+        str | None, typer.Option(metavar="D", help="cpu, cuda or cuda:1 (default: a GPU if there is one).")
+    ] = None,
     reading: Reading,
 ) -> None:
     """Find nested entities in texts or corpora, which are read and written as they stream by."""

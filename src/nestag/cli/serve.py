@@ -18,28 +18,30 @@ from nestag.errors import MissingExtraError
 class Capacity:
     """Limits of a server, as options."""
 
-    max_body: Annotated[int, typer.Option(min=1, help="Bytes of a request's body.")] = 1_000_000
-    max_texts: Annotated[int, typer.Option(min=1, help="Texts or sentences of a request.")] = 500
-    max_characters: Annotated[int, typer.Option(min=1, help="Characters of a request.")] = 50_000
-    max_words: Annotated[int, typer.Option(min=1, help="Words of a request.")] = 15_000
-    max_queue: Annotated[int, typer.Option(min=1, help="Requests accepted and not yet answered.")] = 64
-    max_seconds: Annotated[float, typer.Option(min=0.01, help="Seconds from a request to its answer.")] = 60.0
-    batch_words: Annotated[int, typer.Option(min=1, help="Words tagged together where requests wait.")] = 2_000
+    max_body: Annotated[int, typer.Option(min=1, help="Maximum bytes in a request's body.")] = 1_000_000
+    max_texts: Annotated[int, typer.Option(min=1, help="Maximum texts or sentences in a request.")] = 500
+    max_characters: Annotated[int, typer.Option(min=1, help="Maximum characters in a request.")] = 50_000
+    max_words: Annotated[int, typer.Option(min=1, help="Maximum words in a request.")] = 15_000
+    max_queue: Annotated[int, typer.Option(min=1, help="Maximum requests waiting for an answer.")] = 64
+    max_seconds: Annotated[float, typer.Option(min=0.01, help="Seconds until a request times out.")] = 60.0
+    batch_words: Annotated[int, typer.Option(min=1, help="Maximum words in a batch of waiting requests.")] = 2_000
 
 
 def serve(
     *,
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="A folder of a model, or a name on the hub.")],
-    host: Annotated[str, typer.Option(help="The address to listen at; 0.0.0.0 is all of this machine.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65_535, help="The port; 0 is any that is free.")] = 8000,
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model folder, or a name on the hub.")],
+    host: Annotated[str, typer.Option(help="The address to bind; 0.0.0.0 binds all interfaces.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65_535, help="The port; 0 picks a free one.")] = 8000,
     name: Annotated[
-        list[str] | None, typer.Option(metavar="HOST", help="A name by which it is called; may be given again.")
+        list[str] | None, typer.Option(metavar="HOST", help="A host name to accept in requests; may be repeated.")
     ] = None,
     token_file: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Ask for the bearer token in this file, or in NESTAG_TOKEN.")
+        str | None, typer.Option(metavar="FILE", help="Require the bearer token in this file (or in NESTAG_TOKEN).")
     ] = None,
     predicting: Predicting,
-    device: Annotated[str | None, typer.Option(metavar="D", help="cpu, cuda or cuda:1; else a GPU if any.")] = None,
+    device: Annotated[
+        str | None, typer.Option(metavar="D", help="cpu, cuda or cuda:1 (default: a GPU if there is one).")
+    ] = None,
     capacity: Capacity,
 ) -> None:
     """Answer requests for entities over HTTP, and show a page to try it at /.

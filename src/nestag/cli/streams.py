@@ -57,7 +57,7 @@ def tell(message: str) -> None:
 
 
 def _give_up(number: int) -> None:
-    """What a stream still holds goes nowhere: the interpreter would try again when it ends, and complain."""
+    """Discard a stream's buffer; otherwise the interpreter would try to write it again at exit, and complain."""
     raw = getattr(sys.stdout.buffer, "raw", None) if number == 1 else None
     if isinstance(raw, _Closed):
         raw.given_up = True
@@ -68,7 +68,7 @@ def _give_up(number: int) -> None:
 
 
 class _Told(io.TextIOWrapper):
-    """An error stream that may be full: what is told there is never worth the work that it tells of."""
+    """An error stream that ignores write errors: a full disk must not end the command."""
 
     def __init__(self, stream: io.TextIOWrapper) -> None:
         super().__init__(stream.buffer, stream.encoding, "backslashreplace", line_buffering=True)

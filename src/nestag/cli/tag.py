@@ -35,7 +35,7 @@ class Kinds(StrEnum):
 
 
 class OutputFormat(StrEnum):
-    """What is written."""
+    """The output format."""
 
     PARQUET = "parquet"
     JSONL = "jsonl"
@@ -52,35 +52,33 @@ def tag(
     *,
     source: Annotated[str, typer.Argument(metavar="IN", help="A file, folder or glob of Parquet, JSON Lines or text.")],
     out: Annotated[str, typer.Argument(metavar="OUT", help="The folder to write, here or e.g. s3://bucket/folder.")],
-    model: Annotated[str, typer.Option("--model", metavar="M", help="A folder of a model, or a name on the hub.")],
+    model: Annotated[str, typer.Option("--model", metavar="M", help="A model folder, or a name on the hub.")],
     address: Annotated[
-        str | None, typer.Option(metavar="RAY", help="A running Ray cluster, or auto; else one is started here.")
+        str | None, typer.Option(metavar="RAY", help="A running Ray cluster, or auto (default: start one here).")
     ] = None,
     workers: Annotated[
-        int | None, typer.Option(min=1, help="Workers; else one for each processor, one to four for each GPU.")
+        int | None, typer.Option(min=1, help="Number of workers (default: one per CPU core, one to four per GPU).")
     ] = None,
-    text_column: Annotated[str, typer.Option(metavar="NAME", help="The column with text.")] = "text",
+    text_column: Annotated[str, typer.Option(metavar="NAME", help="The column that holds text.")] = "text",
     tokens_column: Annotated[
-        str, typer.Option(metavar="NAME", help="A column with lists of words, instead of text.")
+        str, typer.Option(metavar="NAME", help="A column that holds lists of words; replaces the text column.")
     ] = "",
     keep: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="A column to copy to the output; may be given again.")
+        list[str] | None, typer.Option(metavar="NAME", help="A column to copy to the output; may be repeated.")
     ] = None,
     read_as: Annotated[
-        Kinds | None, typer.Option("--from", help="What the files are, if their names do not say it.")
+        Kinds | None, typer.Option("--from", help="The input format, if file names do not tell.")
     ] = None,
-    write_as: Annotated[OutputFormat, typer.Option("--to", help="What is written.")] = OutputFormat.PARQUET,
+    write_as: Annotated[OutputFormat, typer.Option("--to", help="The output format.")] = OutputFormat.PARQUET,
     part_size: Annotated[
         float | None,
-        typer.Option(min=0.000001, metavar="MIB", help="Text in a part, the unit of work; else what suits the device."),
+        typer.Option(min=0.000001, metavar="MIB", help="Size of a part, the unit of work (default: chosen by device)."),
     ] = None,
-    device: Annotated[Devices | None, typer.Option(help="What to run on; else GPUs if there are any.")] = None,
+    device: Annotated[Devices | None, typer.Option(help="The device (default: GPUs if there are any).")] = None,
     predicting: Predicting,
     tokenizer: Tokenizer = None,
     language: Language = None,
-    verify: Annotated[
-        bool, typer.Option("--verify", help="Compare the hashes of parts that are done, not only their sizes.")
-    ] = False,
+    verify: Annotated[bool, typer.Option("--verify", help="Check finished parts by hash, not only by size.")] = False,
     forms: Forms,
 ) -> None:
     """Find nested entities in files of any size, exactly once: the same command again goes on where it stopped."""

@@ -35,21 +35,23 @@ class WantedFigure(StrEnum):
 
 def thresholds(
     *,
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="The folder of a model; it keeps the thresholds.")],
-    dev: Annotated[str, typer.Argument(metavar="DEV", help="Sentences with their entities, not those of training.")],
-    wanted: Annotated[
-        WantedFigure, typer.Option("--for", help="What should be as large as possible.")
-    ] = WantedFigure.F1,
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model folder; the thresholds are saved in it.")],
+    dev: Annotated[str, typer.Argument(metavar="DEV", help="An annotated corpus that was not trained on.")],
+    wanted: Annotated[WantedFigure, typer.Option("--for", help="The score to maximize.")] = WantedFigure.F1,
     precision: Annotated[
-        float | None, typer.Option(min=0, max=1, help="Instead: the best recall with at least this precision.")
+        float | None, typer.Option(min=0, max=1, help="Maximize recall at this precision or more instead.")
     ] = None,
     recall: Annotated[
-        float | None, typer.Option(min=0, max=1, help="Instead: the best precision with at least this recall.")
+        float | None, typer.Option(min=0, max=1, help="Maximize precision at this recall or more instead.")
     ] = None,
-    by_type: Annotated[bool, typer.Option(help="Thresholds of single types too.")] = True,
-    save: Annotated[bool, typer.Option(help="Store them in the model, which then finds what is above them.")] = True,
+    by_type: Annotated[bool, typer.Option(help="Also find a threshold for each type.")] = True,
+    save: Annotated[
+        bool, typer.Option(help="Save the thresholds in the model, which then predicts all entities above them.")
+    ] = True,
     plot: Annotated[str | None, typer.Option(metavar="FILE", help="Draw precision and recall (.png or .svg).")] = None,
-    device: Annotated[str | None, typer.Option(metavar="D", help="cpu, cuda or cuda:1; else a GPU if any.")] = None,
+    device: Annotated[
+        str | None, typer.Option(metavar="D", help="cpu, cuda or cuda:1 (default: a GPU if there is one).")
+    ] = None,
     forms: Forms,
     format: From = None,
     reading: Reading,
@@ -100,7 +102,7 @@ def rated(recognizer: Predictor, corpus: Sequence[Sentence]) -> list[Candidate]:
 
 
 def reachable(curve: Curve) -> str:
-    """What can be had instead."""
+    """The highest precision and recall that any threshold reaches."""
     if not len(curve):
         return "the model finds nothing"
     return f"precision goes up to {100 * curve.precision.max():.2f} %, recall to {100 * curve.recall.max():.2f} %"

@@ -48,7 +48,7 @@ def train(
     ] = None,
     settings: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Change a setting (see --settings); may be given again."),
+        typer.Option("--set", metavar="KEY=VALUE", help="Change a setting (see --settings); may be repeated."),
     ] = None,
     list_settings: Annotated[
         bool,
@@ -59,9 +59,7 @@ def train(
     seeds: Annotated[int, typer.Option(min=1, help="How many runs, with the seeds 1, 2, ...")] = 1,
     report_to: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAME", help="Send losses and scores to tensorboard, wandb or mlflow; may be given again."
-        ),
+        typer.Option(metavar="NAME", help="Log losses and scores to tensorboard, wandb or mlflow; may be repeated."),
     ] = None,
     cpu: Annotated[bool, typer.Option("--cpu", help="Train on the CPU even if there is a GPU.")] = False,
     format: From = None,

@@ -45,7 +45,7 @@ class Report:
             self.findings.append(Finding(kind, place, what))
 
     def lose(self, kind: str, place: str, what: str) -> None:
-        """Count an annotation that might have been an entity and is none."""
+        """Count an annotation that could not be read as an entity."""
         self.lost += 1
         self.add(kind, place, what)
 

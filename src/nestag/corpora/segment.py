@@ -63,7 +63,7 @@ def segments(text: str, options: Options) -> list[Segment]:
 
 
 def check_cutting(options: Options) -> None:
-    """Refuse a language that raw text could not be cut by; where spaCy is missing, nothing can be said yet."""
+    """Refuse a language that spaCy does not support; not checked if spaCy is not installed."""
     if options.tokenizer == "spacy" and options.language != DEFAULT.language:  # spaCy takes long to import
         with suppress(MissingExtraError):
             _pipeline(options.language)

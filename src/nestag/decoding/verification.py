@@ -40,11 +40,11 @@ NEAR_MISSES = np.array(
 class Verification:
     """How probable a proposed entity is: a logistic model of its logit and of the decodings that found it."""
 
-    threshold: float = setting(minimum=0, maximum=1, help="the least probability of an entity")
-    bias: float = setting(help="of the logistic model")
+    threshold: float = setting(minimum=0, maximum=1, help="minimum probability of an entity")
+    bias: float = setting(help="intercept of the logistic model")
     logit: float = setting(help="weight of the head's logit")
-    biases: tuple[float, ...] = setting(help="of the decodings that propose")
-    found: tuple[float, ...] = setting(help="what is added for each of these that found the entity")
+    biases: tuple[float, ...] = setting(help="biases of the decodings that propose entities")
+    found: tuple[float, ...] = setting(help="weight of each of these decodings that found the entity")
 
     def __post_init__(self) -> None:
         """Refuse decodings without weights."""

@@ -91,7 +91,7 @@ def coverage(train: Callable[[], Iterable[Sentence]], others: Mapping[str, Itera
 
 
 def nesting(sentence: Sentence) -> tuple[Sentence, int]:
-    """The sentence without the fewest entities that cross others, and how many were removed."""
+    """The sentence with as few crossing entities removed as possible, and how many were."""
     aside = set(set_aside_crossing(sentence.entities).set_aside)
     if not aside:
         return sentence, 0

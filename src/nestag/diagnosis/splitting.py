@@ -106,7 +106,7 @@ def stratified(loads: Mapping[UnitName, Load], shares: Sequence[float], seed: in
 def _moved(
     key: UnitName, load: Load, found: dict[UnitName, int], splits: list[Load], total: Load, wholes: Sequence[float]
 ) -> bool:
-    """Whether a document moved because that brings the counts nearer to the shares; a split keeps its last one."""
+    """Try to move a document to a split where it brings the counts closer to the shares; true if it moved."""
     old = found[key]
     if splits[old].documents == 1:
         return False

@@ -76,7 +76,7 @@ def tables(evaluation: Evaluation, paper: bool = False, detail: Detail = Detail.
 
 
 def tables_within(evaluation: Evaluation, paper: bool, width: int) -> dict[str, Table]:
-    """The same for so many columns: if not all intervals fit, those of F1; in the confusion matrix, fewer types."""
+    """The tables, fitted to a terminal's width: only F1 has intervals, and rare types are merged, if not all fits."""
     full, narrow = (tables(evaluation, paper, detail) for detail in (Detail.FULL, Detail.NARROW))
     changed = [name for name in full if full[name] != narrow[name]]
     found = full if all(_fits(full[name], width) for name in changed) else narrow

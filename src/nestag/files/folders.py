@@ -75,7 +75,7 @@ def writing_together(folder: str | Path, stale: Iterable[str] = ()) -> Iterator[
 
 
 def finish_moves(folder: Path) -> None:
-    """Finish what a process that died had decided to move into place in a folder; nearly always there is nothing."""
+    """Complete the moves into a folder that a killed process had committed to; usually there are none."""
     moving = folder / MOVING
     if not moving.is_dir() or moving.is_symlink() or (moving / _NEW).is_symlink():  # a link may lead to other people's
         return
@@ -118,7 +118,7 @@ def remove_leftovers(folder: Path) -> None:
 
 @contextmanager
 def explained(path: str | Path) -> Iterator[None]:
-    """What keeps something from being written, as an InputError; a broken pipe is none, nobody wants more."""
+    """Turn write errors into an InputError, except a broken pipe: there the reader wants no more."""
     try:
         yield
     except BrokenPipeError:

@@ -17,7 +17,7 @@ _MOST_LINKS = 40
 
 
 def refuse_empty(path: str | Path) -> None:
-    """Refuse a path without a character, which would be the current folder; a variable of a script may be unset."""
+    """Refuse an empty path, e.g. from an unset shell variable: it would mean the current folder."""
     if str(path) == "":
         raise InputError("the path is empty; is a variable unset?", "''")
 

@@ -29,16 +29,16 @@ PART_BYTES = {"cpu": 2**20 // 2, "cuda": 32 * 2**20}
 class Job:
     """How rows are read, tagged and written."""
 
-    text: str = setting("text", help="the column with text; lines of text files have no name")
-    tokens: str = setting("", help="the column with lists of words, instead of text")
-    keep: tuple[str, ...] = setting((), help="columns that are copied to the output")
-    kind: InputKind | None = setting(None, help="what the files are, where their names do not say it")
-    form: OutputForm = setting("parquet", help="what is written")
-    tokenizer: TokenizerName | None = setting(None, help="how text becomes words, if not as the model was trained")
-    language: str | None = setting(None, help="of the text, as spaCy calls it, if not the model's")
-    part_bytes: int = setting(0, minimum=0, help="bytes of text in a part; 0 for what suits the device")
-    device: Device = setting("", help="what the model runs on; a GPU if the cluster has any")
-    changes: dict[str, Any] = setting(factory=dict, help="settings of the model that differ from the stored ones")
+    text: str = setting("text", help="the text column; not used for text files")
+    tokens: str = setting("", help="a column of word lists; replaces the text column")
+    keep: tuple[str, ...] = setting((), help="columns to copy to the output")
+    kind: InputKind | None = setting(None, help="input format, if file names do not tell")
+    form: OutputForm = setting("parquet", help="output format")
+    tokenizer: TokenizerName | None = setting(None, help="tokenizer of text, if not the model's")
+    language: str | None = setting(None, help="spaCy's code for the language of text, if not the model's")
+    part_bytes: int = setting(0, minimum=0, help="bytes of text in a part; 0 chooses by device")
+    device: Device = setting("", help="device of the model; empty uses a GPU if the cluster has one")
+    changes: dict[str, Any] = setting(factory=dict, help="settings that override the model's")
 
     def __post_init__(self) -> None:
         for name in self.keep:

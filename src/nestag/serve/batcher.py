@@ -51,7 +51,7 @@ class ClosedError(Exception):
 
 
 class QueuedRequest:
-    """The texts of a request, each as sentences, and the promise of their entities."""
+    """The texts of a request, each as sentences, and the future of their entities."""
 
     def __init__(self, texts: Sequence[Sequence[Sentence]], deadline: float) -> None:
         """`deadline` is a time of the monotonic clock."""
@@ -63,7 +63,7 @@ class QueuedRequest:
         self.future: Future[list[list[TaggedSentence]]] = Future()
 
     def answer(self, number: int, tagged: list[TaggedSentence]) -> None:
-        """Keep what was found in a text; the last one keeps the promise."""
+        """Store the entities of a text; the last text resolves the future."""
         self.found[number] = tagged
         self.waiting -= 1
         if not self.waiting:
@@ -118,7 +118,7 @@ class Batcher:
         return self.alive and not self._closed
 
     def submit(self, texts: Sequence[Sequence[Sentence]], deadline: float) -> Future[list[list[TaggedSentence]]]:
-        """The promise of each sentence of each text with its entities."""
+        """A future with the entities of each sentence of each text."""
         job = QueuedRequest(texts, deadline)
         if not texts:
             job.future.set_result([])

@@ -90,7 +90,7 @@ class Gate:
                 return b"".join(parts)
 
     def _check_host(self, headers: Headers) -> None:
-        """A page of another site that has its name point to this machine gets nothing."""
+        """Refuse unknown Host headers, against DNS rebinding."""
         if self.hosts and host_of(headers.get("host", "")) not in self.hosts:
             raise RefusedError(
                 421, "this name is not one of the server's; call it by its address, or start it with --name"
@@ -106,7 +106,7 @@ class Gate:
             )
 
     def _check_kind(self, headers: Headers) -> None:
-        """Pages of other sites cannot send JSON without asking first, and are not allowed to."""
+        """Require a JSON content type: other sites' pages cannot send it without a CORS preflight, which is refused."""
         kind = headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind != "application/json":
             raise RefusedError(415, "the body must be JSON; send the header Content-Type: application/json")

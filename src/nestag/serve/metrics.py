@@ -24,7 +24,7 @@ class Metrics:
         self.latency = Histogram(
             "nestag_request_seconds", "From arrival to answer.", ["route"], registry=registry, buckets=SECONDS
         )
-        self.accepted = Gauge("nestag_requests_accepted", "Requests accepted and not yet answered.", registry=registry)
+        self.accepted = Gauge("nestag_requests_accepted", "Requests waiting for an answer.", registry=registry)
         self.batches = Histogram("nestag_batch_texts", "Texts tagged together.", registry=registry, buckets=SIZES)
         self.sentences = Counter("nestag_sentences", "Sentences tagged.", registry=registry)
         self.words = Counter("nestag_words", "Words tagged.", registry=registry)

@@ -1,4 +1,4 @@
-"""Why a request is not answered: a status and a line for whoever sent it."""
+"""Errors of requests: an HTTP status and a message for the client."""
 
 from __future__ import annotations
 

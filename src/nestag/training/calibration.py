@@ -29,7 +29,7 @@ SUREST = 1 - 1e-6
 
 
 class _HeldOut(NamedTuple):
-    """Sentences as the model sees them, the entities it finds, and which of them are right."""
+    """Held-out sentences as scores, the predicted entities, and which of them are correct."""
 
     scores: Scores
     table: EntityTable
@@ -48,7 +48,7 @@ def temperature_for(recognizer: NestedNER, sentences: Sequence[Sentence]) -> flo
 
 
 def every_so_often(sentences: Sequence[Sentence]) -> Sequence[Sentence]:
-    """Sentences at even intervals, as many as are looked at."""
+    """A sample of the sentences at even intervals."""
     return sentences[:: max(1, -(-len(sentences) // MOST))]
 
 

@@ -1,4 +1,4 @@
-"""What a run leaves on the disk while it goes on: its last complete checkpoint, with the best weights so far.
+"""Checkpoints: the last complete state of a run, with the best weights so far.
 
 Trainer writes its own checkpoint; ours stands beside it in the same folder. It counts once its last file, the mark that
 it is complete, has been written.

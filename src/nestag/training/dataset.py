@@ -1,4 +1,4 @@
-"""What there is to learn: the training corpus laid out, its labels, and the batches it is learned in."""
+"""The training data: the corpus as subwords and labels, and its batches."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class BatchSampler(Sampler[list[int]], ABC):
     def __init__(
         self, windows: Windows, batch_subwords: int, batch_sentences: int, seed: int, processes: int = 1
     ) -> None:
-        """Several processes take turns; the first batches of an epoch come again where not all would get one."""
+        """Processes take batches in turn; the first batches repeat if their number does not divide evenly."""
         self.processes = processes
         self.windows, self.sizes = windows, windows.sizes
         self.batch_subwords, self.batch_sentences, self.seed = batch_subwords, batch_sentences, seed
@@ -81,7 +81,7 @@ class BatchSampler(Sampler[list[int]], ABC):
 
     @abstractmethod
     def batches(self, rng: random.Random | None) -> list[Ints]:
-        """The batches of an epoch; without random numbers, any of as many."""
+        """The batches of an epoch; without `rng`, any batches of the same number."""
 
     def set_epoch(self, epoch: int) -> None:
         """Called before each epoch, and when a run is resumed."""
@@ -103,7 +103,7 @@ class BatchSampler(Sampler[list[int]], ABC):
 
 
 class BySize(BatchSampler):
-    """Other windows of similar size together in each epoch."""
+    """New batches in each epoch, of windows of similar size."""
 
     def batches(self, rng: random.Random | None) -> list[Ints]:
         """Windows of similar size whose padded size is within the budget."""

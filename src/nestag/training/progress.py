@@ -42,7 +42,7 @@ class Progress:
 
     @property
     def stalled(self) -> bool:
-        """Whether the best scoring, if any entity was ever found, is `patience` scorings old."""
+        """Whether the score has not improved for `patience` evaluations; never before the first true positive."""
         best = self.best_scoring
         if not self.plan.patience or best is None or best.score.f1 == 0:
             return False

@@ -34,63 +34,76 @@ class Recipe:
         192, minimum=1, maximum=4096, help="numbers in a vector of the light encoder; others have their own"
     )
     encoding: str = setting("rel", help="abs, rel, dyn or 4tg")
-    pooling: Literal["first", "last", "mean"] = setting("mean", help="how the subwords of a word become one vector")
-    shape_size: int = setting(0, minimum=0, maximum=4096, help="size of the embedding of word shapes; 0 for none")
+    pooling: Literal["first", "last", "mean"] = setting("mean", help="how the vectors of a word's subwords are pooled")
+    shape_size: int = setting(0, minimum=0, maximum=4096, help="dimension of the word-shape embedding; 0 for none")
     conv_size: int = setting(0, minimum=0, maximum=8192, help="channels of the convolutions over words; 0 for none")
-    conv_layers: int = setting(2, minimum=1, maximum=64, help="convolutions over words")
-    dropout: float = setting(0.2, minimum=0, below=1, help="before the heads")
+    conv_layers: int = setting(2, minimum=1, maximum=64, help="number of convolutions over words")
+    dropout: float = setting(0.2, minimum=0, below=1, help="dropout before the heads")
     head_init: Literal["normal", "linear"] = setting(
-        "normal", help="of the heads' weights: a deviation of 0.02, or what nn.Linear does"
+        "normal", help="initial weights of the heads: normal with a standard deviation of 0.02, or nn.Linear's default"
     )
-    max_length: int = setting(512, minimum=8, help="subwords read at once; longer sentences are read in windows")
-    windows: Cut = setting("overlapping", help="of longer sentences; disjoint is MaChAmp's way")
-    context: int = setting(0, minimum=0, help="subwords up to which neighbouring sentences are added; 0 for none")
-    decoding: Decoding = setting("legal", help="the best legal labels, or the paper's way")
-    naming: Naming = setting("first", help="the name that greedy decoding keeps of several for one node")
+    max_length: int = setting(512, minimum=8, help="maximum subwords in a window; longer sentences are read in several")
+    windows: Cut = setting("overlapping", help="how windows of longer sentences are laid out; MaChAmp's are disjoint")
+    context: int = setting(
+        0, minimum=0, help="add neighbouring sentences as context up to this many subwords; 0 for none"
+    )
+    decoding: Decoding = setting("legal", help="the most probable legal labels, or greedy as in the paper")
+    naming: Naming = setting("first", help="which of several names for one node greedy decoding keeps")
 
     # how long and in what portions
-    steps: int | Auto = setting("auto", minimum=1, help="optimizer steps in all")
-    epochs: int | Auto = setting("auto", minimum=1, help="passes over the corpus, instead of steps")
+    steps: int | Auto = setting("auto", minimum=1, help="optimizer steps in total")
+    epochs: int | Auto = setting("auto", minimum=1, help="epochs; replaces steps")
     batching: Literal["shuffled", "fixed"] = setting(
-        "shuffled", help="other windows together in each epoch; or MaChAmp's, the same whole sentences in another order"
+        "shuffled", help="new batches in each epoch; or MaChAmp's, the same batches in another order"
     )
-    batch_subwords: int | Auto = setting("auto", minimum=1, help="subwords in a batch, padding included if shuffled")
-    batch_sentences: int = setting(10_000, minimum=1, help="sentences in a batch, at most")
-    gradient_accumulation_steps: int = setting(1, minimum=1, maximum=1024, help="batches before each step")
-    evaluations: int | Auto = setting("auto", minimum=1, help="how often dev is scored, evenly over the run")
-    patience: int | Auto = setting("auto", minimum=0, help="scorings without a better one before it stops; 0 never")
+    batch_subwords: int | Auto = setting(
+        "auto", minimum=1, help="maximum subwords in a batch, including padding if shuffled"
+    )
+    batch_sentences: int = setting(10_000, minimum=1, help="maximum sentences in a batch")
+    gradient_accumulation_steps: int = setting(
+        1, minimum=1, maximum=1024, help="gradient accumulation: batches per step"
+    )
+    evaluations: int | Auto = setting("auto", minimum=1, help="number of evaluations on dev, evenly over the run")
+    patience: int | Auto = setting(
+        "auto", minimum=0, help="early stopping: evaluations without improvement; 0 for none"
+    )
     best_epoch: Literal["entities", "labels"] = setting(
-        "entities", help="what is best on dev: entity F1, or the sum of the three heads' label accuracies"
+        "entities", help="what selects the best weights on dev: entity F1, or the sum of the heads' label accuracies"
     )
 
     # how it learns
-    learning_rate: float = setting(2e-4, minimum=0, maximum=1, help="of the encoder")
-    head_learning_rate: float = setting(1e-3, minimum=0, maximum=1, help="of everything else")
-    layer_decay: float = setting(1.0, above=0, maximum=1, help="of the learning rate, for each layer further down")
-    schedule: Literal["linear", "slanted", "constant"] = setting(
-        "linear", help="how the rate falls; slanted is MaChAmp's, without a gradient for the encoder in epoch 1"
+    learning_rate: float = setting(2e-4, minimum=0, maximum=1, help="learning rate of the encoder")
+    head_learning_rate: float = setting(1e-3, minimum=0, maximum=1, help="learning rate of everything else")
+    layer_decay: float = setting(
+        1.0, above=0, maximum=1, help="factor on the learning rate for each layer further down"
     )
-    warmup_ratio: float = setting(0.1, minimum=0, maximum=1, help="share of the steps in which the rate rises")
-    weight_decay: float = setting(0.01, minimum=0, maximum=1, help="of what is decayed")
-    decayed: Literal["weights", "all"] = setting("weights", help="weights alone, or biases and norms too")
+    schedule: Literal["linear", "slanted", "constant"] = setting(
+        "linear", help="learning rate schedule; MaChAmp's slanted one freezes the encoder in epoch 1"
+    )
+    warmup_ratio: float = setting(0.1, minimum=0, maximum=1, help="share of the steps for linear warmup")
+    weight_decay: float = setting(0.01, minimum=0, maximum=1, help="weight decay")
+    decayed: Literal["weights", "all"] = setting(
+        "weights", help="what is decayed: weights only, or biases and norms too"
+    )
     adam_beta1: float = setting(0.9, minimum=0, below=1, help="of AdamW")
     adam_beta2: float = setting(0.999, minimum=0, below=1, help="of AdamW")
-    max_grad_norm: float = setting(1.0, minimum=0, help="to which gradients are clipped; 0 for no clipping")
+    max_grad_norm: float = setting(1.0, minimum=0, help="maximum gradient norm; 0 for no clipping")
     precision: Precision = setting(
-        "auto", help="on a GPU: bfloat16 where it has it, float32, or float32 with tf32 products"
+        "auto", help="precision on a GPU: bfloat16 if supported, float32, or float32 with TF32 matrix products"
     )
     span_loss: float = setting(
-        0.0, minimum=0, maximum=1e3, help="weight of a head that learns which spans are entities; 0 for none"
+        0.0,
+        minimum=0,
+        maximum=1e3,
+        help="loss weight of a span head, which learns which spans are entities; 0 for none",
     )
-    verifier: bool = setting(False, help="whether that head judges entities when tagging too; needs span_loss")
+    verifier: bool = setting(False, help="whether the span head verifies predictions; needs span_loss")
     rdrop: float = setting(
-        0.0, minimum=0, maximum=1e3, help="weight of the agreement of two readings with other dropout; 0 for one"
+        0.0, minimum=0, maximum=1e3, help="R-Drop: loss weight of the divergence between two dropout passes; 0 for none"
     )
-    masked_subwords: float = setting(
-        0.0, minimum=0, below=1, help="share of the subwords that are hidden while learning, others in each step"
-    )
+    masked_subwords: float = setting(0.0, minimum=0, below=1, help="share of subwords masked in training")
     ema_decay: float | Auto = setting(
-        "auto", minimum=0, below=1, help="of the average of weights that is scored and saved; 0 for none"
+        "auto", minimum=0, below=1, help="decay of the exponential moving average of weights; 0 for none"
     )
 
     def changed(self, values: Mapping[str, Any], where: str = "recipe", *, text: bool = False) -> Recipe:

@@ -34,16 +34,20 @@ def corpus(
         KnownCorpus, typer.Argument(metavar="NAME", help="One of genia, nne, ace2004, ace2005, litbank and gum.")
     ],
     source: Annotated[
-        str, typer.Argument(metavar="SOURCE", help="What its owner hands out: a folder, or GENIA's file.")
+        str, typer.Argument(metavar="SOURCE", help="The corpus as distributed: a folder, or GENIA's file.")
     ],
     output: Annotated[str, typer.Option("-o", "--output", metavar="DIR", help="The folder to write into.")],
     gzip: Annotated[bool, typer.Option("--gzip", help="Compress the files with gzip.")] = False,
     treebank: Annotated[
-        str | None, typer.Option(metavar="DIR", help="nne: the Penn Treebank's parsed wsj files, which have the words.")
+        str | None,
+        typer.Option(
+            metavar="DIR", help="nne: the folder of the Penn Treebank's parsed wsj files, which hold the words."
+        ),
     ] = None,
-    heads: Annotated[bool, typer.Option("--heads", help="ACE: take the heads of mentions, not their extents.")] = False,
+    heads: Annotated[bool, typer.Option("--heads", help="ACE: use the heads of mentions, not their extents.")] = False,
     split: Annotated[
-        str | None, typer.Option(metavar="FILE", help="ACE: a list of your own, a split and a document id a line.")
+        str | None,
+        typer.Option(metavar="FILE", help="ACE: your own split, a file with one split name and document id per line."),
     ] = None,
 ) -> None:
     """Write train, dev and test files of a corpus, and compare its counts with the paper's if the paper has it."""

@@ -19,7 +19,9 @@ def experiment(
     at_once: Annotated[int, typer.Option(min=1, metavar="N", help="How many runs to do in parallel.")] = 1,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count the runs and estimate their time.")] = False,
     cpu: Annotated[bool, typer.Option("--cpu", help="Train on the CPU even if there is a GPU.")] = False,
-    only: Annotated[str, typer.Option(metavar="TEXT", help="Only runs with these words, e.g. 'genia rel'.")] = "",
+    only: Annotated[
+        str, typer.Option(metavar="TEXT", help="Only runs whose names contain these words, e.g. 'genia rel'.")
+    ] = "",
 ) -> None:
     """Run a grid of experiments; the same command skips finished runs and resumes interrupted ones."""
     request = Request(grid, output, at_once, cpu, only)

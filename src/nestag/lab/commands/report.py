@@ -17,11 +17,9 @@ from nestag.model_folder import is_finished
 def report(
     *,
     folder: Annotated[
-        str, typer.Argument(metavar="DIR", help="The folder of a model, or the one that nestag experiment wrote.")
+        str, typer.Argument(metavar="DIR", help="A model folder, or the output folder of nestag experiment.")
     ],
-    test: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Sentences with their entities, to test a model on.")
-    ] = None,
+    test: Annotated[str | None, typer.Option(metavar="FILE", help="An annotated corpus to test the model on.")] = None,
     output: Annotated[
         str | None, typer.Option("-o", "--output", metavar="FILE", help="The page (default: DIR/report.html).")
     ] = None,
@@ -29,9 +27,11 @@ def report(
         ScoredSplit, typer.Option(help="The split of an experiment whose scores are shown.")
     ] = ScoredSplit.TEST,
     figures: Annotated[
-        bool, typer.Option(help="Write the figures of an experiment to DIR/figures too, as PNG and SVG.")
+        bool, typer.Option(help="Also save the figures of an experiment in DIR/figures, as PNG and SVG.")
     ] = True,
-    device: Annotated[str | None, typer.Option(metavar="D", help="cpu, cuda or cuda:1; else a GPU if any.")] = None,
+    device: Annotated[
+        str | None, typer.Option(metavar="D", help="cpu, cuda or cuda:1 (default: a GPU if there is one).")
+    ] = None,
     format: From = None,
     reading: Reading,
 ) -> None:

@@ -26,14 +26,15 @@ class ScoredSplit(StrEnum):
 
 def tables(
     folder: Annotated[
-        str, typer.Argument(metavar="DIR", help="The folder that nestag experiment wrote, or one with a pack.")
+        str, typer.Argument(metavar="DIR", help="The output folder of nestag experiment, or one with packed runs.")
     ],
     output: Annotated[
         str | None,
         typer.Option("-o", "--output", metavar="FOLDER", help="The folder for the tables (default: DIR/tables)."),
     ] = None,
     pack: Annotated[
-        bool, typer.Option("--pack", help="Put a pack of the runs beside the tables, which can be made of it again.")
+        bool,
+        typer.Option("--pack", help="Also save the runs in one packed file, from which the tables can be made again."),
     ] = False,
     split: Annotated[ScoredSplit, typer.Option(help="The split whose scores are shown.")] = ScoredSplit.TEST,
 ) -> None:
