@@ -125,9 +125,9 @@ def training(options: argparse.Namespace, notes: Notes) -> Iterator[FaultRow]:
         encoder.mkdir()
         left = max(0.0, notes.end - time.monotonic())
         if left:
-            import conftest  # type: ignore[import-not-found]
+            import tiny_encoders  # type: ignore[import-not-found]
 
-            conftest._save("bert", encoder)
+            tiny_encoders.save_encoder("bert", encoder)
         paths = [str(TESTS), str(Path(nestag.__file__).parents[1])]  # not the folder of benchmarks
         env = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
         more = [f"--stride={options.stride}", f"--of={options.jobs}", f"--seconds={left}"]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import signal
-import string
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
+
+from tiny_encoders import save_encoder
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # tests run side by side; threads of one would only wait for the other
 
@@ -50,44 +50,19 @@ def _file(item: pytest.Item) -> str:
     return item.nodeid.partition("::")[0]
 
 
-KINDS = ("bert", "roberta", "deberta-v2", "modernbert", "xlm-roberta", "electra", "distilbert")
-
-
 @pytest.fixture(scope="session")
 def tiny_encoder(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]:
-    """A folder with a random encoder of a kind, two layers of width 16, and a tokenizer of single characters."""
+    """The folder of a tiny encoder of a kind."""
     made: dict[str, str] = {}
 
     def make(kind: str = "bert") -> str:
         if kind not in made:
             folder = tmp_path_factory.mktemp(kind)
-            _save(kind, folder)
+            save_encoder(kind, folder)
             made[kind] = str(folder)
         return made[kind]
 
     return make
-
-
-def _save(kind: str, folder: Path) -> None:
-    import torch
-    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
-    from transformers import AutoConfig, AutoModel, PreTrainedTokenizerFast
-
-    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-    pieces = [*special, *string.ascii_lowercase, *(f"##{char}" for char in string.ascii_lowercase), *string.digits, "."]
-    inner = Tokenizer(models.WordPiece({piece: i for i, piece in enumerate(pieces)}, unk_token="[UNK]"))
-    inner.normalizer = normalizers.Lowercase()
-    inner.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
-    names = dict(zip(("pad_token", "unk_token", "cls_token", "sep_token", "mask_token"), special, strict=True))
-    PreTrainedTokenizerFast(tokenizer_object=inner, model_max_length=64, **names).save_pretrained(folder)
-    size: dict[str, Any] = {"vocab_size": len(pieces), "pad_token_id": 0, "max_position_embeddings": 66}
-    size |= {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32}
-    if kind == "distilbert":
-        size |= {"dim": 16, "n_layers": 2, "n_heads": 2, "hidden_dim": 32}
-    if kind == "electra":
-        size |= {"embedding_size": 16}
-    torch.manual_seed(0)
-    AutoModel.from_config(AutoConfig.for_model(kind, **size)).save_pretrained(folder)
 
 
 @pytest.fixture(scope="session")

@@ -5,12 +5,12 @@ import numpy as np
 import pytest
 import torch
 
-from conftest import KINDS
 from nestag.engine import Batch
 from nestag.recognizer import load_tokenizer
 from nestag.scorer import TaggerScorer
 from nestag.subwords import Layout, LayoutMaker
 from nestag.tagger import IGNORED, Tagger, pooled, summed_loss
+from tiny_encoders import KINDS
 
 SENTENCES = [["ab", "cde", "f"], ["\u200b", "漢", "x"], ["a"] * 100]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from nestag.corpora.document import Document, sentences_at
-from nestag.corpora.format import Options, skipping
+from nestag.corpora.format import DEFAULT, Options, Reader, skipping
 from nestag.corpora.report import Report
 from nestag.data import Sentence
 from nestag.errors import DataError, InputError
@@ -91,6 +91,22 @@ def read_documents(
                 raise InputError(str(error), str(path), record.line) from None
             found = list(sentences_at(held, options, report, str(path), record.line)) if held else []
         yield from found
+
+
+def document_reader(
+    document_from: Callable[[Record, str | Path, Options, Report], Document | None],
+) -> Reader:
+    """How a format is read whose objects are each a document, or none."""
+
+    def read(path: str | Path, options: Options = DEFAULT, report: Report | None = None) -> Iterator[Sentence]:
+        found = Report() if report is None else report
+
+        def document(record: Record) -> Document | None:
+            return document_from(record, path, options, found)
+
+        return read_documents(read_records(path, options, found), document, path, options, found)
+
+    return read
 
 
 def is_list(head: str) -> bool:

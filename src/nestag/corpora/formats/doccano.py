@@ -12,14 +12,14 @@ report says in how many texts.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from nestag.corpora.document import Document, TextSpan, documents_of
 from nestag.corpora.fields import as_id, label_field, list_field, name_of, number_field, text_field
 from nestag.corpora.format import DEFAULT, Format, Options
-from nestag.corpora.records import Record, any_object, read_documents, read_records
+from nestag.corpora.records import Record, any_object, document_reader
 from nestag.corpora.report import Report
 from nestag.corpora.utf16 import Utf16
 from nestag.data import Sentence
@@ -30,16 +30,6 @@ _TEXT = ("text", "data")
 _OTHERS = {"tokens", "spans", "annotator", "annotation_id", "lead_time", "sentences"}
 """Fields of other formats that have a text and labels as well."""
 _SPANS = ("label", "labels", "entities", "annotations")
-
-
-def read(path: str | Path, options: Options = DEFAULT, report: Report | None = None) -> Iterator[Sentence]:
-    """The sentences of the texts of a file."""
-    report = Report() if report is None else report
-
-    def document(record: Record) -> Document:
-        return document_from(record, path, report)
-
-    return read_documents(read_records(path, options, report), document, path, options, report)
 
 
 def write(
@@ -56,7 +46,7 @@ def looks_like(head: str) -> bool:
     return any_object(head, _is_labelled)
 
 
-def document_from(record: Record, path: str | Path, report: Report) -> Document:
+def document_from(record: Record, path: str | Path, options: Options, report: Report) -> Document:
     """A parsed line as a document."""
     line, fields, own = record
     name = name_of(fields, path, own)
@@ -103,4 +93,12 @@ def _span(member: Any, units: Utf16) -> TextSpan:
     return TextSpan(units.from_units(start), units.from_units(end), label_field(fields, "label"))
 
 
-FORMAT = Format("doccano", "doccano's JSON Lines", (".doccano.jsonl",), read, write, looks_like, raw_text=True)
+FORMAT = Format(
+    "doccano",
+    "doccano's JSON Lines",
+    (".doccano.jsonl",),
+    document_reader(document_from),
+    write,
+    looks_like,
+    raw_text=True,
+)

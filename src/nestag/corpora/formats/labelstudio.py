@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,7 @@ from nestag.arguments import named
 from nestag.corpora.document import Document, TextSpan, documents_of
 from nestag.corpora.fields import as_id, label_field, list_field, name_of, number_field, text_field
 from nestag.corpora.format import DEFAULT, Format, Options, Remedy
-from nestag.corpora.records import Record, any_object, read_documents, read_records
+from nestag.corpora.records import Record, any_object, document_reader
 from nestag.corpora.report import Report
 from nestag.corpora.utf16 import Utf16
 from nestag.data import Sentence
@@ -39,16 +39,6 @@ _MINIMAL = {"annotation_id", "annotator", "lead_time"}
 _RESULTS = {"annotations", "completions", "predictions"}
 _LINK = re.compile(r"(https?|s3|gs|azure-blob|data):\S+|/\S+\.\w{2,4}")
 _DATES = {"created_at", "updated_at"}
-
-
-def read(path: str | Path, options: Options = DEFAULT, report: Report | None = None) -> Iterator[Sentence]:
-    """The sentences of the tasks of a file."""
-    report = Report() if report is None else report
-
-    def document(record: Record) -> Document | None:
-        return document_from(record, path, options, report)
-
-    return read_documents(read_records(path, options, report), document, path, options, report)
 
 
 def write(
@@ -210,7 +200,7 @@ FORMAT = Format(
     "labelstudio",
     "Label Studio's JSON",
     (".labelstudio.json",),
-    read,
+    document_reader(document_from),
     write,
     looks_like,
     raw_text=True,

@@ -20,23 +20,13 @@ from typing import Any
 from nestag.corpora.document import Document, TextSpan, documents_of
 from nestag.corpora.fields import label_field, list_field, name_of, number_field, text_field
 from nestag.corpora.format import DEFAULT, Format, Options
-from nestag.corpora.records import Record, any_object, read_documents, read_records
+from nestag.corpora.records import Record, any_object, document_reader
 from nestag.corpora.report import Report
 from nestag.corpora.segment import Offsets, given_words, grouped, laid_out
 from nestag.data import Sentence
 from nestag.files import writing
 
 _MARKS = {"spans", "_input_hash", "_task_hash", "_session_id"}
-
-
-def read(path: str | Path, options: Options = DEFAULT, report: Report | None = None) -> Iterator[Sentence]:
-    """The sentences of the accepted examples of a file."""
-    report = Report() if report is None else report
-
-    def document(record: Record) -> Document | None:
-        return document_from(record, path, options, report)
-
-    return read_documents(read_records(path, options, report), document, path, options, report)
 
 
 def write(
@@ -106,4 +96,12 @@ def _span(fields: dict[str, Any]) -> TextSpan:
     return TextSpan(number_field(fields, "start"), number_field(fields, "end"), label_field(fields, "label"))
 
 
-FORMAT = Format("prodigy", "Prodigy's JSON Lines", (".prodigy.jsonl",), read, write, looks_like, raw_text=True)
+FORMAT = Format(
+    "prodigy",
+    "Prodigy's JSON Lines",
+    (".prodigy.jsonl",),
+    document_reader(document_from),
+    write,
+    looks_like,
+    raw_text=True,
+)
