@@ -9,10 +9,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import datasets
 import pytest
 import transformers
 
+from late_imports import datasets
 from nestag import huggingface
 from nestag.corpora.corpus import read_corpus
 from nestag.errors import InputError
@@ -85,7 +85,7 @@ def test_a_pipeline_needs_a_saved_model(trained_model: Path) -> None:
         huggingface.NestedNERPipeline(model=model, device="cpu")
 
 
-def tagged(levels: int = 2) -> datasets.Dataset:
+def tagged(levels: int = 2) -> Any:
     """The two sentences with tags as numbers, a column for each level."""
     tags = ["O", "B-PER", "I-PER", "B-GPE", "I-GPE", "B-ORG", "I-ORG"]
     names = datasets.Sequence(datasets.ClassLabel(names=tags))
@@ -160,6 +160,7 @@ import sys
 from pathlib import Path
 import transformers
 import nestag
+from late_imports import datasets
 from nestag import huggingface
 from nestag.hub import upload
 from nestag.model_folder import local_folder

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from late_imports import datasets
 from nestag.corpora.format import Options
 from nestag.corpora.formats import parquet
 from nestag.corpora.registry import format_of
@@ -15,7 +16,6 @@ from nestag.data import Entity, Sentence
 from nestag.errors import InputError, MissingExtraError
 from raw_texts import read_all, saved
 
-datasets = pytest.importorskip("datasets")
 TAGS = ["O", "B-PER", "I-PER", "B-GPE", "I-GPE"]
 GIVEN = [
     Sentence(["queen", "of", "the", "Isle"], [Entity(0, 4, "PER"), Entity(2, 4, "GPE"), Entity(2, 4, "PER")], "a"),

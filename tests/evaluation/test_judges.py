@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from seqeval import metrics, scheme
 
+from late_imports import seqeval_metrics, seqeval_scheme
 from nestag.data import Entity, Sentence, outermost_first
 from nestag.evaluation import judge as judge_module
 from nestag.evaluation.judge import Judge, judged
@@ -57,11 +57,11 @@ def test_flat_data_is_scored_as_by_seqeval(pairs: list[Pair]) -> None:
     if not any(gold.entities or predicted.entities for gold, predicted in pairs):
         return  # seqeval cannot say anything of nothing
     found = judged(pairs)
-    theirs = metrics.classification_report(
+    theirs = seqeval_metrics.classification_report(
         [tags(gold) for gold, _ in pairs],
         [tags(predicted) for _, predicted in pairs],
         mode="strict",
-        scheme=scheme.IOB2,
+        scheme=seqeval_scheme.IOB2,
         output_dict=True,
         zero_division=0,
     )

@@ -35,36 +35,36 @@ def _for_reading(*names: str, help: str, metavar: str | None = None) -> Any:
 From = Annotated[
     str | None, _for_reading("--from", metavar="FORMAT", help="The format (default: guessed from name and content).")
 ]
-Tokenizer = Annotated[
+TokenizerOption = Annotated[
     TokenizerChoice | None, _for_reading(help="How to tokenize raw text (default: the model's tokenizer, or spacy).")
 ]
-Language = Annotated[
+LanguageOption = Annotated[
     str | None,
     _for_reading(
         metavar="CODE", help="The language of raw text, as in spaCy, xx for any (default: the model's, or en)."
     ),
 ]
-OnBoundaryOption = Annotated[
-    OnBoundary, _for_reading(help="Spans that end inside a word: widen them, split the word, or stop.")
-]
-Field = Annotated[str | None, _for_reading(metavar="NAME", help="The layer to read, if a file holds several.")]
-Columns = Annotated[
-    str | None,
-    _for_reading(metavar="1,4,...", help="The columns of tokens and of tags, counted from 1; -1 is the last."),
-]
-SkipBad = Annotated[bool, _for_reading("--skip-bad", help="Skip records that cannot be read, and count them.")]
 
 
 @dataclass(frozen=True)
 class Reading:
     """Options for reading a corpus that its format leaves open."""
 
-    tokenizer: Tokenizer = None
-    language: Language = None
-    boundaries: OnBoundaryOption = OnBoundary.WIDEN
-    field: Field = None
-    columns: Columns = None
-    skip_bad: SkipBad = False
+    tokenizer: TokenizerOption = None
+    language: LanguageOption = None
+    boundaries: Annotated[
+        OnBoundary, _for_reading(help="Spans that end inside a word: widen them, split the word, or stop.")
+    ] = OnBoundary.WIDEN
+    field: Annotated[str | None, _for_reading(metavar="NAME", help="The layer to read, if a file holds several.")] = (
+        None
+    )
+    columns: Annotated[
+        str | None,
+        _for_reading(metavar="1,4,...", help="The columns of tokens and of tags, counted from 1; -1 is the last."),
+    ] = None
+    skip_bad: Annotated[bool, _for_reading("--skip-bad", help="Skip records that cannot be read, and count them.")] = (
+        False
+    )
 
     @property
     def options(self) -> Options:

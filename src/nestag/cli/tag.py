@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from nestag.cli.options import Language, Predicting, Tokenizer
+from nestag.cli.options import LanguageOption, Predicting, TokenizerOption
 from nestag.cli.output import Forms, show
 from nestag.cli.terminal import tell
 from nestag.scale import Finished, Job
@@ -76,8 +76,8 @@ def tag(
     ] = None,
     device: Annotated[Devices | None, typer.Option(help="The device (default: GPUs if there are any).")] = None,
     predicting: Predicting,
-    tokenizer: Tokenizer = None,
-    language: Language = None,
+    tokenizer: TokenizerOption = None,
+    language: LanguageOption = None,
     verify: Annotated[bool, typer.Option("--verify", help="Check finished parts by hash, not only by size.")] = False,
     forms: Forms,
 ) -> None:
