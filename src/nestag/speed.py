@@ -40,12 +40,12 @@ class Bars(NamedTuple):
     """What a device has to reach."""
 
     share: float  # of the bare encoder's speed
-    decoding: float = 0.05  # of the time, where nothing overlaps with it
+    decoding: float | None = 0.05  # of the time, where nothing overlaps with it
     latency: float = 1.3  # times the bare encoder's, one sentence at a time
     growth: float = 1.2  # of what is added a word, from the shortest sentences to the longest
 
 
-CPU_BARS, GPU_BARS = Bars(share=0.9), Bars(share=0.5)
+CPU_BARS, GPU_BARS = Bars(share=0.9), Bars(share=0.5, decoding=None)
 
 
 class Measurement(NamedTuple):
@@ -74,12 +74,22 @@ class Measurement(NamedTuple):
 def measure(recognizer: NestedNER, sentences: Sequence[Sentence], times: int = 1) -> Iterator[Measurement]:
     """Every figure for a corpus that is read `times` over."""
     items = [Item(s.tokens, document_of(s)) for s in sentences] * times
-    words = sum(len(item.tokens) for item in items)
-    engine = recognizer.engine()
     cuda = recognizer.model.device.type == "cuda"
     bars = GPU_BARS if cuda else CPU_BARS
     yield Measurement("sentences", len(items), "")
-    yield Measurement("words", words, "")
+    yield Measurement("words", sum(len(item.tokens) for item in items), "")
+    yield from throughput(recognizer, items, bars)
+    yield from latency(recognizer, sentences, bars)
+    yield from growth(recognizer, sentences, bars)
+    yield from precision(recognizer, sentences)
+    yield Measurement("peak memory of the process", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10, "MiB")
+    if cuda:
+        yield Measurement("peak memory of the GPU", torch.cuda.max_memory_allocated() / 2**20, "MiB")
+
+
+def throughput(recognizer: NestedNER, items: Sequence[Item], bars: Bars) -> Iterator[Measurement]:
+    """The stages one after the other, then together, beside the bare encoder."""
+    engine = recognizer.engine()
     laid_out = _laid_out(engine, items)
     encoder = best_of(lambda: bare(recognizer, laid_out))
     scores = [engine.score(one) for one in laid_out]
@@ -98,16 +108,9 @@ def measure(recognizer: NestedNER, sentences: Sequence[Sentence], times: int = 1
     yield Measurement("the same with confidences", len(items) / rated, "sentences/s")
     yield Measurement("share of the bare encoder's speed", encoder / plain, "", least=bars.share)
     yield Measurement("the same with confidences, share", encoder / rated, "")
-    if cuda:
+    if recognizer.model.device.type == "cuda":
         yield from together(engine, items)
-    share = stages["decoding"] / plain
-    yield Measurement("decoding's share of the time", share, "", most=None if cuda else bars.decoding)
-    yield from latency(recognizer, sentences, bars)
-    yield from growth(recognizer, sentences, bars)
-    yield from precision(recognizer, sentences)
-    yield Measurement("peak memory of the process", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10, "MiB")
-    if cuda:
-        yield Measurement("peak memory of the GPU", torch.cuda.max_memory_allocated() / 2**20, "MiB")
+    yield Measurement("decoding's share of the time", stages["decoding"] / plain, "", most=bars.decoding)
 
 
 def together(engine: Engine, items: Sequence[Item]) -> Iterator[Measurement]:

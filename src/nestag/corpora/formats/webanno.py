@@ -25,7 +25,17 @@ from nestag.corpora.folders import Names, document_name
 from nestag.corpora.format import DEFAULT, Format, Options, Remedy, skipping
 from nestag.corpora.report import Report
 from nestag.corpora.segment import Offsets, Segment
-from nestag.corpora.tsv import TsvLayer, TsvRow, annotations_of, blocks_of, chosen, escape, escape_text, text_of
+from nestag.corpora.tsv import (
+    TsvBlock,
+    TsvLayer,
+    TsvRow,
+    annotations_of,
+    blocks_of,
+    chosen,
+    escape,
+    escape_text,
+    text_of,
+)
 from nestag.corpora.utf16 import Utf16
 from nestag.data import Sentence
 from nestag.errors import DataError, InputError
@@ -103,24 +113,39 @@ def _document(file: Path, name: str, options: Options, report: Report) -> Docume
         except DataError as error:
             raise InputError(str(error), str(file), first.line) from None
         words.append([place for row, place in zip(block.rows, places, strict=True) if not row.is_part])
-        place = f"{file}:{first.line}"
-        for annotation in annotations_of(block.rows, layer, feature, str(file)):
-            begin, finish = places[annotation.rows[0]][0], places[annotation.rows[-1]][1]
-            if not annotation.type:
-                report.lose(f"annotation without {feature or 'a type'} left out", place, f"{begin} to {finish}")
-            elif annotation.is_torn(block.rows):
-                report.lose("discontinuous entity set aside", place, f"{begin} to {finish} {annotation.type}")
-            else:
-                spans.append(TextSpan(begin, finish, annotation.type))
-        for other in (other for other in layers if other != layer):
-            for annotation in annotations_of(block.rows, other, None, str(file)):
-                report.add(f"annotation of {other.short} left out", place, annotation.type)
-        for cell in (cell for row in block.rows for column in relations for cell in row.cells[column : column + 1]):
-            if cell not in ("_", ""):
-                report.add("relation left out", place, cell)
+        spans += _spans(block, places, layer, feature, file, report)
+        _count_others(block, [other for other in layers if other != layer], relations, file, report)
         text += piece
         end = block.rows[-1].end
     return Document(name, text, tuple(spans), tuple(words))
+
+
+def _spans(
+    block: TsvBlock, places: Sequence[Offsets], layer: TsvLayer, feature: str | None, file: Path, report: Report
+) -> Iterator[TextSpan]:
+    """The annotations of the layer that is read; those that are no entities go into the report."""
+    place = f"{file}:{block.rows[0].line}"
+    for annotation in annotations_of(block.rows, layer, feature, str(file)):
+        begin, end = places[annotation.rows[0]][0], places[annotation.rows[-1]][1]
+        if not annotation.type:
+            report.lose(f"annotation without {feature or 'a type'} left out", place, f"{begin} to {end}")
+        elif annotation.is_torn(block.rows):
+            report.lose("discontinuous entity set aside", place, f"{begin} to {end} {annotation.type}")
+        else:
+            yield TextSpan(begin, end, annotation.type)
+
+
+def _count_others(
+    block: TsvBlock, layers: Iterable[TsvLayer], relations: Sequence[int], file: Path, report: Report
+) -> None:
+    """Report the annotations of other layers, and relations."""
+    place = f"{file}:{block.rows[0].line}"
+    for layer in layers:
+        for annotation in annotations_of(block.rows, layer, None, str(file)):
+            report.add(f"annotation of {layer.short} left out", place, annotation.type)
+    for cell in (cell for row in block.rows for column in relations for cell in row.cells[column : column + 1]):
+        if cell not in ("_", ""):
+            report.add("relation left out", place, cell)
 
 
 def _gap(text: str, size: int) -> str:
