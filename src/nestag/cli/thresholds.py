@@ -61,13 +61,7 @@ def thresholds(
     Every entity that the model holds possible counts, also those that are not in its best answer, so recall can be had
     at the price of precision. Exit code 1 if the goal is out of reach.
     """
-    if precision is not None and recall is not None:
-        raise InputError("both --precision and --recall are given; give one of them", "command line")
-    if plot:
-        from nestag.plotting import check_suffix
-
-        check_suffix(plot)
-    goal, form = Goal(precision, recall), forms.chosen
+    goal, form = checked_goal(precision, recall, plot), forms.chosen
     recognizer = loaded(model, device, {"entities": "likely", "threshold": FLOOR, "thresholds": {}})
     if save and not is_finished(Path(model)):
         raise InputError("thresholds are stored in the folder of a model; give one, or --no-save", model)
@@ -87,9 +81,25 @@ def thresholds(
         raise typer.Exit(1)
     show(table_of(found, goal), form)
     if save:
-        own = {kind: point.threshold for kind, point in found.types.items()}
-        change_settings(model, {"entities": "likely", "threshold": found.others.threshold, "thresholds": own})
-        tell(f"stored in {model}")
+        store(found, model)
+
+
+def checked_goal(precision: float | None, recall: float | None, plot: str | None) -> Goal:
+    """What the thresholds are for, once all options are known to be right."""
+    if precision is not None and recall is not None:
+        raise InputError("both --precision and --recall are given; give one of them", "command line")
+    if plot:
+        from nestag.plotting import check_suffix
+
+        check_suffix(plot)
+    return Goal(precision, recall)
+
+
+def store(found: Thresholds, model: str) -> None:
+    """Save thresholds in the folder of a model."""
+    own = {kind: point.threshold for kind, point in found.types.items()}
+    change_settings(model, {"entities": "likely", "threshold": found.others.threshold, "thresholds": own})
+    tell(f"stored in {model}")
 
 
 def rated(recognizer: Predictor, corpus: Sequence[Sentence]) -> list[Candidate]:
