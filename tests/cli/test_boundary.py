@@ -57,7 +57,7 @@ def test_a_full_or_closed_output_is_one_line(redirection: str, reason: str, fold
     assert reason in found.stderr
 
 
-@pytest.mark.parametrize("redirection", ["2>/dev/full", "2>&-", "<&-"])
+@pytest.mark.parametrize("redirection", ["2>/dev/full", "2>&- <&-"])
 def test_streams_that_are_not_needed_do_not_matter(redirection: str, folder: Path) -> None:
     assert shell(folder, f"nestag convert corpus.jsonl out.jsonl {redirection}").returncode == 0
     assert list(jsonl.read(folder / "out.jsonl")) == SENTENCES
@@ -76,7 +76,7 @@ def test_a_reader_that_goes_away_is_no_error(folder: Path) -> None:
     assert (found.stdout.count("\n"), found.stderr) == (1, "")
 
 
-@pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "ascii"])
+@pytest.mark.parametrize("encoding", ["cp1252", "ascii"])
 def test_what_an_output_cannot_hold_is_escaped(encoding: str, folder: Path) -> None:
     jsonl.write([Sentence(["😀"], [Entity(0, 1, "Łódź")])], folder / "emoji.jsonl")
     more = {"PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"}

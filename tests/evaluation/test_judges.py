@@ -3,7 +3,7 @@
 import json
 import random
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import pytest
 from hypothesis import given, settings
@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from late_imports import seqeval_metrics, seqeval_scheme
 from nestag.data import Entity, Sentence, outermost_first
 from nestag.evaluation import judge as judge_module
+from nestag.evaluation import significance
 from nestag.evaluation.judge import Judge, judged
 from nestag.evaluation.matching import Pair
 from nestag.evaluation.result import DEPTHS, LENGTHS, PAPER_LENGTHS, Evaluation
@@ -20,6 +21,14 @@ from nestag.validation import from_mapping, to_mapping
 
 TYPES = ("A", "B", "C")
 few = settings(max_examples=40, deadline=None)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _few_draws() -> Iterator[None]:
+    """Intervals are compared here, not judged: test_significance.py does that."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(significance, "DRAWS", 50)
+        yield
 
 
 @st.composite

@@ -5,6 +5,7 @@ import random
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,10 +13,18 @@ import pytest
 from nestag import sample
 from nestag.corpora.formats import jsonl
 from nestag.data import Entity, Sentence
-from nestag.evaluation import Judge, Pair, judged, matched, parallel
+from nestag.evaluation import Judge, Pair, judged, matched, parallel, significance
 from nestag.evaluation.parallel import LARGE, see_files, workers_for
 
-SIZE = 3_000  # several blocks of lines
+SIZE = 2_100  # several blocks of lines
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _few_draws() -> Iterator[None]:
+    """Intervals are compared here, not judged: test_significance.py does that."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(significance, "DRAWS", 50)
+        yield
 
 
 @pytest.fixture(scope="module")

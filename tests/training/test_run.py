@@ -19,7 +19,7 @@ from nestag.training.folder import CHECKPOINTS
 from nestag.training.identity import CLAIM, LOCK
 from nestag.training.progress import Progress
 from nestag.training.recipe import Recipe
-from nestag.training.run import train
+from nestag.training.run import Run, train
 from two_sentences import CORPUS, MANY, quick
 
 
@@ -65,20 +65,29 @@ def test_an_interrupted_run_ends_as_if_it_had_not_been(
             assert (folder / name).read_bytes() == (tmp_path / "whole" / name).read_bytes(), (stop, name)
 
 
+@pytest.fixture(scope="module")
+def whole(tiny_encoder: Callable[[str], str], tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, bytes]:
+    """A run of six steps that nothing interrupts, and the weights it wrote."""
+    recipe = quick(tiny_encoder("bert"), steps=6, evaluations=2, dropout=0.2, ema_decay=0.9)
+    folder = tmp_path_factory.mktemp("run") / "whole"
+    run = train(MANY, CORPUS, folder, recipe, use_cpu=True)
+    return run, (folder / "model.safetensors").read_bytes()
+
+
 @pytest.mark.parametrize(
     ("at", "sent"), [(1, signal.SIGTERM), (5, signal.SIGINT), (6, signal.SIGINT), (2, signal.SIGHUP)]
 )
 def test_a_signal_at_any_step_saves_and_goes_on_to_the_same_model(
-    at: int, sent: signal.Signals, tiny_encoder: Callable[[str], str], tmp_path: Path
+    at: int, sent: signal.Signals, whole: tuple[Run, bytes], tmp_path: Path
 ) -> None:
     """Also in the last step, and in one after which dev is scored."""
-    recipe = quick(tiny_encoder("bert"), steps=6, evaluations=2, dropout=0.2, ema_decay=0.9)
+    undisturbed, weights = whole
+    recipe = undisturbed.recipe
 
     def stop(progress: Progress) -> None:
         if progress.step == at and len(progress.dev) < 2:
             os.kill(os.getpid(), sent)
 
-    whole = train(MANY, CORPUS, tmp_path / "whole", recipe, use_cpu=True)
     if at < 6:
         with pytest.raises((KeyboardInterrupt, SystemExit)) as stopped:
             train(MANY, CORPUS, tmp_path / "cut", recipe, use_cpu=True, watch=stop)
@@ -87,9 +96,8 @@ def test_a_signal_at_any_step_saves_and_goes_on_to_the_same_model(
         assert (tmp_path / "cut" / CHECKPOINTS / f"checkpoint-{at}" / "complete").exists()
         assert not list((tmp_path / "cut").rglob("*.part"))
     cut = train(MANY, CORPUS, tmp_path / "cut", recipe, use_cpu=True, watch=stop if at == 6 else None)
-    assert [scoring[:3] for scoring in cut.scorings] == [scoring[:3] for scoring in whole.scorings]
-    weights = [(tmp_path / name / "model.safetensors").read_bytes() for name in ("whole", "cut")]
-    assert weights[0] == weights[1]
+    assert [scoring[:3] for scoring in cut.scorings] == [scoring[:3] for scoring in undisturbed.scorings]
+    assert (tmp_path / "cut" / "model.safetensors").read_bytes() == weights
 
 
 def test_a_finished_run_is_loaded(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
