@@ -145,7 +145,7 @@ def _write(
 
 @contextmanager
 def _hushed() -> Iterator[None]:
-    """Without what the libraries tell of their own ways; errors still come through."""
+    """Silence the notices of libraries; errors are still raised."""
     before = logging.root.manager.disable
     logging.disable(logging.WARNING)
     try:

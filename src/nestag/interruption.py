@@ -30,9 +30,9 @@ class Interrupted:
 
 @contextmanager
 def interruptible(*signals: signal.Signals, patience: int | None = None) -> Iterator[Interrupted]:
-    """Count signals inside the block instead of obeying them, and obey after `patience` of them.
+    """Count signals inside the block instead of raising; raise after `patience` signals.
 
-    What whoever started us chose to ignore, as nohup does, stays ignored.
+    Signals that are ignored already, as under nohup, stay ignored.
     """
     interrupted = Interrupted()
 
@@ -59,7 +59,7 @@ def interruptible(*signals: signal.Signals, patience: int | None = None) -> Iter
 def ending_as_exceptions() -> Iterator[None]:
     """SIGTERM and SIGHUP raise SystemExit instead of killing the process, so that nothing half written stays behind.
 
-    The second one kills. What whoever started us chose to ignore, as nohup does, stays ignored.
+    The second one kills. Signals that are ignored already, as under nohup, stay ignored.
     """
 
     def end(number: int, _: object) -> None:

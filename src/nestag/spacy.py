@@ -121,7 +121,7 @@ class Recognizer(Pipe):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The types that the model knows; spaCy asks for them before there is one, then none."""
+        """The entity types of the model; empty before one is loaded."""
         if self.loaded is not None:
             return self.loaded.vocabulary.types
         file = Path(self.model) / VOCABULARY

@@ -266,7 +266,7 @@ def with_section(page: str, title: str, text: str) -> str:
 
 
 def machine_name(device: torch.device) -> str:
-    """What computes: a GPU's name, or the processor's with the threads that are used."""
+    """The name of the GPU, or of the CPU with the number of threads used."""
     if device.type == "cuda":
         return f"{torch.cuda.get_device_name(device)}, torch {torch.__version__}"
     info = Path("/proc/cpuinfo")

@@ -43,7 +43,7 @@ class Input(NamedTuple):
 
 
 def inputs_from(given: Sequence[str], name: str | None, output: str | None = None) -> list[Input]:
-    """What is to be read, in the order given; `name` is the format, if it was said.
+    """The inputs to read, in the order given; `name` is the format, if one was given.
 
     What the last run wrote to `output` is not read unless it is named itself, though it may lie in a folder that is.
     """

@@ -127,7 +127,7 @@ def _seen(path: str | Path) -> list[Format]:
 
 
 def _head(path: str | Path, size: int = HEADS[0]) -> bytes:
-    """The beginning of a file; empty if it cannot be read, for whoever reads it says more."""
+    """The beginning of a file; empty if it cannot be read: reading it will raise the error."""
     try:
         return peek(path, size)
     except InputError:

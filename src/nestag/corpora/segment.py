@@ -149,7 +149,7 @@ def _by_rules(text: str, words: Sequence[Offsets] | None, language: str) -> list
 
 
 def _words_in_parts(text: str, pipeline: Language) -> list[Offsets]:
-    """The words of a text with endless words in it, which are cut at signs."""
+    """The words of a text with extremely long words, which are cut at punctuation."""
     pieces = (piece for word in _ENDLESS.finditer(text) for piece in _PIECE.finditer(text, *word.span()))
     cuts = [0, *(piece.end() for piece in pieces), len(text)]
     return [

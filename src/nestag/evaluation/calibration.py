@@ -29,7 +29,7 @@ class Bin(NamedTuple):
 
 @dataclass(frozen=True)
 class Calibration:
-    """Entities by tenths of their confidence, and two figures that say how far it can be trusted."""
+    """A reliability diagram in ten bins, with the expected calibration error and the Brier score."""
 
     bins: tuple[Bin, ...]
     brier: float  # the mean square of the distance from what was true
@@ -46,7 +46,7 @@ class Calibration:
 
 
 class Rated(NamedTuple):
-    """How sure a model was of an entity, and whether it was right."""
+    """The confidence of a predicted entity, and whether it is correct."""
 
     confidence: float
     right: bool

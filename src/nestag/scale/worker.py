@@ -112,7 +112,7 @@ class _Clock:
         self.seconds[stage] += time.perf_counter() - began
 
     def timed(self, batches: Iterator[RowBatch], stage: str) -> Iterator[RowBatch]:
-        """The batches, with the seconds counted that it took to have them."""
+        """The batches, timing how long each takes to arrive."""
         while True:
             with self.running(stage):
                 batch = next(batches, None)

@@ -64,7 +64,7 @@ DRAWN: dict[int | str, dict[str, Any]] = {**PROBLEMS, 200: {"content": {"text/ht
 
 
 def app_of(service: Service, token: str | None = None, hosts: Sequence[str] = ()) -> FastAPI:
-    """The application of a service; `hosts` are the names it may be called by, none are all."""
+    """The application of a service; `hosts` are the Host names it accepts; empty accepts all."""
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:

@@ -33,7 +33,7 @@ class Gate:
     def __init__(
         self, app: ASGIApp, limits: ServerLimits, metrics: Metrics, token: str | None = None, hosts: Sequence[str] = ()
     ) -> None:
-        """`hosts` are the names by which the server may be called; none are all."""
+        """`hosts` are the Host names that are accepted; empty accepts all."""
         self.app, self.limits, self.metrics, self.hosts = app, limits, metrics, hosts
         self.token = None if token is None else token.encode()
         self.accepted = 0

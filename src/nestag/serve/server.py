@@ -1,4 +1,4 @@
-"""Listening, and ending well: a server that is asked to stop finishes what it accepted."""
+"""Binding the address and graceful shutdown: accepted requests are answered before the server stops."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Address:
     port: int = 8000  # 0 is any that is free
 
     def hosts(self, names: Sequence[str] = ()) -> tuple[str, ...]:
-        """The names it may be called by: those of this machine to itself if it listens there alone, else any."""
+        """The Host names to accept: only local ones if it listens on the loopback interface, else any."""
         given = tuple(name.lower() for name in names)
         if self.host in LOOPBACK:
             return (*LOOPBACK, *given)
@@ -47,7 +47,7 @@ def token_from(file: str | None) -> str | None:
 
 
 def listen(address: Address) -> socket.socket:
-    """A socket that listens, so that an address that is taken is known before the model is loaded."""
+    """A listening socket, opened before the model is loaded so that a taken address fails early."""
     family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
     # asyncio turns Nagle's algorithm off only where the protocol is named; with it, every answer waits 40 ms for an ACK
     listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
@@ -64,7 +64,7 @@ def listen(address: Address) -> socket.socket:
 
 
 def serve(app: FastAPI, listening: socket.socket, seconds: float, started: Callable[[str], None]) -> None:
-    """Answer until SIGINT or SIGTERM; then take no more, and finish what was accepted within `seconds`."""
+    """Serve until SIGINT or SIGTERM; then accept no more requests, and answer those accepted within `seconds`."""
     config = uvicorn.Config(
         app,
         log_config=None,

@@ -1,4 +1,4 @@
-"""What surrounds every answer: headers that protect the page, a count, and a log line that holds no text.
+"""Middleware around every response: security headers, metrics, and a log line without any text.
 
 An error that nothing else caught ends here, as a 500; what it says may hold text, so only kind and place are logged.
 """
@@ -42,10 +42,10 @@ HEADERS = {
 
 
 class WatchMiddleware:
-    """Counts and logs every answer of an application, and answers where it cannot."""
+    """Counts and logs every response, and answers 500 if the application raises."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics, routes: frozenset[str]) -> None:
-        """Paths that are no route are all called "other": a path may be anything, text among it."""
+        """Paths that are no route are counted as "other", because a path may hold text."""
         self.app, self.metrics, self.routes = app, metrics, routes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

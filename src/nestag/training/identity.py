@@ -112,5 +112,5 @@ def _difference(found: Any, claim: RunIdentity) -> str:
 
 
 def _has_files(folder: Path) -> bool:
-    """Whether there is more in a folder than a run leaves that was killed before it put down its claim."""
+    """Whether a folder holds more than a run leaves if it is killed before it claims the folder."""
     return folder.is_dir() and any(path.name != LOCK and not is_leftover(path) for path in folder.iterdir())
