@@ -180,20 +180,21 @@ def on_cluster(
 
     def watch(totals: Totals) -> None:
         ended.append(time.perf_counter())
-        begun.append(ended[-1] - totals.seconds["tagging"] - totals.seconds["writing"])
+        if totals.finished == 1:  # the seconds are those of one part, not of several side by side
+            begun.append(ended[-1] - totals.seconds["reading"] - totals.seconds["tagging"] - totals.seconds["writing"])
 
     job, cluster = job_of(section, device), Cluster(address, workers)
     finished = tag(str(source), str(out), str(model), job, cluster, watch=watch)
     assert finished.complete
     totals = finished.totals
-    rate = totals.rows / (ended[-1] - min(begun))
+    rate = totals.rows / (ended[-1] - begun[0])
     return Measured(
         section,
         "cluster",
         totals.rows,
         rate,
         totals.rows / totals.processor,
-        min(begun) - start,
+        begun[0] - start,
         totals.peak,
         peak_memory(),
         os.getloadavg()[0],
