@@ -18,7 +18,6 @@ import numpy as np
 from spacy import blank
 from spacy.language import Language
 from spacy.pipeline import Pipe
-from spacy.tokenizer import Tokenizer
 from spacy.tokens import Doc, Span, SpanGroup
 from spacy.util import filter_spans, minibatch
 
@@ -232,8 +231,7 @@ def set_outermost(doc: Doc, spans: Iterable[Span]) -> None:
 
 def _has_usual_tokenizer(nlp: Language) -> bool:
     """Whether a pipeline cuts words as spaCy does it in its language."""
-    own = type(nlp.tokenizer)
-    return own is Tokenizer or own is type(blank(nlp.lang).tokenizer)
+    return type(nlp.tokenizer) is type(blank(nlp.lang or "xx").tokenizer)
 
 
 def _one_thread(predictor: Predictor) -> None:
