@@ -113,8 +113,11 @@ def test_subwords_are_those_of_whole_sentences(tokenizer: Any) -> None:
         assert found.shapes.tolist() == [shape(word) for sentence in SENTENCES for word in sentence]
 
 
-def test_memory_is_bounded_and_forgetting_changes_nothing(tokenizer: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MOST_WORDS", 2)
+@pytest.mark.parametrize("limit", ["MOST_WORDS", "MOST_CHARACTERS"])
+def test_memory_is_bounded_and_forgetting_changes_nothing(
+    tokenizer: Any, limit: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, limit, 2)
     table = WordTable(tokenizer, longest=6)
     for sentence in SENTENCES * 2:
         found = table.subwords([sentence])

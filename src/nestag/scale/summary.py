@@ -33,6 +33,7 @@ class Totals:
     tagged_weight: int = 0
     skipped_weight: int = 0
     began: float = field(default_factory=time.monotonic)
+    first: tuple[float, int, int] | None = None  # when this run's first part was done, and its rows and weight
 
     def skip(self, part: Part, done: Done) -> None:
         """Count a part that was done before."""
@@ -43,10 +44,11 @@ class Totals:
     def add(self, part: Part, outcome: PartOutcome) -> None:
         """Count a part that a worker is through with."""
         self.tagged_weight += part.weight
+        self.tagged_rows += outcome.done.rows + outcome.done.bad_rows if outcome.done else 0
+        self.first = self.first or (time.monotonic(), self.tagged_rows, self.tagged_weight)
         if outcome.done is None:
             self.failures.append(Failure(place_of(part), outcome.error))
             return
-        self.tagged_rows += outcome.done.rows + outcome.done.bad_rows
         self.seconds.update(outcome.seconds)
         self.processor += outcome.processor
         self.peak = max(self.peak, outcome.peak)
@@ -69,12 +71,15 @@ class Totals:
         return self.tagged_rows / max(self.elapsed, 1e-9)
 
     def line(self) -> str:
-        """How far the run is."""
+        """How far the run is; speed is that since the first part was done, because workers take a while to start."""
+        since, rows, weight = self.first or (time.monotonic(), 0, 0)
+        seconds, more = time.monotonic() - since, self.tagged_weight - weight
+        rate = f"{(self.tagged_rows - rows) / seconds:,.0f}" if more and seconds else "?"
         ahead = self.weight - self.skipped_weight - self.tagged_weight
-        left = duration(self.elapsed * ahead / self.tagged_weight) if self.tagged_weight else "?"
+        left = duration(seconds * ahead / more) if more else "?"
         return (
-            f"{self.finished:,} of {self.parts:,} parts, {self.rate:,.0f} rows/s, {left} left,"
-            f" {self.bad_rows:,} rows set aside, {len(self.failures):,} failures"
+            f"{self.finished:,} of {self.parts:,} parts, {rate} rows/s, {left} left,"
+            f" {self.bad_rows:,} rows set aside, {len(self.failures):,} failed"
         )
 
     def table(self) -> Table:

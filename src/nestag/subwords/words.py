@@ -20,6 +20,9 @@ SHAPES = 10
 MOST_WORDS = 2**18
 """Distinct words that are remembered; beyond that the table is emptied, so that memory stays bounded."""
 
+MOST_CHARACTERS = 2**24
+"""The same for their characters, so that words of absurd length do not fill the memory either."""
+
 PROBES = (
     ("of", "Paris", "unbelievable", "IL-2", "x", ",", "(", "naïve", "1984", "漢字", "don't", "U.S.", "...", "of"),
     ("word", ".", "\u200b", "word", "A", "word"),
@@ -69,6 +72,7 @@ class WordTable:
 
     def _forget(self) -> None:
         self._rows: dict[str, int] = {}
+        self._characters = 0
         self._ids: Ints = np.zeros(0, dtype=np.int64)
         self._starts: Ints = np.zeros(0, dtype=np.int64)
         self._counts: Ints = np.zeros(0, dtype=np.int64)
@@ -90,7 +94,7 @@ class WordTable:
         return Subwords(self._ids[at], counts, self._shapes[rows], lengths)
 
     def _look_up(self, words: list[str]) -> Ints:
-        if len(self._rows) > MOST_WORDS:
+        if len(self._rows) > MOST_WORDS or self._characters > MOST_CHARACTERS:
             self._forget()
         rows = self._known(words)
         if len(new := np.flatnonzero(rows < 0)):
@@ -107,6 +111,7 @@ class WordTable:
         encoded = self.tokenizer([[word] for word in words], is_split_into_words=True, add_special_tokens=False)
         pieces = [self._kept(ids) for ids in encoded["input_ids"]]
         counts = _sizes(pieces)
+        self._characters += sum(map(len, words))
         self._rows.update(zip(words, range(len(self._rows), len(self._rows) + len(words)), strict=True))
         self._starts = np.concatenate([self._starts, len(self._ids) + np.cumsum(counts) - counts])
         self._ids = np.concatenate([self._ids, _flat(pieces)])
