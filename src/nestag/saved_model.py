@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from nestag.arguments import either
 from nestag.corpora.labelling import read_vocabulary
-from nestag.errors import InputError
+from nestag.errors import InputError, UnknownNameError
 from nestag.model_folder import SETTINGS, VOCABULARY, check_folder, local_folder, read_json
 from nestag.predictor import PROBE, Settings
 from nestag.subwords.words import Tokenizer
@@ -38,11 +38,12 @@ class SavedModel(NamedTuple):
         folder = local_folder(str(path), revision, token)
         check_folder(folder, weights)
         stored = from_mapping(Settings, read_json(folder / SETTINGS), str(folder / SETTINGS))
-        return cls(
-            folder,
-            read_vocabulary(folder / VOCABULARY),
-            changed(stored, changes, either("from_pretrained", "command line")),
-        )
+        settings = changed(stored, changes, either("from_pretrained", "command line"))
+        vocabulary = read_vocabulary(folder / VOCABULARY)
+        for kind in settings.thresholds:
+            if kind not in vocabulary.types:
+                raise UnknownNameError(f"no type is called {kind!r}; there are {', '.join(vocabulary.types)}")
+        return cls(folder, vocabulary, settings)
 
     def tokenizer(self, load: Callable[[Path], T]) -> T:
         """Its tokenizer, tried on two words; whatever is wrong with its files is an InputError."""

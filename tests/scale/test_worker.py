@@ -14,9 +14,10 @@ import pytest
 
 from files_of_rows import content, rows, texts, write_lines, write_table
 from nestag.corpora.format import Options
-from nestag.errors import InputError
+from nestag.errors import InputError, NestagError
 from nestag.runtime import OnnxNER
 from nestag.scale import rows as reading
+from nestag.scale import tag
 from nestag.scale.addresses import find_inputs
 from nestag.scale.job import Job
 from nestag.scale.model import pack
@@ -200,12 +201,27 @@ def test_what_fsspec_does_not_reach_goes_through_arrow(
     assert found == content(tmp_path / "out")
 
 
-@pytest.mark.parametrize("changes", [{"decoding": "best"}, {"threshold": 2.0}, {"verifier": True}])
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"decoding": "best"}, "decoding"),
+        ({"threshold": 2.0}, "threshold"),
+        ({"verifier": True}, "verifier"),
+        ({"thresholds": {"XYZ": 0.5}}, "no type is called 'XYZ'; there are "),
+    ],
+)
 def test_settings_that_a_model_cannot_have_are_refused_before_workers_begin(
-    model: Path, changes: dict[str, object]
+    model: Path, changes: dict[str, object], reason: str
 ) -> None:
-    with pytest.raises(InputError, match=next(iter(changes))):
+    with pytest.raises(NestagError, match=reason):
         pack(str(model), changes)
+
+
+def test_a_language_that_there_is_not_leaves_no_output_begun(tmp_path: Path, model: Path) -> None:
+    (tmp_path / "a.txt").write_text("Paris\n")
+    with pytest.raises(NestagError, match="spaCy cannot tokenize 'zz'"):
+        tag(str(tmp_path / "a.txt"), str(tmp_path / "out"), str(model), Job(language="zz"))
+    assert not (tmp_path / "out").exists()
 
 
 def test_an_unknown_address_is_refused() -> None:

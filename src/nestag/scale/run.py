@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from io import BytesIO
 from typing import cast
 
+from nestag.corpora.format import Options
+from nestag.corpora.segment import segments
 from nestag.errors import InputError
 from nestag.scale.addresses import find_inputs
 from nestag.scale.cluster import Cluster, connected
@@ -59,6 +61,8 @@ def tag(
     refuse_inside(source, out)
     inputs = find_inputs(source, chosen.kind, out)
     packed = pack(model, chosen.changes)
+    if chosen.language is not None and not chosen.tokens:
+        segments("a", chosen.options_for(Options()))  # one that there is not is refused before OUT is begun with it
     with connected(cluster or Cluster(), packed) as connection:
         chosen = chosen.on(connection.device(chosen, packed))
         plan = plan_parts(inputs, chosen)
