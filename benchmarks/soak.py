@@ -111,7 +111,7 @@ def soak(engine: NestedNER, port: int, requests: int, clients: int = 16) -> Iter
     yield "trained for 150 steps: texts and lists of 1 to 40 sentences; one in eight is garbage (no JSON, other fields,"
     yield "half characters, bodies and texts over the limits).\n"
     yield f"- lost: {requests - sum(tally.statuses.values())}; answered in {seconds:,.0f} s: {statuses}"
-    yield f"- with other entities than the engine alone finds, or another status: {wrong.total()} {dict(wrong) or ''}"
+    yield f"- with other entities than the engine alone finds, or another status: {dict(wrong) or 0}"
     yield f"- entities in the answers: {tally.entities:,}"
     yield f"- memory of the server, MB, at each thirtieth: {', '.join(f'{value:,.0f}' for value in tally.memory)}"
     yield f"- its median over the last third is {grown:.3f} of that over the second; flat is at most {GROWTH}"
