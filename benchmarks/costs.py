@@ -6,7 +6,7 @@
 
 Words a second are those of the engine with confidences: on a core (a CPU second) the median of
 docs/results/minilm-cpu.jsonl, on a GPU from docs/results/scale.jsonl, where the share that a cluster keeps of both is
-too; as long as no GPU was measured there, its rate is the trial's of docs/benchmarks/speed.md. The efficiency of many
+too, and the words of a sentence. The share of a GPU is above 1 where several workers use it. The efficiency of many
 workers is from docs/benchmarks/stragglers.md: the worst world there with a minute of work in a part.
 """
 
@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import statistics
 from collections.abc import Iterator
 from pathlib import Path
@@ -54,28 +53,28 @@ class Rate(NamedTuple):
 
 def table(sentences: int) -> Iterator[str]:
     """Time for several numbers of workers."""
-    count, words = (number(text) for text in found("speed.md", r"\(([\d,]+) sentences, ([\d,]+) words\)"))
-    efficiency = worst(page("stragglers.md"), "1 min")
-    yield f"Sentences of {words / count:.1f} words; efficiency {efficiency:.2f}.\n"
+    alone = gpu_alone()
+    words = alone["words"] / alone["sentences"]
+    efficiency = worst(read_text(DOCS / "benchmarks" / "stragglers.md"), "1 min")
+    yield f"Sentences of {words:.1f} words; efficiency {efficiency:.2f}.\n"
     yield "| worker | words/s | share | workers | time | workers x hours |"
     yield "|---|---|---|---|---|---|"
-    for worker, rate, share in (gpu_rate(words / count), core_rate()):
+    for worker, rate, share in (gpu_rate(alone, words), core_rate()):
         for workers in WORKERS[worker]:
-            seconds = sentences * words / count / (rate * workers * share * efficiency)
+            seconds = sentences * words / (rate * workers * share * efficiency)
             costs = f"{duration(seconds)} | {workers * seconds / 3_600:,.0f}"
             yield f"| {worker} | {rate:,.0f} | {share:.2f} | {workers:,} | {costs} |"
 
 
-def gpu_rate(words: float) -> Rate:
+def gpu_alone() -> dict[str, Any]:
+    """The engine alone on a GPU."""
+    return [run for run in scale_runs() if (run["section"], run["system"]) == ("gpu", "engine")][-1]
+
+
+def gpu_rate(alone: dict[str, Any], words: float) -> Rate:
     """Of a GPU that as many workers share as are fastest."""
-    runs = [run for run in scale_runs() if run["section"] == "gpu"]
-    alone = [run for run in runs if run["system"] == "engine"]
-    if not alone:
-        (rate,) = found("speed.md", r"same with confidences \| [\d.]+ \| ([\d,]+) \|")
-        return Rate(GPU, number(rate) * words, core_rate().share)
-    engine = alone[-1]
-    fastest = max(run["rate"] for run in runs if run["system"] == "cluster")
-    return Rate(GPU, engine["rate"] * engine["words"] / engine["sentences"], fastest / engine["rate"])
+    fastest = max(run["rate"] for run in scale_runs() if (run["section"], run["system"]) == ("gpu", "cluster"))
+    return Rate(GPU, alone["rate"] * words, fastest / alone["rate"])
 
 
 def core_rate() -> Rate:
@@ -88,24 +87,6 @@ def core_rate() -> Rate:
 def scale_runs() -> list[dict[str, Any]]:
     """What benchmarks/scale.py measured."""
     return [json.loads(line.text) for line in read_lines(DOCS / "results" / "scale.jsonl")]
-
-
-def page(name: str) -> str:
-    """A page of measured figures."""
-    return read_text(DOCS / "benchmarks" / name)
-
-
-def found(name: str, pattern: str) -> tuple[str, ...]:
-    """What a page says."""
-    match = re.search(pattern, page(name))
-    if match is None:
-        raise SystemExit(f"docs/benchmarks/{name} has no line like {pattern!r}")
-    return match.groups()
-
-
-def number(text: str) -> float:
-    """A number with thousands marked."""
-    return float(text.replace(",", ""))
 
 
 def cpu_rates() -> Iterator[float]:

@@ -33,7 +33,7 @@ class Measured:
     sentences: int
     rate: float  # sentences a second
     computed: float  # sentences in a CPU second of the engine's process, or of the worker
-    start: float  # seconds before the first part was begun
+    start: float  # seconds before the first part was begun; 0 where the rate is counted from the command on
     peak: int  # bytes of the engine's process, or of a worker
     driver: int = 0  # bytes of the driver
     load: float = 0.0  # load average of the machine when it ended
@@ -59,7 +59,7 @@ def page(runs: Sequence[Measured]) -> Iterator[str]:
     )
     yield from rate_table(here)
     yield from gpu_table(runs)
-    starts = [run.start for run in here if run.system == "cluster"]
+    starts = [run.start for run in here if run.system == "cluster" and run.start]
     yield f"\nFrom the command to the first part it took {min(starts):.0f} to {max(starts):.0f} s."
     yield from parts_text(here)
     yield from memory_table(here)
@@ -98,10 +98,10 @@ def memory_table(runs: Sequence[Measured]) -> Iterator[str]:
     if not memory:
         return
     yield "\n## Memory\n"
-    yield "| sentences | most of a worker | most of the driver | sentences/s |"
+    yield "| sentences | workers | most of a worker | most of the driver |"
     yield "|---|---|---|---|"
     for run in memory:
-        yield f"| {run.sentences:,} | {run.peak / 2**20:.0f} MiB | {run.driver / 2**20:.0f} MiB | {run.rate:,.0f} |"
+        yield f"| {run.sentences:,} | {run.workers} | {run.peak / 2**20:.0f} MiB | {run.driver / 2**20:.0f} MiB |"
     growth = max(memory[-1].peak / memory[0].peak, memory[-1].driver / memory[0].driver)
     verdict = f"(at most {FLAT:g} times): {'yes' if growth <= FLAT else 'no'}, {growth:.2f}."
     yield f"\nMemory is flat from {memory[0].sentences:,} to {memory[-1].sentences:,} sentences {verdict}"
