@@ -1,7 +1,9 @@
 import random
+from dataclasses import FrozenInstanceError
 from itertools import pairwise
 
 import numpy as np
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -108,6 +110,23 @@ def test_some_windows_can_be_taken() -> None:
     windows = windows_of(subwords([1], [2], [3]), 10)
     assert isinstance(windows.take([2, 0]), Windows)
     assert windows.take([2, 0]).sizes.tolist() == [5, 3]
+
+
+def test_narrowed_windows_hold_the_words_labelled_there_and_some_beside_them() -> None:
+    windows = windows_of(subwords([1] * 100), 40)
+    for reach in (0, 1, 3, 100):
+        narrow = windows.narrowed(reach)
+        for row, (first, last) in enumerate(zip(narrow.first, narrow.last, strict=True)):
+            assert first == max(windows.first[row], windows.keep_first[row] - reach)
+            assert last == min(windows.last[row], windows.keep_last[row] + reach)
+        assert np.array_equal(narrow.begin, windows.begin)
+        assert np.array_equal(narrow.end, windows.end)
+
+
+def test_windows_are_values() -> None:
+    windows = windows_of(subwords([1]), 40)
+    with pytest.raises(FrozenInstanceError):
+        windows.first = windows.last  # type: ignore[misc]
 
 
 @given(st.lists(word_sizes, min_size=1, max_size=4), st.integers(12, 40))

@@ -81,10 +81,10 @@ def _cut(places: Ints, first: int, end: int, room: int) -> Iterator[tuple[int, i
 
     spans = [(first, reach(first))]
     while spans[-1][1] < end:
-        former, last = spans[-1]
+        last = spans[-1][1]
         overlapping = int(np.searchsorted(places, places[last] - room // 4, side="left"))
         advancing = int(np.searchsorted(places, places[last + 1] - room, side="left"))  # the next word must fit
-        start = min(last, max(former + 1, overlapping, advancing))
+        start = min(last, max(overlapping, advancing))
         spans.append((start, reach(start)))
     borders = [first, *((later[0] + former[1]) // 2 for former, later in pairwise(spans)), end]
     for (start, last), (keep_first, keep_last) in zip(spans, pairwise(borders), strict=True):
@@ -111,7 +111,7 @@ def with_context(windows: Windows, subwords: Subwords, documents: Sequence[str],
     least, most = places[words[begins[document]]], places[words[ends[document]]]
     named = np.fromiter(map(bool, documents), dtype=bool, count=len(documents))[windows.sentence]
     whole = (windows.first == words[windows.sentence]) & (windows.last == words[windows.sentence + 1])
-    free = np.where(named & whole, np.maximum(0, room - (windows.end - windows.begin)), 0)
+    free = np.where(named & whole, room - (windows.end - windows.begin), 0)
     free[free < 2] = 0
     left = np.minimum(free // 2, windows.begin - least)
     right = np.minimum(free - left, most - windows.end)
