@@ -193,7 +193,7 @@ def test_thresholds_leave_out_the_unsure(trained: Path) -> None:
 
 
 def test_context_is_read_and_not_labelled(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
-    recipe = quick(tiny_encoder("bert"), context=60, patience=8, epochs=30)
+    recipe = quick(tiny_encoder("bert"), context=60, patience=8, epochs=30, batch_subwords=256)
     run = train(MANY, CORPUS, tmp_path / "model", recipe, use_cpu=True)
     assert run.dev.f1 == 1.0
     alone = [run.recognizer.predict([sentence])[0] for sentence in CORPUS]
