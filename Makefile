@@ -10,7 +10,7 @@ BROWSER := command -v chromedriver >/dev/null || [ "$$(id -u)" != 0 ] || ! comma
 	{ apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends chromium chromium-driver >/dev/null; } || \
 	echo "Chromium could not be installed; the tests of the page will be skipped"
 # Compiled modules are kept even where the environment says otherwise: processes that tests start would compile all again.
-TESTS := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto --dist loadgroup --no-loadscope-reorder
+TESTS := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help

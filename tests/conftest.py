@@ -32,18 +32,13 @@ if os.environ.get("NESTAG_SAME_EXAMPLES"):  # always the same, where tests run v
     settings.load_profile("mutants")
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """The tests of a file run in one process (`--dist loadgroup`), so that what they share is made once.
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files with tests that train come first: they take longest, and a process that ends with one is waited for.
 
-    Files with tests that train come first: they take longest, and a process that ends with one is waited for.
+    The tests of a file run in one process (`--dist loadfile`), so that what they share is made once.
     """
-    if config.pluginmanager.hasplugin("xdist.plugin"):
-        for item in items:
-            if not item.get_closest_marker("xdist_group"):
-                item.add_marker(pytest.mark.xdist_group(_file(item)))
-        training = {_file(item) for item in items if "tiny_encoder" in getattr(item, "fixturenames", ())}
-        items.sort(key=lambda item: _file(item) not in training)
+    training = {_file(item) for item in items if "tiny_encoder" in getattr(item, "fixturenames", ())}
+    items.sort(key=lambda item: _file(item) not in training)
 
 
 def _file(item: pytest.Item) -> str:

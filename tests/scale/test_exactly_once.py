@@ -27,7 +27,7 @@ from nestag.scale.summary import Totals
 from scale_cluster import Workers
 from shape_model import save_shape_model
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("ray"), pytest.mark.filterwarnings("default")]
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]
 ROWS = 3_000
 FILES = 4
 PART = 30_000
