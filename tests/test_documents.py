@@ -41,6 +41,8 @@ NOT_RUN = {
     "export NESTAG_CORPORA": "corpora with licences of their own",
     "nestag experiment docs/": "the same corpora, and days on a GPU; tests/lab/experiment runs small grids",
     "python benchmarks/": "the same corpora, and hours; options are looked up",
+    "nestag build english": "copies of two corpora, and minutes; tests/lab/release builds one in small",
+    "nestag predict english": "what the line before builds",
     "nestag tag s3://": "a bucket and a cluster; tests/scale runs it on folders and on a local cluster",
     "accelerate launch": "several GPUs or machines; tests/training/test_processes.py runs two processes",
 }

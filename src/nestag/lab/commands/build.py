@@ -12,14 +12,14 @@ from nestag.cli.terminal import hush, tell
 from nestag.errors import InputError
 
 
-class Recognizer(StrEnum):
+class ReleasedModel(StrEnum):
     """A recognizer that can be built."""
 
     english = "english"
 
 
 def build(
-    name: Annotated[Recognizer, typer.Argument(metavar="NAME", help="english: persons, places and organizations.")],
+    name: Annotated[ReleasedModel, typer.Argument(metavar="NAME", help="english: persons, places and organizations.")],
     output: Annotated[str, typer.Option("-o", "--output", metavar="DIR", help="The folder to create.")],
     litbank: Annotated[str, typer.Option(metavar="DIR", help="A copy of github.com/dbamman/litbank.")],
     gum: Annotated[str, typer.Option(metavar="DIR", help="A copy of github.com/amir-zeldes/gum.")],

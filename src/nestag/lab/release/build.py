@@ -9,7 +9,7 @@ from nestag.data import Sentence
 from nestag.evaluation import Score, score
 from nestag.files import writing, writing_folder
 from nestag.graph import Exported, export
-from nestag.lab.release.english import SOURCES, Corpora, joined
+from nestag.lab.release.english import SOURCES, SplitCorpora, joined
 from nestag.model_folder import CARD
 from nestag.recognizer import NestedNER
 from nestag.runtime import OnnxNER
@@ -35,7 +35,7 @@ class Released(NamedTuple):
 
 
 def release(
-    recognizer: NestedNER, folder: str | Path, found: Corpora, recipe: Recipe, seed: int, made_by: str
+    recognizer: NestedNER, folder: str | Path, found: SplitCorpora, recipe: Recipe, seed: int, made_by: str
 ) -> Released:
     """Export a recognizer to a folder in eight bits, measure it and write its card."""
     with writing_folder(folder) as part:

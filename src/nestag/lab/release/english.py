@@ -37,7 +37,7 @@ POSSESSIVE = ("'s", "’s", "'", "’")
 SHARE_ALIKE = frozenset(genre for genre, licence in gum.LICENCES.items() if "SA" in licence)
 
 
-class Source(NamedTuple):
+class CorpusSource(NamedTuple):
     """A corpus that was used, as a card has to name it."""
 
     name: str
@@ -47,13 +47,13 @@ class Source(NamedTuple):
 
 
 SOURCES = (
-    Source(
+    CorpusSource(
         "LitBank",
         "https://github.com/dbamman/litbank",
         "annotations CC BY 4.0, texts in the public domain",
         "David Bamman, Sejal Popat and Sheng Shen (2019), An Annotated Dataset of Literary Entities, NAACL",
     ),
-    Source(
+    CorpusSource(
         "GUM",
         "https://github.com/amir-zeldes/gum",
         "annotations CC BY 4.0; texts of academic, court, interview, news, speech, textbook and vlog CC BY or in the"
@@ -62,11 +62,11 @@ SOURCES = (
     ),
 )
 
-Corpora = dict[str, dict[Split, list[Sentence]]]
+SplitCorpora = dict[str, dict[Split, list[Sentence]]]
 """The sentences of each corpus, by its name and split."""
 
 
-def corpora(litbank_source: str | Path, gum_source: str | Path) -> Corpora:
+def corpora(litbank_source: str | Path, gum_source: str | Path) -> SplitCorpora:
     """Both corpora in the one scheme, each from a copy of its repository or from what `nestag corpus` made of it."""
     return {
         "LitBank": _by_split(_read(Path(litbank_source), litbank.read), from_litbank),
@@ -133,6 +133,6 @@ def _by_split(placed: Iterable[SplitSentence], change: Callable[[Sentence], Sent
     return found
 
 
-def joined(found: Corpora, split: Split) -> list[Sentence]:
+def joined(found: SplitCorpora, split: Split) -> list[Sentence]:
     """A split of all corpora together."""
     return [sentence for splits in found.values() for sentence in splits[split]]
