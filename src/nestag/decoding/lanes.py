@@ -44,7 +44,8 @@ class Lanes(NamedTuple):
     def lane(self) -> Ints:
         """The lane of each slot."""
         begin = np.array(self.offset)
-        return np.arange(begin[-1]) - np.repeat(begin[:-1], np.diff(begin))
+        lane: Ints = np.arange(begin[-1]) - np.repeat(begin[:-1], np.diff(begin))
+        return lane
 
     def steps(self) -> Iterator[tuple[int, int, int]]:
         """For each step but the first: where the slots before it begin, where its own begin and where they end."""

@@ -78,7 +78,7 @@ class Sections(NamedTuple):
 
     def at(self, rows: Ints | Bools) -> Sections:
         """Some of them."""
-        return Sections(*(column[rows] for column in self))
+        return Sections(self.first[rows], self.last[rows], self.begins[rows], self.ends[rows])
 
 
 def best_depths(scores: Scores, machine: DepthMachine) -> BestDepths:

@@ -47,12 +47,14 @@ class SentenceParts(NamedTuple):
     @property
     def begins(self) -> Bools:
         """Whether each part begins its sentence."""
-        return self.first == self.start
+        begins: Bools = self.first == self.start
+        return begins
 
     @property
     def ends(self) -> Bools:
         """Whether each part ends its sentence."""
-        return self.last == self.stop
+        ends: Bools = self.last == self.stop
+        return ends
 
     @property
     def sizes(self) -> Ints:
