@@ -157,7 +157,7 @@ def main() -> None:
         before, _, rest = page.read_text(encoding="utf-8").partition(BEGIN)
         text = "\n".join([BEGIN, *table(records), END])
         page.write_text(f"{before}{text}{rest.partition(END)[2]}", encoding="utf-8")
-        plot(records, options.write / "pictures" / "sizes.svg")
+        plot(records, options.write / "figures" / "sizes.svg")
     else:
         do_one = partial(do, encoder=options.encoder)
         side_by_side(list(jobs()), do_one, options.results, options.at_once, options.minutes)
