@@ -27,6 +27,7 @@ from nestag.engine import ChunkScores
 from nestag.errors import InputError, MissingExtraError
 from nestag.evaluation import score
 from nestag.files import writing, writing_folder
+from nestag.graph_fusion import attention_as_one, fuse
 from nestag.model_folder import CONFIG, GRAPH, SETTINGS, SPAN_GRAPH, VOCABULARY, write_manifest
 from nestag.predictor import Predictor
 from nestag.recognizer import NestedNER
@@ -99,6 +100,7 @@ def export(
 
 def write_graph(tagger: Tagger, path: Path, vectors: bool = False) -> None:
     """Write the graph of a tagger, for any number of windows, subwords and words."""
+    _installed("onnx"), _installed("onnxscript")
     windows, subwords, words = (torch.export.Dim(name) for name in ("windows", "subwords", "words"))
     by_subword, by_word = {0: windows, 1: subwords}, {0: windows, 1: words}
     example = (
@@ -111,7 +113,10 @@ def write_graph(tagger: Tagger, path: Path, vectors: bool = False) -> None:
     outputs = [*OUTPUTS, VECTORS] if vectors else list(OUTPUTS)
     shapes = (by_subword, by_subword, by_subword, by_word)
     names = ["input_ids", "attention_mask", "word", "shape"]
-    _write(LogProbabilities(tagger, vectors), example, path, names, outputs, shapes)
+    with attention_as_one(tagger.encoder, tagger.mask_whole):
+        _write(LogProbabilities(tagger, vectors), example, path, names, outputs, shapes)
+    with _hushed():
+        fuse(path)
 
 
 def write_span_graph(tagger: Tagger, path: Path) -> None:
@@ -127,7 +132,6 @@ def write_span_graph(tagger: Tagger, path: Path) -> None:
 def _write(
     module: nn.Module, example: tuple[Tensor, ...], path: Path, inputs: list[str], outputs: list[str], shapes: Any
 ) -> None:
-    _installed("onnx"), _installed("onnxscript")
     with _hushed():
         torch.onnx.export(
             module,
