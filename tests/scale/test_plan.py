@@ -113,6 +113,17 @@ def test_lines_of_text_have_no_columns(tmp_path: Path, settings: dict[str, objec
         plan_parts(find_inputs(str(tmp_path)), Job(**settings).on("cpu"))  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("settings", [{"text": "txet"}, {"keep": ("id", "txet")}, {"tokens": "txet"}])
+def test_a_column_that_no_row_has_is_refused(tmp_path: Path, settings: dict[str, object]) -> None:
+    (tmp_path / "a.jsonl.gz").write_bytes(b"no gzip")
+    (tmp_path / "b.jsonl").write_bytes(b'\xff\n[1]\n{"text": "x", "id": 1}\n')
+    job = Job(**settings).on("cpu")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="txet: none of the first 1 rows has a field 'txet'; there are id, text"):
+        plan_parts(find_inputs(str(tmp_path)), job)
+    (tmp_path / "b.jsonl").write_bytes(b"")  # nothing to judge by
+    assert len(plan_parts(find_inputs(str(tmp_path)), job).parts) == 2
+
+
 def test_a_file_of_which_nothing_was_written_may_be_mended_or_taken_away(tmp_path: Path) -> None:
     out, source = Folder(str(tmp_path / "out")), tmp_path / "in"
     write_table(source / "a.parquet", ["x"])

@@ -7,10 +7,13 @@ A packed file is one part, because nobody can begin to read in its middle.
 from __future__ import annotations
 
 import hashlib
+import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
@@ -20,9 +23,13 @@ from nestag.files.sources import explained_reading
 from nestag.scale.addresses import InputFile, Inputs
 from nestag.scale.job import InputKind, Job
 from nestag.scale.storage import library, opened
+from nestag.visible import visible
 
 READERS = 16
 """Footers of Parquet files that are read at the same time."""
+
+LOOKED_AT, LONGEST = 100, 2**20
+"""Lines of JSON in which the columns that are named must be found, and bytes of one of them that are read."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +64,8 @@ def plan_parts(inputs: Inputs, job: Job) -> PartPlan:
     """The parts of all files, by file and place."""
     if inputs.kind == "text" and (job.keep or job.tokens):
         raise InputError("lines of text files have no columns; drop --keep and --tokens-column", inputs.files[0].name)
+    if inputs.kind == "jsonl":
+        _check_fields(inputs.files, job)
     if inputs.kind != "parquet":
         return PartPlan(tuple(part for file in inputs.files for part in _line_parts(file, inputs.kind, job)), (), ())
     with ThreadPoolExecutor(READERS) as pool:
@@ -92,6 +101,27 @@ def _line_parts(file: InputFile, kind: InputKind, job: Job) -> Iterator[Part]:
     for number, first in enumerate(range(0, max(1, file.size), step)):
         last = min(first + step, file.size)
         yield Part(output_name(file.name, number), kind, file, first, last, first, last - first)
+
+
+def _check_fields(files: Iterable[InputFile], job: Job) -> None:
+    """Refuse a column that no row at the beginning has: a slip of the pen would set all rows aside."""
+    records = next(filter(None, map(_first_records, files)), [])
+    there = sorted(set[str]().union(*records))
+    for name in (job.column, *job.keep):
+        if records and name not in there:
+            shown = ", ".join(map(visible, there[:20]))
+            raise InputError(f"none of the first {len(records)} rows has a field {name!r}; there are {shown}", name)
+
+
+def _first_records(file: InputFile) -> list[dict[str, Any]]:
+    """The objects in the first lines of a file; whatever else is there is told when it is read."""
+    found: list[dict[str, Any]] = []
+    with suppress(InputError), opened(file.address) as stream, explained_reading(file.address):
+        for line in islice(iter(lambda: stream.readline(LONGEST), b""), LOOKED_AT):
+            with suppress(ValueError, RecursionError):
+                record = json.loads(line)
+                found += [record] if isinstance(record, dict) else []
+    return found
 
 
 class _Footer(NamedTuple):
