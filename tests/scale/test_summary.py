@@ -1,7 +1,11 @@
 """What a person sees while a run goes on."""
 
-import pytest
+from typing import Any
 
+import pytest
+from typer.testing import CliRunner
+
+from nestag.cli import app
 from nestag.scale import summary
 from nestag.scale.addresses import InputFile
 from nestag.scale.outcome import Done, PartOutcome
@@ -23,3 +27,12 @@ def test_speed_and_time_left_are_those_since_the_first_part_was_done(monkeypatch
     assert "2 of 12 parts, 2 rows/s, 20 s left" in totals.line()  # 5 rows in 2 s, and ten more parts
     totals.add(part, PartOutcome("b", error="broken"))
     assert totals.line().endswith("1 failed")
+
+
+def test_after_ctrl_c_a_line_says_how_it_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("nestag.cli.tag.tag_files", stop)
+    done = CliRunner().invoke(app, ["tag", "in", "out", "--model", "model"])
+    assert (done.exit_code, done.stderr) == (130, "the same command goes on where it stopped\nnestag: interrupted\n")

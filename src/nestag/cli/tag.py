@@ -95,8 +95,12 @@ def tag(
         changes=predicting.changes,
     )
     form = forms.chosen
-    with _watching() as watch:
-        finished = tag_files(source, out, model, job, Cluster(address, workers), verify=verify, watch=watch)
+    try:
+        with _watching() as watch:
+            finished = tag_files(source, out, model, job, Cluster(address, workers), verify=verify, watch=watch)
+    except KeyboardInterrupt:
+        tell("the same command goes on where it stopped")
+        raise
     show(finished.totals.table(), form)
     _tell_failures(finished)
     if not finished.complete:
