@@ -31,7 +31,7 @@ from nestag.graph_fusion import attention_as_one, fuse
 from nestag.model_folder import CONFIG, GRAPH, SETTINGS, SPAN_GRAPH, VOCABULARY, write_manifest
 from nestag.predictor import Predictor
 from nestag.recognizer import NestedNER
-from nestag.runtime import OUTPUTS, VECTORS, GraphConfig, OnnxNER
+from nestag.runtime import OUTPUTS, VECTORS, GraphConfig, OnnxNER, installed
 from nestag.subwords.layout import Special
 from nestag.tagger import Tagger
 from nestag.validation import to_mapping
@@ -165,7 +165,7 @@ def quantize(path: Path) -> None:
 
     Seven of the eight bits are used, so that sums do not overflow on processors without VNNI.
     """
-    onnx, quantization = _installed("onnx"), import_module("onnxruntime.quantization")
+    onnx, quantization = _installed("onnx"), installed("onnxruntime.quantization")
     graph = onnx.load(path).graph
     with _hushed():
         quantization.quantize_dynamic(

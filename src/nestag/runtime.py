@@ -8,6 +8,7 @@ It needs onnxruntime, tokenizers and NumPy alone, and answers as `NestedNER` doe
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -79,7 +80,7 @@ class OnnxNER(Predictor):
         """Load one from a folder or the hub; keyword arguments change its settings, `threads` 0 is all cores."""
         if device not in (None, "cpu"):
             raise UnknownNameError(f"the device {device!r} cannot be used; a model for onnxruntime runs on cpu")
-        onnxruntime, tokenizers = _installed("onnxruntime"), _installed("tokenizers")
+        onnxruntime, tokenizers = installed("onnxruntime"), installed("tokenizers")
         saved = SavedModel.opened(path, GRAPH, settings, revision, token)
         folder, vocabulary, used = saved
         config = from_mapping(GraphConfig, read_json(folder / CONFIG), str(folder / CONFIG))
@@ -209,7 +210,9 @@ def _refuse_other_files(graph: Path) -> None:
             raise InputError("the graph takes weights from other files; export it again", str(graph))
 
 
-def _installed(name: str) -> Any:
+def installed(name: str) -> Any:
+    """A library of the extra `onnx`; onnxruntime is told not to report to its makers, as it would from 1.29 on."""
+    os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
     try:
         return import_module(name)
     except ImportError:
