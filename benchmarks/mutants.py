@@ -21,9 +21,7 @@ from pathlib import Path
 from mutation.bench import preload, tested
 from mutation.drawing import Mutant, Results, drawn
 from mutation.page import equivalents, table
-from mutation.rooms import ROOMS, ROOT
-
-LAST = ROOT / "build" / "mutants"
+from mutation.rooms import LAST, ROOMS
 
 
 def main() -> None:

@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[2]
+LAST = ROOT / "build" / "mutants"
+"""Where results are kept between runs."""
 
 
 class Room(NamedTuple):
