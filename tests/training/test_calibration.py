@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 
 from nestag.data import Entity, Sentence
+from nestag.decoding import decode_scores
+from nestag.decoding.scores import Scores
 from nestag.predictor import Settings
-from nestag.training.calibration import MOST, TEMPERATURES, temperature_for
+from nestag.training.calibration import MOST, TEMPERATURES, _HeldOut, _negative_log_likelihood, temperature_for
 from nestag.vocabulary import Vocabulary
 
 A = Entity(0, 1, "A")
@@ -63,6 +65,15 @@ def test_sure_mistakes_count_as_the_definition_says(odds: int, right: int) -> No
     sentences = [Sentence([str(rng.randint(500, 12_000))], [A]) for _ in range(right)]
     sentences += [Sentence([str(odds)]), Sentence(["2000"]), Sentence(["-4000"], [A])]
     assert temperature_for(Fake(1.0), sentences) == expected_temperature(sentences)  # type: ignore[arg-type]
+
+
+def test_a_right_entity_of_no_confidence_counts_as_one_in_a_million() -> None:
+    """As for one that greedy decoding finds against all odds."""
+    fake: Any = Fake(1.0)
+    *found, _ = fake.scores([("5000",)], [""])
+    *against, _ = fake.scores([("-60000",)], [""])
+    held_out = _HeldOut(Scores.of(VOCABULARY, *against), decode_scores(VOCABULARY, *found), np.array([True]))
+    assert _negative_log_likelihood(fake, held_out, 1.0) == pytest.approx(-np.log(1e-6))
 
 
 def test_where_nothing_is_found_nothing_is_changed() -> None:
