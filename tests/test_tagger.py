@@ -7,7 +7,7 @@ import torch
 
 from nestag.engine import Batch
 from nestag.recognizer import load_tokenizer
-from nestag.scorer import TaggerScorer
+from nestag.scorer import SpanJudge, TaggerScorer
 from nestag.subwords import Layout, LayoutMaker
 from nestag.tagger import IGNORED, Tagger, pooled, summed_loss
 from tiny_encoders import KINDS
@@ -80,6 +80,25 @@ def test_scores_are_log_probabilities_and_learning_goes_on_after_them(tiny_encod
     assert [part.shape for part in found[:3]] == [(len(word), size) for size in (3, 4, 5)]
     assert all(np.allclose(np.exp(part).sum(1), 1, atol=1e-5) for part in found[:3])
     assert model.training
+
+
+@pytest.mark.parametrize("pooling", ["first", "last", "mean"])
+@pytest.mark.parametrize("conv_size", [0, 6])
+def test_words_in_one_row_have_the_scores_of_words_in_windows(
+    pooling: str, conv_size: int, tiny_encoder: Callable[[str], str]
+) -> None:
+    settings = {"pooling": pooling, "shape_size": 4, "conv_size": conv_size, "span_types": 2}
+    model = Tagger.around(tiny_encoder("bert"), sizes=(3, 4, 5), **settings).train(False)
+    layout = laid_out(tiny_encoder("bert"))
+    batch = np.arange(len(layout.windows))
+    row, column, word = layout.kept(batch)
+    found = TaggerScorer(model, judges=True).start([Batch(layout.arrays(batch), row, column, word)], len(word))()
+    whole = model(**inputs(layout))
+    for part, scores in zip(found[:3], whole[:3], strict=True):
+        wanted = torch.log_softmax(scores[row, column], dim=-1).detach().numpy()
+        np.testing.assert_allclose(part[word], wanted, atol=1e-5)
+    assert isinstance(found.judge, SpanJudge)
+    assert torch.allclose(found.judge.vectors[word], whole.vectors[row, column], atol=1e-5)
 
 
 def test_every_part_learns_or_none_does(tiny_encoder: Callable[[str], str]) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -16,10 +17,11 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-from nestag.arrays import Floats32
+from nestag.arrays import Floats32, Ints
 from nestag.decoding import SpanPlaces
 from nestag.encoders import Precision
 from nestag.engine import Batch, Heads
+from nestag.subwords import NOTHING
 from nestag.tagger import Tagger
 
 ATTENTION = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
@@ -57,12 +59,14 @@ class TaggerScorer:
         vectors = torch.zeros(words, self.model.width, device=device) if self.judges else None
         with computing(device, self.precision):
             for batch in batches:
-                *inputs, row, column, word = moved([*batch.arrays, *batch[1:]], device)
-                found = self.model(*inputs)
-                for head, score in zip(heads, found, strict=False):
-                    head[word] = torch.log_softmax(score[row, column].float(), dim=-1)
+                row = WordRow.of(batch, self.model.reach)
+                *inputs, part_of, shape, place, word = moved([*batch.arrays[:2], *row, batch.word], device)
+                hidden = self.model.encoded(*inputs).flatten(0, 1)  # subwords of all windows x width
+                seen = self.model.word_vectors(hidden[None], part_of[None], shape[None])[0, place]
+                for scores, head in zip(heads, self.model.heads, strict=True):
+                    scores[word] = torch.log_softmax(head(seen).float(), dim=-1)
                 if vectors is not None:
-                    vectors[word] = found.vectors[row, column].float()
+                    vectors[word] = seen.float()
         self.model.train(was_training)
         arrays = _fetched(heads)
         judge = None if vectors is None else SpanJudge(self.model, vectors, self.precision)
@@ -72,6 +76,28 @@ class TaggerScorer:
             return Heads(n, c, u, judge)
 
         return waited
+
+
+class WordRow(NamedTuple):
+    """The words of all windows of a batch in one row, so that the layers above the encoder see no padding.
+
+    Behind each window there are places without words, which count as zero, as places beyond the last word always do.
+    """
+
+    part_of: Ints  # which word of the row each subword is part of, those of the windows one after the other, or NOTHING
+    shape: Ints  # of each place of the row, NOTHING where no word is
+    place: Ints  # of each wanted word, in the row
+
+    @classmethod
+    def of(cls, batch: Batch, gap: int) -> WordRow:
+        """The row of a batch, with so many places behind each window as words are looked at on each side of a word."""
+        _, _, word, shape = batch.arrays
+        places = np.count_nonzero(shape != NOTHING, axis=1) + gap
+        first = np.cumsum(places) - places  # the place of each window's first word
+        kept = np.arange(shape.shape[1] + gap) < places[:, None]
+        shapes = np.pad(shape, ((0, 0), (0, gap)), constant_values=NOTHING)[kept]
+        part_of = np.where(word == NOTHING, NOTHING, word + first[:, None])
+        return cls(part_of.ravel(), shapes, first[batch.row] + batch.column)
 
 
 class SpanJudge:

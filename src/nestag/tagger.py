@@ -212,22 +212,27 @@ class Tagger(PreTrainedModel):
         spans: Tensor | None = None,  # spans x 3: window, first word, last word
     ) -> TaggerOutput:
         """Score every word of every window, and spans if any are given."""
-        hidden = self.encoded(input_ids, attention_mask)
-        vectors = pooled(hidden, word, shape.shape[1], self.config.pooling)  # windows x words x width
-        if self.shapes is not None:
-            vectors = torch.cat([vectors, self.shapes(shape.clamp(min=0)).to(vectors.dtype)], dim=-1)
-        vectors = self.dropout(vectors)
-        if self.narrow is not None:
-            vectors, present = self.narrow(vectors), (shape >= 0)[..., None]
-            for convolution in self.convolutions:
-                vectors = convolution(vectors, present)
-            vectors = self.dropout(vectors)
+        vectors = self.word_vectors(self.encoded(input_ids, attention_mask), word, shape)
         n, c, u = (head(vectors) for head in self.heads)
         loss = None if labels is None else summed_loss((n, c, u), labels)
         judged = None
         if self.spans is not None and spans is not None:
             judged = self.spans.in_windows(vectors, shape >= 0, spans)
         return TaggerOutput(n, c, u, loss, judged, vectors)
+
+    def word_vectors(self, hidden: Tensor, word: Tensor, shape: Tensor) -> Tensor:
+        """What all heads see, from the encoder's vectors of subwords: windows x words x width."""
+        vectors = pooled(hidden, word, shape.shape[1], self.config.pooling)
+        if self.shapes is not None:
+            vectors = torch.cat([vectors, self.shapes(shape.clamp(min=0)).to(vectors.dtype)], dim=-1)
+        vectors = self.dropout(vectors)
+        if self.narrow is None:
+            return vectors
+        vectors, present = self.narrow(vectors), (shape >= 0)[..., None]
+        for convolution in self.convolutions:
+            vectors = convolution(vectors, present)
+        dropped: Tensor = self.dropout(vectors)
+        return dropped
 
     def encoded(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
         """The encoder's vectors of subwords: windows x subwords x width.

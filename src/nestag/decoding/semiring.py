@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nestag.arrays import Bools, Floats, Ints
+from nestag.arrays import Bools, Floats
 from nestag.decoding.scores import FORBIDDEN, MISSING, comparable
 
 UNDERFLOW = 1e-260
@@ -42,12 +42,11 @@ class Semiring:
         """The weight of what is allowed and of what is not."""
         return np.where(allowed, self.one, self.zero)
 
-    def advance(self, before: Floats, n: Floats, rows: Ints) -> Floats:
+    def advance(self, before: Floats, steps: Floats) -> Floats:
         """The weight of all ways to each state from the states before.
 
-        `before` is ... x states x lanes, `n` labels x lanes, and `rows` names the label that leads from state to state.
+        `before` is ... x states x lanes, `steps` states before x states x lanes.
         """
-        steps = n.take(rows, axis=0)  # states before x states x lanes
         if self.times is np.multiply:  # a sum of products: einsum needs no array of all of them
             products: Floats = np.einsum("...bl,bal->...al", before, steps)
             return products

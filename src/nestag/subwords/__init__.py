@@ -4,11 +4,12 @@ A chunk of sentences is tokenized (`words`), cut into windows that fit the encod
 arrays a batch at a time (`layout`). Nothing here loops over words in Python except to look each one up.
 """
 
-from nestag.subwords.layout import Arrays, Layout, LayoutMaker
+from nestag.subwords.layout import NOTHING, Arrays, Layout, LayoutMaker
 from nestag.subwords.windows import Cut, Windows, batches, sentence_batches
 from nestag.subwords.words import SHAPES, Subwords, WordTable
 
 __all__ = [
+    "NOTHING",
     "SHAPES",
     "Arrays",
     "Cut",

@@ -132,7 +132,7 @@ def _search(scores: Scores, machine: DepthMachine, todo: Sections, depth: Ints, 
     root, done, score = np.ones(len(sizes), dtype=np.int64), todo.begins & todo.ends & ~long, np.zeros(len(sizes))
     for rows, lanes in blocks(np.cumsum(sizes) - sizes, np.where(long, 0, sizes), machine.c_row.size):
         here, whole, ends = moves.at(lanes.word), done[rows], todo.ends[rows]
-        total = forward(here, machine, lanes, BEST, ~todo.begins[rows])
+        total = forward(here, machine, lanes, BEST, ~todo.begins[rows], machine.n_row.shape[1])
         chosen = np.where(whole, final(total, machine, lanes, BEST).argmax(axis=0), 0)
         root[rows], score[rows] = machine.roots[chosen], total[chosen, machine.roots[chosen] - 1, lanes.end]
         state = _trace_back(total, here, machine, lanes, chosen, machine.roots[chosen] - 1)

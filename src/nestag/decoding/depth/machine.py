@@ -46,6 +46,10 @@ class DepthMachine(NamedTuple):
     steps: DepthSteps
     """What each n adds to the depth."""
 
+    def steps_of(self, moves: Moves) -> Floats:
+        """The weight of the n that leads from each depth to each, at all slots: depths before x depths x slots."""
+        return moves.n.take(self.n_row[1:], axis=0)
+
 
 class Moves(NamedTuple):
     """What a machine reads: weights as rows of words."""
@@ -111,44 +115,36 @@ def moves_of(scores: Scores, machine: DepthMachine, semiring: Semiring) -> Moves
 
 
 def forward(
-    moves: Moves, machine: DepthMachine, lanes: Lanes, semiring: Semiring, inside: Bools | None = None
+    moves: Moves, machine: DepthMachine, lanes: Lanes, semiring: Semiring, inside: Bools | None = None, deepest: int = 1
 ) -> Floats:
     """The weight of the ways to each root, depth and slot; the moves are those of the slots.
 
-    Lanes that begin `inside` a sentence can be entered from any depth.
+    Lanes that begin `inside` a sentence can be entered from every depth down to the `deepest`.
     """
     total = moves.c.take(machine.c_row, axis=0)  # roots x depths x slots
-    begin, n_row = lanes.offset[1], machine.n_row[1:]
+    steps, begin = machine.steps_of(moves), lanes.offset[1]
     entering = moves.n[:, :begin].take(machine.n_row[0], axis=0)  # depths x lanes
-    if inside is not None and inside.any():
-        steps = moves.n[:, :begin].take(n_row, axis=0)  # depths before x depths x lanes
-        entering[:, inside] = semiring.sum(steps[:, :, inside], 0)
-    _extend(total[:, :, :begin], entering, semiring)
+    if inside is not None:
+        entering[:, inside] = semiring.sum(steps[:deepest, :, :begin][:, :, inside], 0)
+    semiring.times(total[:, :, :begin], entering, out=total[:, :, :begin])
     for before, a, b in lanes.steps():
-        reached = total[:, :, before : before + b - a]
-        _extend(total[:, :, a:b], semiring.advance(reached, moves.n[:, a:b], n_row), semiring)
+        here, reached = total[:, :, a:b], total[:, :, before : before + b - a]
+        semiring.times(here, semiring.advance(reached, steps[:, :, a:b]), out=here)
     return total
 
 
-def backward(
-    moves: Moves, machine: DepthMachine, lanes: Lanes, semiring: Semiring, inside: Bools | None = None
-) -> Floats:
-    """The weight of all ways from each root, depth and slot to the end; lanes may end `inside` a sentence."""
+def backward(moves: Moves, machine: DepthMachine, lanes: Lanes, semiring: Semiring) -> Floats:
+    """The weight of all ways from each root, depth and slot to the end, where the depth is that of the root."""
     total = np.full((*machine.c_row.shape, lanes.offset[-1]), semiring.zero)
     total[np.arange(len(machine.roots))[:, None], machine.roots[:, None] - 1, lanes.end] = semiring.one
-    if inside is not None:
-        total[:, :, lanes.end[inside]] = semiring.one
-    n_row = machine.n_row[1:].T
+    steps = machine.steps_of(moves).swapaxes(0, 1)
+    onward = moves.c.take(machine.c_row, axis=0)  # with the slot's own name
+    onward[:, :, lanes.end] = semiring.times(onward[:, :, lanes.end], total[:, :, lanes.end])
     for before, a, b in lanes.steps_back():
-        following = semiring.times(total[:, :, a:b], moves.c[:, a:b].take(machine.c_row, axis=0))
-        ended = total[:, :, before : before + b - a]
-        ways = semiring.advance(following, moves.n[:, a:b], n_row)
-        ended[...] = ways
+        behind = slice(before, before + b - a)
+        total[:, :, behind] = ways = semiring.advance(onward[:, :, a:b], steps[:, :, a:b])
+        semiring.times(onward[:, :, behind], ways, out=onward[:, :, behind])
     return total
-
-
-def _extend(here: Floats, ways: Floats, semiring: Semiring) -> None:
-    semiring.times(here, ways, out=here)
 
 
 def final(total: Floats, machine: DepthMachine, lanes: Lanes, semiring: Semiring) -> Floats:

@@ -24,9 +24,10 @@ A span with more entities around it than the search is deep has probability 0: n
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nestag.arrays import Bools, Floats, Ints
 from nestag.decoding.depth.machine import DepthMachine, Moves, at_roots, backward, final, forward, moves_of
@@ -110,81 +111,65 @@ class Chain(NamedTuple):
     @classmethod
     def of(cls, semiring: Semiring, machine: DepthMachine, scores: Scores) -> Chain:
         """Run forward and backward over all sentences."""
-        moves, words = moves_of(scores, machine, semiring), len(scores.n)
-        before, after = (np.empty((*machine.c_row.shape, words)) for _ in range(2))
-        root = np.zeros((len(machine.roots), len(scores.lengths)))
-        whole = np.zeros(len(scores.lengths))
-        chain = cls(semiring, machine, moves, np.zeros(words, dtype=np.int64), before, after, root, whole)
-        long = are_long(scores.lengths) & (semiring is PRODUCTS)
-        at = chain._fill_long(long, scores.first[long], scores.lengths[long]) if long.any() else 0
+        moves, long = moves_of(scores, machine, semiring), are_long(scores.lengths) & (semiring is PRODUCTS)
+        none = np.empty((*machine.c_row.shape, 0))
+        words, before, after = [np.zeros(0, dtype=np.int64)], [none], [none]
+        at_root = np.zeros((len(machine.roots), len(scores.lengths)))
+        if long.any():
+            words.append(spread(scores.first[long], scores.lengths[long]))
+            found = _weigh_long(moves, words[-1], scores.lengths[long], machine)
+            before.append(found[0])
+            after.append(found[1])
+            at_root[:, long] = at_roots(found[0], machine, np.cumsum(scores.lengths[long]) - 1)
         for rows, lanes in blocks(scores.first, np.where(long, 0, scores.lengths), machine.n_row.size):
-            here, slots = moves.at(lanes.word), slice(at, at + len(lanes.word))
-            total = forward(here, machine, lanes, semiring)
-            at_root = final(total, machine, lanes, semiring)
-            whole[rows] = semiring.sum(at_root, 0)
-            root[:, rows] = semiring.share(at_root, whole[rows])
-            chain.place[lanes.word] = np.arange(slots.start, slots.stop)
-            before[:, :, slots] = total
-            after[:, :, slots] = backward(here, machine, lanes, semiring)
-            at = slots.stop
-        return chain
+            here = moves.at(lanes.word)
+            words.append(lanes.word)
+            before.append(forward(here, machine, lanes, semiring))
+            after.append(backward(here, machine, lanes, semiring))
+            at_root[:, rows] = final(before[-1], machine, lanes, semiring)
+        place = np.empty(len(scores.n), dtype=np.int64)
+        place[_joined(words)] = np.arange(len(place))
+        whole = semiring.sum(at_root, 0)
+        return cls(
+            semiring, machine, moves, place, _joined(before), _joined(after), semiring.share(at_root, whole), whole
+        )
 
     def by_word(self) -> tuple[Floats, Floats]:
         """What stands before and after each word, in the order of words: roots x depths x words."""
         return self.before.take(self.place, axis=2), self.after.take(self.place, axis=2)
 
-    def _fill_long(self, long: Bools, first: Ints, lengths: Ints) -> int:
-        """Weigh long sentences, whose moves are divided so that the ways to each word have a weight of 1 together.
 
-        Returns how many words they have; these have the first places.
-        """
-        machine, words = self.machine, spread(first, lengths)
-        moves, begin = self.moves.at(words), np.cumsum(lengths) - lengths
-        parts = SentenceParts.of(begin, lengths)
-        to = LongWeights.to(parts, moves, machine, PRODUCTS)
-        whole = _sums_from(to.divisor, begin, lengths)  # roots x words, as logarithms
-        together = np.logaddexp.reduce(whole, axis=0)
-        step = np.diff(together, prepend=0.0)
-        step[begin] = together[begin]
-        moves.c[...] *= np.exp(-step)
-        self.moves.c[:, words] = moves.c
-        before = np.multiply(to.total, np.exp(whole - together)[:, None], out=to.total)
-        at_root = at_roots(before, machine, begin + lengths - 1)
-        self.whole[long] = at_root.sum(axis=0)
-        self.root[:, long] = PRODUCTS.share(at_root, self.whole[long])
-        onward = LongWeights.onward(parts, moves, machine, PRODUCTS).total
-        through = np.einsum("rdw,rdw->rw", before, onward)  # of each root: the same at every word
-        onward *= (np.repeat(at_root, lengths, axis=1) / np.maximum(through, UNDERFLOW))[:, None]
-        self.place[words] = np.arange(len(words))
-        self.before[:, :, : len(words)], self.after[:, :, : len(words)] = before, onward
-        return len(words)
+def _joined(arrays: list[NDArray[Any]]) -> NDArray[Any]:
+    """Arrays one after the other, the first of them empty; one alone is not copied."""
+    return arrays[-1] if len(arrays) <= 2 else np.concatenate(arrays, axis=-1)
+
+
+def _weigh_long(moves: Moves, words: Ints, lengths: Ints, machine: DepthMachine) -> tuple[Floats, Floats]:
+    """What stands before and after the words of long sentences.
+
+    Their moves are divided so that the ways to each word have a weight of 1 together.
+    """
+    here, begin = moves.at(words), np.cumsum(lengths) - lengths
+    parts = SentenceParts.of(begin, lengths)
+    to = LongWeights.to(parts, here, machine, PRODUCTS)
+    whole = _sums_from(to.divisor, begin, lengths)  # roots x words, as logarithms
+    together = np.logaddexp.reduce(whole, axis=0)
+    step = np.diff(together, prepend=0.0)
+    step[begin] = together[begin]
+    here.c[...] *= np.exp(-step)
+    moves.c[:, words] = here.c
+    before = np.multiply(to.total, np.exp(whole - together)[:, None], out=to.total)
+    after = LongWeights.onward(parts, here, machine, PRODUCTS).total
+    through = np.einsum("rdw,rdw->rw", before, after)  # of each root: the same at every word
+    at_root = at_roots(before, machine, begin + lengths - 1)
+    after *= (np.repeat(at_root, lengths, axis=1) / np.maximum(through, UNDERFLOW))[:, None]
+    return before, after
 
 
 def _sums_from(values: Floats, begin: Ints, lengths: Ints) -> Floats:
     """The sum of the values (rows x words) from the first word of a sentence to each word."""
     sums = np.cumsum(values, axis=1)
     return sums - np.repeat(sums[:, begin] - values[:, begin], lengths, axis=1)
-
-
-class Cases(NamedTuple):
-    """For each case which depths are allowed; cases x depths."""
-
-    left: Bools
-    """The left side's depth, 0 first."""
-    inside: Bools
-    """The depths inside, 1 first."""
-    right: Bools
-    """The right side's depth, 1 first."""
-
-    @classmethod
-    def to(cls, deepest: int) -> Cases:
-        """Both cases of each k below the root."""
-        k = np.arange(2, deepest + 1)[:, None]
-        depth = np.arange(deepest + 1)
-        left = np.concatenate([depth == k - 1, depth < k - 1])
-        inside = np.concatenate([depth >= k, depth >= k])
-        right = np.concatenate([depth <= k - 1, depth == k - 1])
-        return cls(left, inside[:, 1:], right[:, 1:])
 
 
 def _node_probabilities(chain: Chain, scores: Scores, start: Ints, end: Ints) -> Floats:
@@ -195,26 +180,32 @@ def _node_probabilities(chain: Chain, scores: Scores, start: Ints, end: Ints) ->
         return probability
     sentence = np.searchsorted(np.cumsum(scores.lengths), start, side="right")
     opens = start == scores.first[sentence]
-    cases = Cases.to(deepest)
-    for rows, lanes in blocks(start, end - start - 1, len(chain.machine.roots) * cases.inside.size * deepest):
-        inside = _inside(chain, cases, lanes, start[rows], opens[rows])
-        weight = _closed(chain, cases, inside[..., lanes.end], end[rows] - 1)
+    states = len(chain.machine.roots) * 2 * (deepest - 1) * deepest * deepest
+    for rows, lanes in blocks(start, end - start - 1, states):
+        inside = _inside(chain, lanes, start[rows], opens[rows])
+        weight = _closed(chain, inside[..., lanes.end], end[rows] - 1)
         probability[rows] = chain.semiring.share(weight, chain.whole[sentence[rows]])
     return probability
 
 
-def _inside(chain: Chain, cases: Cases, lanes: Lanes, start: Ints, opens: Bools) -> Floats:
-    """The weight of all ways to each root, case, depth and slot that went into the span and stayed there."""
+def _inside(chain: Chain, lanes: Lanes, start: Ints, opens: Bools) -> Floats:
+    """The weight of all ways to each root, case, depth and slot that went into the span and stayed there.
+
+    The cases are those of each k with the left side k - 1 deep, then those of each k with a left side less deep.
+    """
     semiring, machine, moves = chain.semiring, chain.machine, chain.moves.at(lanes.word)
-    begin, n_row = lanes.offset[1], machine.n_row
-    inside = semiring.times(semiring.where(cases.inside)[:, :, None], moves.c[0])  # names have no root's mark
-    total = np.repeat(inside[None], len(machine.roots), axis=0)  # roots x cases x depths x slots
-    ways = semiring.times(_left(chain, start, opens)[:, None], semiring.where(cases.left)[:, :, None])
+    begin, steps = lanes.offset[1], machine.steps_of(moves)
+    deepest = len(steps)
+    allowed = np.tile(np.arange(1, deepest + 1) >= np.arange(2, deepest + 1)[:, None], (2, 1))  # cases x depths
+    named = semiring.times(semiring.where(allowed)[:, :, None], moves.c[0])  # names have no root's mark
+    total = np.repeat(named[None], len(machine.roots), axis=0)  # roots x cases x depths x slots
+    enter = semiring.times(_left(chain, start, opens)[:, :, None], moves.n[:, :begin].take(machine.n_row, axis=0))
+    less_deep = semiring.plus.accumulate(enter, axis=1)  # roots x depths of the left side x depths x spans
     first = total[..., :begin]
-    semiring.times(first, semiring.advance(ways, moves.n[:, :begin], n_row), out=first)
+    semiring.times(first, np.concatenate([enter[:, 1:-1], less_deep[:, :-2]], axis=1), out=first)
     for before, a, b in lanes.steps():
         here, reached = total[..., a:b], total[..., before : before + b - a]
-        semiring.times(here, semiring.advance(reached, moves.n[:, a:b], n_row[1:]), out=here)
+        semiring.times(here, semiring.advance(reached, steps[:, :, a:b]), out=here)
     return total
 
 
@@ -227,11 +218,14 @@ def _left(chain: Chain, start: Ints, opens: Bools) -> Floats:
     return total
 
 
-def _closed(chain: Chain, cases: Cases, inside: Floats, side: Ints) -> Floats:
-    """The weight of all sequences with each span, whose right side is the gap after the word `side`."""
+def _closed(chain: Chain, inside: Floats, side: Ints) -> Floats:
+    """The weight of all sequences with each span, whose right side is the gap after the word `side`.
+
+    In the first cases that side is k - 1 deep or less, in the others k - 1 deep.
+    """
     semiring, machine, moves = chain.semiring, chain.machine, chain.moves.at(side)
-    leaves = semiring.advance(inside, moves.n, machine.n_row[1:])  # roots x cases x depths x spans
-    semiring.times(leaves, semiring.where(cases.right)[:, :, None], out=leaves)
     onward = semiring.times(moves.c.take(machine.c_row, axis=0), chain.after.take(chain.place[side], axis=2))
-    semiring.times(leaves, onward[:, None], out=leaves)
-    return semiring.sum(leaves.reshape(-1, len(side)), 0)
+    leave = semiring.times(machine.steps_of(moves), onward[:, None])  # roots x inside x right x spans
+    up_to = semiring.plus.accumulate(leave, axis=2)
+    ways = np.concatenate([up_to[:, :, :-1], leave[:, :, :-1]], axis=2).swapaxes(1, 2)  # roots x cases x inside x spans
+    return semiring.sum(semiring.times(inside, ways).reshape(-1, len(side)), 0)

@@ -16,7 +16,7 @@ from nestag.decoding.depth.parts import SentenceParts
 from nestag.decoding.lanes import Lanes, blocks
 from nestag.decoding.semiring import BEST, PRODUCTS, UNDERFLOW, Semiring
 
-BEFORE = 24
+BEFORE = 16
 """Words before each part (behind it, from the end on) with which it is begun, so that the guess is nearly forgotten."""
 
 SAME = 1e-10
@@ -38,13 +38,15 @@ class LongWeights:
 
     @classmethod
     def to(cls, parts: SentenceParts, moves: Moves, machine: DepthMachine, semiring: Semiring) -> LongWeights:
-        """The weights of all ways to each word; parts begin with a guess, that any depth came before."""
+        """The weights of all ways to each word; the lanes of parts begin with a guess, that depth 1 came before."""
         weights = cls(moves, machine, semiring)
 
-        def run(here: Moves, lanes: Lanes, inside: Bools) -> Floats:
-            return forward(here, machine, lanes, semiring, inside)
+        first = np.maximum(parts.first - BEFORE, parts.start)
 
-        weights.total = weights._side_by_side(parts, np.maximum(parts.first - BEFORE, parts.start), parts.last, run)
+        def run(here: Moves, lanes: Lanes, rows: Ints) -> Floats:
+            return forward(here, machine, lanes, semiring, (first > parts.start)[rows])
+
+        weights.total = weights._side_by_side(parts, first, parts.last, run)
         whole = weights._divided(weights.total)
         weights.divisor[:, 1:] = np.diff(whole, axis=1)
         weights.divisor[:, parts.first] = whole[:, parts.first]
@@ -53,11 +55,11 @@ class LongWeights:
 
     @classmethod
     def onward(cls, parts: SentenceParts, moves: Moves, machine: DepthMachine, semiring: Semiring) -> LongWeights:
-        """The weights of all ways from each word to the end; parts end with a guess, that any depth leads there."""
+        """The weights of all ways from each word to the end; lanes end with a guess, as if the sentence ended there."""
         weights = cls(moves, machine, semiring)
 
-        def run(here: Moves, lanes: Lanes, inside: Bools) -> Floats:
-            return backward(here, machine, lanes, semiring, inside)
+        def run(here: Moves, lanes: Lanes, _: Ints) -> Floats:
+            return backward(here, machine, lanes, semiring)
 
         weights.total = weights._side_by_side(parts, parts.first, np.minimum(parts.last + BEFORE, parts.stop), run)
         weights._divided(weights.total)
@@ -65,14 +67,13 @@ class LongWeights:
         return weights
 
     def _side_by_side(
-        self, parts: SentenceParts, first: Ints, last: Ints, run: Callable[[Moves, Lanes, Bools], Floats]
+        self, parts: SentenceParts, first: Ints, last: Ints, run: Callable[[Moves, Lanes, Ints], Floats]
     ) -> Floats:
         """The weights of parts, whose lanes have these first and last words, at all words in order."""
-        inside = (first != parts.start) if first is not parts.first else (last != parts.stop)
         slot = np.zeros(self.moves.n.shape[1], dtype=np.int64)
         found, at = [], 0
         for rows, lanes in blocks(first, last - first + 1, self.machine.n_row.size):
-            found.append(run(self.moves.at(lanes.word), lanes, inside[rows]))
+            found.append(run(self.moves.at(lanes.word), lanes, rows))
             part = rows[lanes.lane]
             own = np.flatnonzero((lanes.word >= parts.first[part]) & (lanes.word <= parts.last[part]))
             slot[lanes.word[own]] = at + own
@@ -81,13 +82,13 @@ class LongWeights:
 
     def _forward(self, words: Ints) -> Bools:
         reached = self.total.take(words - 1, axis=2)
-        ways = self.semiring.advance(reached, self.moves.n.take(words, axis=1), self.machine.n_row[1:])
+        ways = self.semiring.advance(reached, self.machine.steps_of(self.moves.at(words)))
         return self._keep(words, self.semiring.times(ways, self._names(words), out=ways))
 
     def _backward(self, words: Ints) -> Bools:
         following = self.semiring.times(self.total.take(words + 1, axis=2), self._names(words + 1))
-        steps = self.moves.n.take(words + 1, axis=1)
-        return self._keep(words, self.semiring.advance(following, steps, self.machine.n_row[1:].T))
+        steps = self.machine.steps_of(self.moves.at(words + 1)).swapaxes(0, 1)
+        return self._keep(words, self.semiring.advance(following, steps))
 
     def _names(self, words: Ints) -> Floats:
         """The weights of names by root and depth: roots x depths x words."""
