@@ -225,13 +225,11 @@ class Tagger(PreTrainedModel):
         vectors = pooled(hidden, word, shape.shape[1], self.config.pooling)
         if self.shapes is not None:
             vectors = torch.cat([vectors, self.shapes(shape.clamp(min=0)).to(vectors.dtype)], dim=-1)
+        if self.narrow is not None:
+            vectors, present = self.narrow(self.dropout(vectors)), (shape >= 0)[..., None]
+            for convolution in self.convolutions:
+                vectors = convolution(vectors, present)
         dropped: Tensor = self.dropout(vectors)
-        if self.narrow is None:
-            return dropped
-        vectors, present = self.narrow(dropped), (shape >= 0)[..., None]
-        for convolution in self.convolutions:
-            vectors = convolution(vectors, present)
-        dropped = self.dropout(vectors)
         return dropped
 
     def encoded(self, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
