@@ -9,8 +9,10 @@ import pytest
 from typer.testing import CliRunner
 
 from nestag.cli import app
+from nestag.cli.thresholds import table_of
 from nestag.corpora.formats import jsonl
 from nestag.data import Sentence
+from nestag.evaluation.thresholds import FEWEST, Candidate, Goal, find_thresholds
 from nestag.recognizer import NestedNER
 from two_sentences import CORPUS, GOLD
 
@@ -62,6 +64,15 @@ def test_a_goal_out_of_reach_changes_nothing(model: Path, dev: Path) -> None:
     assert code == 0, told
     assert (model / "manifest.json").read_bytes() == before
     assert json.loads((model / "nestag.json").read_text())["entities"] == "best"
+
+
+def test_other_types_have_a_line_if_there_are_any() -> None:
+    few = [Candidate("PER", 0.9, True)] * FEWEST
+    for more, gold in (([], {"PER": FEWEST}), ([Candidate("GPE", 0.4, True)], {"PER": FEWEST, "GPE": 1})):
+        found = find_thresholds([*few, *more], gold, Goal())
+        assert found is not None
+        names = [row[0] for row in table_of(found, Goal()).sections[0].rows]
+        assert names == ["all, one threshold", "PER", *["other types"] * len(more), "all, with those of types"]
 
 
 def test_two_goals_are_one_too_many(model: Path, dev: Path) -> None:

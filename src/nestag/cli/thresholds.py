@@ -123,7 +123,8 @@ def table_of(found: Thresholds, goal: Goal) -> Table:
     rows = [_row("all, one threshold", found.overall.score, found.overall.threshold)]
     if found.types:
         rows += [_row(kind, point.score, point.threshold) for kind, point in found.types.items()]
-        rows.append(_row("other types", found.others.score, found.others.threshold))
+        if any(found.others.score):
+            rows.append(_row("other types", found.others.score, found.others.threshold))
         rows.append(_row("all, with those of types", found.together))
     columns = ("type", "threshold", "precision", "recall", "F1", "true", "found", "right")
     return Table(f"Thresholds for the {goal}", columns, (Section("", tuple(rows)),))
