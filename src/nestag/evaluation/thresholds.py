@@ -152,7 +152,7 @@ def find_thresholds(
     """The thresholds that serve a goal, overall and by type; None if the goal is out of reach.
 
     A type that cannot reach the goal alone comes as near as it can; types with few true entities share a threshold. If
-    all of them together miss the goal, or have a lower F1 than one threshold for all, there are none of single types.
+    all of them together miss the goal, or serve it worse than one threshold for all, there are none of single types.
     """
     rows = list(candidates)
     overall = Curve.of(rows, sum(gold.values())).best_point(goal, floor)
@@ -178,9 +178,12 @@ def _by_type(
 
 
 def _serves(score: Score, goal: Goal, overall: Score) -> bool:
+    """Whether a goal is kept, and what should be large is no smaller than with one threshold for all."""
     if goal.precision is not None:
-        return score.precision >= goal.precision
-    return score.recall >= goal.recall if goal.recall is not None else score.f1 >= overall.f1
+        return score.precision >= goal.precision and score.recall >= overall.recall
+    if goal.recall is not None:
+        return score.recall >= goal.recall and score.precision >= overall.precision
+    return score.f1 >= overall.f1
 
 
 def _between(below: float, here: float) -> float:
