@@ -132,6 +132,19 @@ def test_the_tree_is_drawn_above_its_words(page: Any) -> None:
     at(page, "teaching").find_element(By.TAG_NAME, "summary").click()
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_page_is_of_one_colour_to_its_edges(page: Any, scheme: str) -> None:
+    def schemed(value: str) -> None:
+        features = [{"name": "prefers-color-scheme", "value": value}]
+        page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+
+    schemed(scheme)
+    elements = "[document.documentElement, document.body]"
+    colours = page.execute_script(f"return {elements}.map((one) => getComputedStyle(one).backgroundColor)")
+    assert colours == ["rgb(255, 255, 255)" if scheme == "light" else "rgb(13, 17, 23)"] * 2
+    schemed("")
+
+
 def saved(page: Any, form: str) -> Path:
     """A file that the page saved."""
     path: Path = page.saved / f"nestag.{form}"
