@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 
 from nestag.light_encoder import LightConfig
+from nestag.runtime import installed
 
 NAME = "nestag_one_operation"
 HIDDEN = -10_000.0
@@ -63,8 +64,8 @@ def _mask(*_: Any, attention_mask: Tensor, **__: Any) -> Tensor:
 
 def fuse(path: Path) -> None:
     """Join norms with the sums before them, and activations with biases, in the graph of a file."""
-    optimizer = import_module("onnxruntime.transformers.optimizer")
-    options = import_module("onnxruntime.transformers.fusion_options").FusionOptions("bert")
+    optimizer = installed("onnxruntime.transformers.optimizer")
+    options = installed("onnxruntime.transformers.fusion_options").FusionOptions("bert")
     options.enable_attention = False  # it is one operation already, or of a kind that is not known there
     joined = optimizer.optimize_model(str(path), model_type="bert", optimization_options=options, opt_level=0)
     joined.save_model_to_file(str(path))
