@@ -47,7 +47,7 @@ def main() -> None:
         results |= found
     for room in (room for room in ROOMS if room not in options.rooms):
         results |= tested_before(room, 0)[1]
-    text = table(results, options.most)
+    text = table(results)
     print(text)
     if options.write:
         options.write.write_text(text)

@@ -20,10 +20,10 @@ def equivalents() -> dict[tuple[str, str, str], str]:
     return {(entry["module"], entry["before"], entry["after"]): entry["why"] for entry in entries}
 
 
-def table(results: dict[Mutant, bool], most: int) -> str:
+def table(results: dict[Mutant, bool]) -> str:
     """The results as a page."""
     why = equivalents()
-    lines = [*introduction(most), *shares(results, why)]
+    lines = [*introduction(), *shares(results, why)]
     if missing := [room for room in ROOMS if room not in {mutant.room for mutant in results}]:
         lines += ["", f"Not run yet: {', '.join(missing)}."]
     alive = sorted(mutant for mutant, killed in results.items() if not killed)
@@ -32,16 +32,17 @@ def table(results: dict[Mutant, bool], most: int) -> str:
     return "\n".join(lines) + "\n"
 
 
-def introduction(most: int) -> list[str]:
+def introduction() -> list[str]:
     """What was done, and how to read the table."""
     return [
         "# Whether the tests notice small faults",
         "",
         f"Written by `make mutants` ({datetime.now(UTC):%Y-%m-%d}). A mutant is a module with one small change made by",
         "[cosmic-ray](https://cosmic-ray.readthedocs.io); it is killed if a test of its own room fails. This is",
-        f"a sample: up to {most} mutants a room, drawn with seed {SEED}, one in each module and one for each place in",
-        f"the code before any has a second. Property tests draw {EXAMPLES} examples here, 50 in `make test` and 100 in",
-        "CI. An equivalent mutant does what the module does, so no test can kill it; the share leaves these out.",
+        f"a sample drawn with seed {SEED}: one in each module and one for each place in the code before any has a",
+        "second; modules that hold nothing to change have none. Property tests draw",
+        f"{EXAMPLES} examples here, 50 in `make test` and 100 in CI. An equivalent mutant does what the module does,",
+        "so no test can kill it; the share leaves these out.",
         "",
     ]
 
