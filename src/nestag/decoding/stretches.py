@@ -64,7 +64,7 @@ def best_ways(
 
 
 def less(score: Floats) -> Floats:
-    """A little less, so that rounding leaves nothing out."""
+    """A slightly lower bound, to absorb rounding errors."""
     less: Floats = score - CLOSE - np.abs(score) * 1e-13
     return less
 
