@@ -17,6 +17,7 @@ import json
 import os
 from collections.abc import Iterator, Sequence
 from importlib.metadata import version
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -32,7 +33,7 @@ from nestag.lab.corpora.subset import subset
 from nestag.predictor import Predictor
 from nestag.recognizer import NestedNER
 from nestag.runtime import OnnxNER
-from nestag.speed import best_of, machine_name
+from nestag.speed import best_in_turn, machine_name
 from nestag.training.run import train
 
 MINILM = "minilm"
@@ -86,11 +87,8 @@ def speeds(
     ready = {kind: loaded(work, kind, threads) for kind in found}
     for recognizer in ready.values():
         recognizer.predict(sentences[:20])
-    best = dict.fromkeys(found, float("inf"))
-    for _ in range(rounds):
-        for kind, recognizer in ready.items():
-            best[kind] = min(best[kind], best_of(lambda tagger=recognizer: tagger.predict(sentences), 1))  # type: ignore[misc]
-    return {kind: sum(map(len, sentences)) / seconds for kind, seconds in best.items()}
+    best = best_in_turn([partial(recognizer.predict, sentences) for recognizer in ready.values()], rounds)
+    return {kind: sum(map(len, sentences)) / seconds for kind, seconds in zip(ready, best, strict=True)}
 
 
 def measured(work: Path, name: str, threads: Sequence[int], rounds: int, most: int) -> dict[str, Any]:

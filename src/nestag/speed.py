@@ -1,8 +1,9 @@
 """How fast a recognizer is beside its bare encoder: every figure is taken in one run, on the same batches.
 
-The stages are first timed one after the other, then together as they are used. The bare encoder reads the same batches
-in the same precision and nothing else, so the ratio says what finding nested entities costs. What is added to it, word
-by word, is timed without it: the encoder answers at once with vectors that it computed before.
+The stages are timed one by one, and together as they are used. The bare encoder reads the same batches in the same
+precision and nothing else, so the ratio says what finding nested entities costs. What is added to it, word by word, is
+timed without it: the encoder answers at once with vectors that it computed before. What is compared takes turns, so
+that a machine that becomes slower for a while does so for all.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import statistics
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import cycle
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -91,26 +92,28 @@ def throughput(recognizer: NestedNER, items: Sequence[Item], bars: Bars) -> Iter
     """The stages one after the other, then together, beside the bare encoder."""
     engine = recognizer.engine()
     laid_out = _laid_out(engine, items)
-    encoder = best_of(lambda: bare(recognizer, laid_out))
     scores = [engine.score(one) for one in laid_out]
     stages = {
-        "layout": best_of(lambda: _laid_out(engine, items)),
-        "encoder and heads": best_of(lambda: [engine.score(one) for one in laid_out]),
-        "decoding": best_of(lambda: [engine.decode(one) for one in scores]),
-        "decoding with confidences": best_of(lambda: [engine.decode(one, confidence=True) for one in scores]),
+        "bare encoder, same batches": lambda: bare(recognizer, laid_out),
+        "layout": lambda: _laid_out(engine, items),
+        "encoder and heads": lambda: [engine.score(one) for one in laid_out],
+        "decoding": lambda: [engine.decode(one) for one in scores],
+        "decoding with confidences": lambda: [engine.decode(one, confidence=True) for one in scores],
     }
-    yield Measurement("bare encoder, same batches", encoder, "s")
-    for name, seconds in stages.items():
-        yield Measurement(name, seconds, "s")
-    plain = best_of(lambda: _drain(engine.run(items)))
-    rated = best_of(lambda: _drain(engine.run(items, confidence=True)))
+    *seconds, plain, rated = best_in_turn(
+        [*stages.values(), lambda: _drain(engine.run(items)), lambda: _drain(engine.run(items, confidence=True))]
+    )
+    found = dict(zip(stages, seconds, strict=True))
+    encoder = seconds[0]
+    for name, value in found.items():
+        yield Measurement(name, value, "s")
     yield Measurement("tokens in, entities out", len(items) / plain, "sentences/s")
     yield Measurement("the same with confidences", len(items) / rated, "sentences/s")
     yield Measurement("share of the bare encoder's speed", encoder / plain, "", least=bars.share)
     yield Measurement("the same with confidences, share", encoder / rated, "")
     if recognizer.model.device.type == "cuda":
         yield from together(engine, items)
-    yield Measurement("decoding's share of the time", stages["decoding"] / plain, "", most=bars.decoding)
+    yield Measurement("decoding's share of the time", found["decoding"] / plain, "", most=bars.decoding)
 
 
 def together(engine: Engine, items: Sequence[Item]) -> Iterator[Measurement]:
@@ -123,7 +126,7 @@ def together(engine: Engine, items: Sequence[Item]) -> Iterator[Measurement]:
     for what, method in stages.items():
         setattr(engine, method, spent[what].timed(getattr(engine, method)))
     try:
-        whole = best_of(lambda: _drain(engine.run(items)), 1)
+        (whole,) = best_in_turn([lambda: _drain(engine.run(items))], 1)
     finally:
         for method in stages.values():
             delattr(engine, method)  # the class has it
@@ -163,8 +166,11 @@ def latency(recognizer: NestedNER, sentences: Sequence[Sentence], bars: Bars) ->
     whole, encoder = [], []
     for sentence in chosen:
         laid_out = engine.lay_out(Chunk([Item(sentence.tokens)], 0, 1))
-        encoder.append(best_of(lambda laid_out=laid_out: bare(recognizer, [laid_out])))  # type: ignore[misc]
-        whole.append(best_of(lambda sentence=sentence: recognizer.predict([sentence])))  # type: ignore[misc]
+        alone, all_of_it = best_in_turn(
+            [partial(bare, recognizer, [laid_out]), partial(recognizer.predict, [sentence])]
+        )
+        encoder.append(alone)
+        whole.append(all_of_it)
     yield Measurement("one sentence at a time", 1000 * statistics.median(whole), "ms")
     yield Measurement("the same beside the bare encoder", sum(whole) / sum(encoder), "times", most=bars.latency)
 
@@ -172,33 +178,36 @@ def latency(recognizer: NestedNER, sentences: Sequence[Sentence], bars: Bars) ->
 def growth(recognizer: NestedNER, sentences: Sequence[Sentence], bars: Bars) -> Iterator[Measurement]:
     """What is added to the encoder on the same windows, a word, as sentences grow."""
     words = [token for sentence in sentences for token in sentence.tokens]
+    some = (words * (1 + LENGTHS[-1] // max(1, len(words))))[: LENGTHS[-1]]
+    added = [Added(recognizer, [Item(some[at : at + size]) for at in range(0, len(some), size)]) for size in LENGTHS]
     for confidence in (False, True):
         suffix = ", with confidences" if confidence else ""
-        added = []
-        for length in LENGTHS:
-            some = (words * (1 + LENGTHS[-1] // max(1, len(words))))[: LENGTHS[-1]]
-            items = [Item(some[at : at + length]) for at in range(0, LENGTHS[-1], length)]
-            added.append(_added(recognizer, items, confidence) / LENGTHS[-1])
-            yield Measurement(f"added a word in sentences of {length:,} words{suffix}", 1e6 * added[-1], "µs")
+        seconds = best_in_turn([partial(one.tag, confidence) for one in added], 3 * ROUNDS)
+        for length, value in zip(LENGTHS, seconds, strict=True):
+            yield Measurement(f"added a word in sentences of {length:,} words{suffix}", 1e6 * value / len(some), "µs")
         what = f"growth of that from {LENGTHS[0]} to {LENGTHS[-1]:,} words{suffix}"
-        yield Measurement(what, added[-1] / added[0], "times", most=bars.growth)
+        yield Measurement(what, seconds[-1] / seconds[0], "times", most=bars.growth)
 
 
-def _added(recognizer: NestedNER, items: Sequence[Item], confidence: bool) -> float:
-    """The seconds of tagging without those of the encoder, whose vectors are known."""
-    model, engine = recognizer.model, recognizer.engine()
-    encoded = model.encoded
-    known: list[torch.Tensor] = []
-    with torch.inference_mode():
-        for layout, _, found in _laid_out(engine, items):
-            with computing(model.device, recognizer.settings.precision):
-                known += [encoded(*moved(layout.arrays(batch)[:2], model.device)) for batch in found]
-    vectors = cycle(known)
-    try:
-        model.encoded = lambda *_: next(vectors)  # type: ignore[method-assign]
-        return best_of(lambda: _drain(engine.run(items, confidence=confidence)), 3 * ROUNDS)
-    finally:
-        del model.encoded  # the class has it
+class Added:
+    """Tagging without the encoder, whose vectors are known."""
+
+    def __init__(self, recognizer: NestedNER, items: Sequence[Item]) -> None:
+        self.model, self.engine, self.items = recognizer.model, recognizer.engine(), items
+        self.known: list[torch.Tensor] = []
+        with torch.inference_mode(), computing(self.model.device, recognizer.settings.precision):
+            for layout, _, found in _laid_out(self.engine, items):
+                inputs = (moved(layout.arrays(batch)[:2], self.model.device) for batch in found)
+                self.known += [self.model.encoded(*one) for one in inputs]
+
+    def tag(self, confidence: bool) -> None:
+        """Tag all sentences."""
+        vectors = iter(self.known)
+        try:
+            self.model.encoded = lambda *_: next(vectors)  # type: ignore[method-assign]
+            _drain(self.engine.run(self.items, confidence=confidence))
+        finally:
+            del self.model.encoded  # the class has it
 
 
 def precision(recognizer: NestedNER, sentences: Sequence[Sentence]) -> Iterator[Measurement]:
@@ -237,14 +246,15 @@ def _drain(found: Iterator[Any]) -> None:
         pass
 
 
-def best_of(work: Callable[[], object], rounds: int = ROUNDS) -> float:
-    """The seconds of the fastest of several rounds."""
-    times = []
+def best_in_turn(works: Sequence[Callable[[], object]], rounds: int = ROUNDS) -> list[float]:
+    """The seconds of each in the fastest of several rounds, in which they take turns."""
+    times: list[list[float]] = [[] for _ in works]
     for _ in range(rounds):
-        begin = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - begin)
-    return min(times)
+        for work, seconds in zip(works, times, strict=True):
+            begin = time.perf_counter()
+            work()
+            seconds.append(time.perf_counter() - begin)
+    return list(map(min, times))
 
 
 def _wait(device: torch.device) -> None:
