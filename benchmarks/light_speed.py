@@ -16,8 +16,8 @@ import argparse
 import json
 import os
 from collections.abc import Iterator, Sequence
-from importlib.metadata import version
 from functools import partial
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
