@@ -1,13 +1,13 @@
 """How fast, small and exact models with the light encoder are beside one with MiniLM, all in one run.
 
     export NESTAG_CORPORA=...
-    python benchmarks/light_speed.py train WORK MODEL [--corpus genia] [--sentences 400]
+    python benchmarks/light_speed.py train WORK MODEL [--few] [--corpus genia] [--sentences 0] [--encoder minilm]
     python benchmarks/light_speed.py measure WORK docs/results/light-speed.json [--threads 1 2] [--rounds 3]
 
-MODEL is a variant of benchmarks/light.py, or `minilm`: the recipe `default`, trained for a few steps alone, because
-it is only timed (a model that finds nothing is decoded a little faster). `train` makes WORK/MODEL and the same exported
-in eight bits. `measure` takes all that are there: on the same test sentences, from words to entities, they take turns,
-and of several rounds the best counts. F1 is that of the torch model and of eight bits on all of test.
+MODEL is a variant of benchmarks/light.py, or `minilm`: the recipe `default`. With `--few` it is trained for a few steps
+alone and only timed (a model that finds nothing is decoded a little faster). `train` makes WORK/MODEL and the same
+exported in eight bits. `measure` takes all that are there: on the same test sentences, from words to entities, they
+take turns, and of several rounds the best counts. F1 is that of the torch model and of eight bits on all of test.
 """
 
 from __future__ import annotations
@@ -27,17 +27,19 @@ from transformers.utils import logging
 
 from nestag.corpora.formats import jsonl
 from nestag.data import Sentence
+from nestag.encoders import LIGHT
 from nestag.evaluation import score
 from nestag.graph import export
 from nestag.lab.corpora.subset import subset
+from nestag.model_folder import read_json
 from nestag.predictor import Predictor
 from nestag.recognizer import NestedNER
 from nestag.runtime import OnnxNER
 from nestag.speed import best_in_turn, machine_name
-from nestag.training.run import train
+from nestag.training.run import HISTORY, train
 
 MINILM = "minilm"
-MINILM_STEPS = 30
+FEW_STEPS = 30
 TORCH, INT8 = "torch", "int8"
 SMALL = "-int8"
 """After the name of a model: the folder of its export."""
@@ -55,13 +57,18 @@ def corpus(name: str, split: str) -> list[Sentence]:
     return list(jsonl.read(Path(os.environ["NESTAG_CORPORA"]) / name / f"{split}.jsonl.gz"))
 
 
-def make(work: Path, model: str, name: str, sentences: int) -> None:
+def make(work: Path, model: str, name: str, sentences: int, encoder: str, few: bool = False) -> None:
     """Train a model on so many sentences, and export it in eight bits."""
     dev = corpus(name, "dev")
-    settings = {"steps": MINILM_STEPS, "evaluations": 1} if model == MINILM else VARIANTS[model]
+    settings: dict[str, Any] = VARIANTS.get(model, {})
+    if few:
+        dev, settings = dev[:100], {**settings, "steps": FEW_STEPS, "epochs": "auto", "evaluations": 1}
     recipe = "default" if model == MINILM else "light"
-    run = train(subset(corpus(name, "train"), sentences), dev, work / model, recipe, use_cpu=True, **settings)
-    exported = export(run.recognizer, work / f"{model}{SMALL}", dev[:400], int8=True, gold=True, max_loss=100)
+    encoder = encoder if model == MINILM else f"{LIGHT}:{encoder}"
+    training = subset(corpus(name, "train"), sentences)
+    run = train(training, dev, work / model, recipe, encoder=encoder, **settings)
+    recognizer = NestedNER.from_pretrained(work / model, "cpu")
+    exported = export(recognizer, work / f"{model}{SMALL}", dev, int8=True, gold=True, max_loss=100)
     print(model, run.dev, exported)
 
 
@@ -103,7 +110,7 @@ def measured(work: Path, name: str, threads: Sequence[int], rounds: int, most: i
         files = [file for file in folder.iterdir() if file.suffix in (".onnx", ".safetensors") or "token" in file.name]
         line = {**kind._asdict(), "words_per_s": {at: round(one[kind]) for at, one in by_threads.items()}}
         line["megabytes"] = round(sum(file.stat().st_size for file in files) / 1e6, 2)
-        if kind.model != MINILM:
+        if read_json(work / kind.model / HISTORY)["plan"]["steps"] > FEW_STEPS:
             line["test"] = round(100 * score(gold, loaded(work, kind, 2).predict(test)).f1, 2)
         models.append(line)
     machine = f"{machine_name(torch.device('cpu')).partition(',')[0]}, torch {torch.__version__}"
@@ -118,7 +125,9 @@ def main() -> None:
     arguments.add_argument("work", type=Path)
     arguments.add_argument("which", help="the model to train, or the file for what is measured")
     arguments.add_argument("--corpus", default="genia")
-    arguments.add_argument("--sentences", type=int, default=400, help="to train on")
+    arguments.add_argument("--sentences", type=int, default=0, help="to train on; 0 is all of them")
+    arguments.add_argument("--few", action="store_true", help="train for a few steps alone")
+    arguments.add_argument("--encoder", default=MINILM, help="MiniLM, as a name or a folder")
     arguments.add_argument("--threads", nargs="+", type=int, default=[1, 2])
     arguments.add_argument("--rounds", type=int, default=3)
     arguments.add_argument("--test", type=int, default=600, help="test sentences that are timed")
@@ -126,7 +135,7 @@ def main() -> None:
     logging.disable_progress_bar()
     logging.set_verbosity_error()
     if given.what == "train":
-        make(given.work, given.which, given.corpus, given.sentences)
+        make(given.work, given.which, given.corpus, given.sentences, given.encoder, given.few)
         return
     line = json.dumps(measured(given.work, given.corpus, given.threads, given.rounds, given.test))
     print(line)

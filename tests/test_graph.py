@@ -5,7 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -124,7 +124,7 @@ def test_int8_that_costs_too_much_is_refused(
 ) -> None:
     import onnx
 
-    def ruin(path: Path) -> None:
+    def ruin(path: Path, parts: Sequence[str]) -> None:
         model = onnx.load(path)
         for weight in model.graph.initializer:
             if weight.name == "tagger.heads.0.bias":

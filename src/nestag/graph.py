@@ -28,10 +28,12 @@ from nestag.errors import InputError, MissingExtraError
 from nestag.evaluation import score
 from nestag.files import writing, writing_folder
 from nestag.graph_fusion import attention_as_one, fuse
+from nestag.light_encoder import LightEncoder
 from nestag.model_folder import CONFIG, GRAPH, SETTINGS, SPAN_GRAPH, VOCABULARY, write_manifest
 from nestag.predictor import Predictor
+from nestag.quantization import ENCODER, WITH_CONVOLUTIONS, quantize
 from nestag.recognizer import NestedNER
-from nestag.runtime import OUTPUTS, VECTORS, GraphConfig, OnnxNER, installed
+from nestag.runtime import OUTPUTS, VECTORS, GraphConfig, OnnxNER
 from nestag.subwords.layout import Special
 from nestag.tagger import Tagger
 from nestag.validation import to_mapping
@@ -90,7 +92,9 @@ def export(
         right = [sentence.entities for sentence in sentences] if gold else found
         f1, int8_f1 = score(right, found).f1, None
         if int8:
-            quantize(part / GRAPH)
+            parts = WITH_CONVOLUTIONS if isinstance(recognizer.model.encoder, LightEncoder) else ENCODER
+            with _hushed():
+                quantize(part / GRAPH, parts)
             _write_rest(recognizer, part, int8=True)
             int8_f1 = score(right, OnnxNER.from_pretrained(part).predict(sentences)).f1
             if 100 * (f1 - int8_f1) > max_loss:
@@ -158,30 +162,6 @@ def _hushed() -> Iterator[None]:
             yield
     finally:
         logging.disable(before)
-
-
-def quantize(path: Path) -> None:
-    """Replace the encoder's weights in a graph by eight bits each; the small layers above it stay as they are.
-
-    Seven of the eight bits are used, so that sums do not overflow on processors without VNNI.
-    """
-    onnx, quantization = _installed("onnx"), installed("onnxruntime.quantization")
-    graph = onnx.load(path).graph
-    with _hushed():
-        quantization.quantize_dynamic(
-            path,
-            path,
-            op_types_to_quantize=["MatMul", "Gather"],
-            nodes_to_quantize=[node.name for node in graph.node if _in_encoder(node)],
-            per_channel=True,
-            reduce_range=True,
-            weight_type=quantization.QuantType.QInt8,
-        )
-
-
-def _in_encoder(node: Any) -> bool:
-    scopes = next((entry.value for entry in node.metadata_props if entry.key == "pkg.torch.onnx.name_scopes"), "")
-    return "'tagger.encoder'" in scopes
 
 
 def _write_rest(recognizer: NestedNER, folder: Path, int8: bool) -> None:

@@ -72,3 +72,26 @@ def test_kinds_are_what_was_trained(light: ModuleType, tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
     found = [tuple(kind) for kind in import_module("light_speed").kinds(tmp_path)]
     assert found == [("minilm", "torch"), ("minilm", "int8"), ("light", "torch"), ("light", "int8")]
+
+
+@pytest.mark.slow
+def test_speed_size_and_f1_of_all_models_are_measured(
+    light: ModuleType, tiny_encoder: Callable[[str], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    speed = import_module("light_speed")
+    (tmp_path / "gum").mkdir()
+    for split in ("train", "dev", "test"):
+        jsonl.write(sample.sentences()[:20], tmp_path / "gum" / f"{split}.jsonl.gz")
+    monkeypatch.setenv("NESTAG_CORPORA", str(tmp_path))
+    monkeypatch.setattr(speed, "VARIANTS", {"light": {"steps": 31, "conv_size": 8}})
+    for model in ("minilm", "light"):
+        speed.make(tmp_path / "work", model, "gum", 12, tiny_encoder("bert"), few=model == "minilm")
+    found = speed.measured(tmp_path / "work", "gum", [1], rounds=1, most=10)
+    assert [(one["model"], one["way"], "test" in one) for one in found["models"]] == [
+        ("minilm", "torch", False),
+        ("minilm", "int8", False),
+        ("light", "torch", True),
+        ("light", "int8", True),
+    ]
+    assert all(one["words_per_s"]["1"] > 0 for one in found["models"])
+    assert found["models"][3]["megabytes"] < found["models"][2]["megabytes"]
