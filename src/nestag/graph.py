@@ -119,8 +119,9 @@ def write_graph(tagger: Tagger, path: Path, vectors: bool = False) -> None:
     names = ["input_ids", "attention_mask", "word", "shape"]
     with attention_as_one(tagger.encoder, tagger.mask_whole):
         _write(LogProbabilities(tagger, vectors), example, path, names, outputs, shapes)
-    with _hushed():
-        fuse(path)
+    if not isinstance(tagger.encoder, LightEncoder):  # it has nothing to fuse, and would lose its unused mask
+        with _hushed():
+            fuse(path)
 
 
 def write_span_graph(tagger: Tagger, path: Path) -> None:
