@@ -65,6 +65,6 @@ def test_the_parts_that_are_named_get_eight_bits(
     graph = onnx.load(tmp_path / "small.onnx").graph
     assert Counter(node.op_type for node in graph.node)["MatMulInteger"] == products  # narrowing, two convolutions
     table = next(weight for weight in graph.initializer if weight.name == "tagger.encoder.embeddings.weight_quantized")
-    assert table.data_type == onnx.TensorProto.INT8
+    assert table.data_type == onnx.TensorProto.UINT8
     for one, other in zip(scores(tmp_path / "plain.onnx"), scores(tmp_path / "small.onnx"), strict=True):
         assert 0 < np.abs(one - other).max() < 0.2
