@@ -30,17 +30,23 @@ def test_only_learning_is_done_in_half_the_bits(
     tiny_encoder: Callable[[str], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: dict[bool, set[bool]] = {True: set(), False: set()}  # whether learning -> whether in fewer bits
-    forward = Tagger.forward
+    forward, encoded = Tagger.forward, Tagger.encoded
 
-    def recorded(self: Tagger, *arguments: torch.Tensor, **named: torch.Tensor) -> object:
+    def learned(self: Tagger, *arguments: torch.Tensor, **named: torch.Tensor) -> object:
         seen[self.training].add(torch.is_autocast_enabled("cpu"))
         with torch.autocast("cpu", enabled=False):  # not every processor that runs this has bfloat16
             return forward(self, *arguments, **named)
 
+    def read(self: Tagger, *arguments: torch.Tensor) -> object:
+        if not self.training:
+            seen[False].add(torch.is_autocast_enabled("cpu"))
+        return encoded(self, *arguments)
+
     def fewer_bits(device: torch.device, precision: str) -> AbstractContextManager[object]:
         return torch.autocast("cpu", torch.bfloat16)
 
-    monkeypatch.setattr(Tagger, "forward", recorded)
+    monkeypatch.setattr(Tagger, "forward", learned)
+    monkeypatch.setattr(Tagger, "encoded", read)
     monkeypatch.setattr(trainer_module, "computing", fewer_bits)
     train(MANY, CORPUS, tmp_path / "model", quick(tiny_encoder("bert"), steps=3), use_cpu=True)
     assert seen == {True: {True}, False: {False}}  # dev was scored and the temperature found as users will have it
