@@ -160,7 +160,6 @@ import sys
 from pathlib import Path
 import transformers
 import nestag
-from late_imports import datasets
 from nestag import huggingface
 from nestag.hub import upload
 from nestag.model_folder import local_folder

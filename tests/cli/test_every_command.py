@@ -54,6 +54,7 @@ LINES = {
     "split": "split {} -o splits --by sentence",
     "doctor": "doctor --train {}",
     "corpus": "corpus genia {} -o genia",
+    "build": "build english -o english --litbank missing --gum missing",
     "export machamp": "export machamp machamp --train {} --dev dev.jsonl",
     "export conll": "export conll conll --train {} --dev dev.jsonl",
     "export hf": "export hf hf --train {} --dev dev.jsonl",
@@ -69,10 +70,14 @@ INPUTS = {
 }  # fmt: skip
 TWICE = {"coverage", "doctor", "split", "export machamp", "export conll", "export hf"}
 """Commands that read their input more than once."""
-SILENT = {"train", "serve", "tag", "experiment", "report", "export machamp", "export conll", "export hf", "export onnx"}
+SILENT = {
+    "train", "build", "serve", "tag", "experiment", "report",
+    "export machamp", "export conll", "export hf", "export onnx",
+}  # fmt: skip
 """Commands that write files alone, and nothing to the standard output."""
 REFUSED = {
     "experiment": "no run", "export onnx": "no such folder", "serve": "no such folder", "tag": "no files of rows",
+    "build": "the folder has no entities/brat",
 }  # fmt: skip
 """What is said of runs, models and files that are not there: the rest of these commands takes too long."""
 WRITERS = (
