@@ -88,6 +88,7 @@ def train(folder: Path, training: Sequence[Sentence], encoder: str, epochs: int,
         num_labels=len(names),
         id2label=dict(enumerate(names)),
         label2id={label: number for number, label in enumerate(names)},
+        dtype=torch.float32,  # whatever the weights are stored in
     )
     arguments = TrainingArguments(
         output_dir=str(folder / "checkpoints"),
