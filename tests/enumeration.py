@@ -60,7 +60,7 @@ def below(vocabulary: Vocabulary) -> list[Name]:
 
 def at_root(vocabulary: Vocabulary, root: int) -> list[Name]:
     written = [name for name in vocabulary.c if in_order(name.types, vocabulary.order) == name.types]
-    return [name for name in written if name.root and not name.prime and name.levels == root]
+    return [name for name in written if name.root and not name.prime and name.chain_length == root]
 
 
 # abs, rel, dyn
@@ -78,7 +78,7 @@ def depth_sequences(
     """Every legal sequence of depths with its score."""
     chosen = encoding(vocabulary.encoding)
     assert isinstance(chosen, DepthEncoding)
-    roots = {1} | {name.levels for name in vocabulary.c if at_root(vocabulary, name.levels)}
+    roots = {1} | {name.chain_length for name in vocabulary.c if at_root(vocabulary, name.chain_length)}
     deepest = max(deepest, *roots)
     for root in sorted(roots) if length > 1 else [1]:
         for gaps in product(range(root, deepest + 1), repeat=length - 1):
@@ -94,7 +94,7 @@ class Node(NamedTuple):
     start: int
     end: int
     gaps: list[int]
-    levels: int
+    opened: int
 
 
 def depth_nodes(depths: tuple[int, ...]) -> list[Node]:
@@ -118,7 +118,7 @@ def depth_entities(vocabulary: Vocabulary, heads: Heads, best: Depths, consisten
     for node in depth_nodes(best.depths):
         names = below(vocabulary)
         if consistent:
-            names = [name for name in names if name.levels == node.levels] or names
+            names = [name for name in names if name.chain_length == node.opened] or names
         if names:
             name = max(names, key=lambda name: sum(heads.c(gap, name) for gap in node.gaps))
             found |= {Entity(node.start, node.end, kind) for kind in name.types}
@@ -187,7 +187,9 @@ def tetra_sequences(
     vocabulary: Vocabulary, heads: Heads, length: int, combine: Callable[[list[float]], float] = max
 ) -> Iterator[tuple[Binary, float]]:
     """Every binary tree with the score of its marks."""
-    any_name = [name for name in vocabulary.c if name.levels and in_order(name.types, vocabulary.order) == name.types]
+    any_name = [
+        name for name in vocabulary.c if name.chain_length and in_order(name.types, vocabulary.order) == name.types
+    ]
     no_helper = [name for name in any_name if not name.prime]
     for tree in binary_trees(0, length):
         score = 0.0
@@ -203,7 +205,7 @@ def tetra_names(vocabulary: Vocabulary, heads: Heads, tree: Binary) -> list[tupl
     """Every way to name the nodes of a tree: its score and the entities."""
     nobody = Name((), prime=True)  # a name the vocabulary cannot have
     bases = below(vocabulary) or [nobody]
-    roots = [name for name in vocabulary.c if name in at_root(vocabulary, name.levels)] or [nobody]
+    roots = [name for name in vocabulary.c if name in at_root(vocabulary, name.chain_length)] or [nobody]
 
     def named(node: Binary, base: Name, opens: bool) -> list[tuple[float, frozenset[Entity]]]:
         if node.left is None or node.right is None:
@@ -222,7 +224,7 @@ def tetra_names(vocabulary: Vocabulary, heads: Heads, tree: Binary) -> list[tupl
 # every tree
 
 
-class Written(NamedTuple):
+class LabelSequences(NamedTuple):
     """Label sequences of sentences of one length: their ids, and the entities of several words that they stand for."""
 
     n: np.ndarray
@@ -246,7 +248,7 @@ class Written(NamedTuple):
 
 
 @cache
-def written(vocabulary: Vocabulary, length: int, deepest: int) -> Written | None:
+def label_sequences(vocabulary: Vocabulary, length: int, deepest: int) -> LabelSequences | None:
     """Every label sequence that some tree is encoded to, if the vocabulary has all of its n and c."""
     kinds = sorted({name.types for name in vocabulary.c if name.types})
     kinds = [kind for kind in kinds if in_order(kind, vocabulary.order) == kind]
@@ -260,7 +262,7 @@ def written(vocabulary: Vocabulary, length: int, deepest: int) -> Written | None
                 found[tuple(ids.n), tuple(ids.c)] = frozenset(tree.entities())
     if not found:
         return None
-    return Written(np.array([n for n, _ in found]), np.array([c for _, c in found]), list(found.values()))
+    return LabelSequences(np.array([n for n, _ in found]), np.array([c for _, c in found]), list(found.values()))
 
 
 def nested_spans(length: int) -> list[tuple[Span, ...]]:

@@ -32,7 +32,7 @@ class Name(NamedTuple):
 
     The root's own symbol (`S` in the paper) is the mark `root`, not a type, so a type may be called S as well.
 
-    >>> Name(("protein", "DNA")), Name((), root=True).levels, Name(("PER",), root=True).levels
+    >>> Name(("protein", "DNA")), Name((), root=True).chain_length, Name(("PER",), root=True).chain_length
     (Name(types=('protein', 'DNA'), root=False, prime=False), 1, 2)
     """
 
@@ -42,7 +42,7 @@ class Name(NamedTuple):
     """Made by binarization (`PER'`): a helper inside the node of that name, and no entity."""
 
     @property
-    def levels(self) -> int:
+    def chain_length(self) -> int:
         """How many ancestors this node is: one for each type, and one for the root's symbol."""
         return len(self.types) + self.root
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from enumeration import written
+from enumeration import label_sequences
 from nestag.data import Entity
 from nestag.decoding import Search, candidate_entities, decode_scores
 from nestag.decoding.depth import marginals as depth_marginals
@@ -40,10 +40,10 @@ def test_candidates_are_the_marginals_of_all_trees(encoding: str, loose: bool) -
         batch = random_scores(vocabulary, lengths, seed)
         found = candidates(vocabulary, batch, lengths)
         for entities, heads, length in zip(found, by_sentence(batch, lengths), lengths, strict=True):
-            every = written(vocabulary, length, DEEPEST)
-            assert every is not None
+            sequences = label_sequences(vocabulary, length, DEEPEST)
+            assert sequences is not None
             longer = {entity: share for entity, share in entities.items() if entity.end - entity.start > 1}
-            assert longer == pytest.approx(every.marginals(*heads[:2]), abs=1e-9)
+            assert longer == pytest.approx(sequences.marginals(*heads[:2]), abs=1e-9)
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
@@ -64,8 +64,8 @@ def test_what_is_left_out_changes_little(encoding: str, monkeypatch: pytest.Monk
     quick = candidates(vocabulary, batch, lengths)
     for module in (depth_marginals, tetra_marginals):
         monkeypatch.setattr(module.node_shares, "__defaults__", (1e-7, 5_000))
-    for some, every in zip(quick, candidates(vocabulary, batch, lengths), strict=True):
-        for entity, share in every.items():
+    for some, full in zip(quick, candidates(vocabulary, batch, lengths), strict=True):
+        for entity, share in full.items():
             assert some.get(entity, 0) == pytest.approx(share, abs=0.02)
 
 
@@ -96,8 +96,8 @@ def test_exact_confidences_are_marginals(encoding: str) -> None:
     search = Search(deepest=DEEPEST, pooling="exact", temperature=2)
     for decoding in ("legal", "greedy"):
         table = decode_scores(vocabulary, *batch, lengths, decoding, confidence=True, search=search)
-        every = candidate_entities(vocabulary, *batch, lengths, floor=0, search=search)
-        marginals = dict(zip(zip(*every[:4], strict=True), every.confidence, strict=True))
+        rated = candidate_entities(vocabulary, *batch, lengths, floor=0, search=search)
+        marginals = dict(zip(zip(*rated[:4], strict=True), rated.confidence, strict=True))
         expected = [marginals.get(entity, 0) for entity in zip(*table[:4], strict=True)]
         assert len(expected) > 3
         assert table.confidence == pytest.approx(expected)

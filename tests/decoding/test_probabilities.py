@@ -54,8 +54,8 @@ class Shares:
         if vocabulary.encoding == "4tg":
             ways = [(tree.nodes(), 1, score) for tree, score in tetra_sequences(vocabulary, heads, length, total)]
         else:
-            every = depth_sequences(vocabulary, heads, length, DEEPEST, total)
-            ways = [(depth_nodes(way.depths), way.root, way.score) for way in every]
+            sequences = depth_sequences(vocabulary, heads, length, DEEPEST, total)
+            ways = [(depth_nodes(way.depths), way.root, way.score) for way in sequences]
         whole = total([score for _, _, score in ways])
         for nodes, root, score in ways:
             share = exp(score - whole)
@@ -117,7 +117,7 @@ def by_hand(vocabulary: Vocabulary, heads: Heads, shares: Shares, found: list[En
     def tetra_share(span: tuple[int, int], kind: str) -> float:
         first, *rest = own_gaps(span)
         whole = span == (0, length)
-        bases = [x for x in vocabulary.c if x.levels and not x.prime]
+        bases = [x for x in vocabulary.c if x.chain_length and not x.prime]
         helper = {x: x._replace(prime=True) for x in bases}
         rated = [(x, pooled([heads.c(first, x), *(heads.c(i, helper[x]) for i in rest)])) for x in bases
                  if x.root == whole]  # fmt: skip

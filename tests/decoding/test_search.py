@@ -5,7 +5,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from enumeration import Heads, depth_entities, depth_sequences, marks_of, tetra_names, tetra_sequences, words, written
+from enumeration import (
+    Heads,
+    depth_entities,
+    depth_sequences,
+    label_sequences,
+    marks_of,
+    tetra_names,
+    tetra_sequences,
+    words,
+)
 from nestag.data import Entity, Sentence
 from nestag.decoding import Decoding, Scores, Search, decode_batch, decode_scores
 from nestag.decoding.depth import depths as depths_module
@@ -34,12 +43,12 @@ corpora = st.just(RICH) | st.lists(sentences(most=5), max_size=3)
 def check_depths(vocabulary: Vocabulary, batch: list[np.ndarray], length: int, consistent: bool) -> None:
     """Judge the decoding of one sentence by all legal sequences."""
     heads = Heads.of(vocabulary, *batch)
-    every = {(way.root, way.depths): way for way in depth_sequences(vocabulary, heads, length, deepest=4)}
+    sequences = {(way.root, way.depths): way for way in depth_sequences(vocabulary, heads, length, deepest=4)}
     scores = Scores.of(vocabulary, *batch, [length])
     machine = depth_machine(named(vocabulary.encoding), vocabulary, 4)
     depths, roots, _ = best_depths(scores, machine)
-    found = every[int(roots[0]), tuple(depths.tolist())]  # legal, or it were not there
-    best = max(way.score for way in every.values())
+    found = sequences[int(roots[0]), tuple(depths.tolist())]  # legal, or it were not there
+    best = max(way.score for way in sequences.values())
     assert found.score == pytest.approx(best, rel=1e-12, abs=1e-6)
     table = decode_scores(vocabulary, *batch, [length], search=Search(consistent, deepest=4, joint=False))
     assert set(table.to_lists()[0]) == depth_entities(vocabulary, heads, found, consistent)
@@ -55,9 +64,9 @@ def check_marks(vocabulary: Vocabulary, batch: list[np.ndarray], length: int) ->
         assert MARKS[marks[0]] == "r"
         assert set(found) == words(heads, 1)
         return
-    every = {tuple(marks_of(tree)): (tree, score) for tree, score in tetra_sequences(vocabulary, heads, length)}
-    tree, score = every[tuple(MARKS[mark] for mark in marks)]  # legal, or it were not there
-    assert score == pytest.approx(max(score for _, score in every.values()), rel=1e-12, abs=1e-6)
+    sequences = {tuple(marks_of(tree)): (tree, score) for tree, score in tetra_sequences(vocabulary, heads, length)}
+    tree, score = sequences[tuple(MARKS[mark] for mark in marks)]  # legal, or it were not there
+    assert score == pytest.approx(max(score for _, score in sequences.values()), rel=1e-12, abs=1e-6)
     ways = tetra_names(vocabulary, heads, tree)
     reached = max(score for score, entities in ways if entities == set(found) - words(heads, length))
     assert reached == pytest.approx(max(score for score, _ in ways), rel=1e-12, abs=1e-6)
@@ -104,12 +113,12 @@ def test_the_joint_search_finds_the_best_of_all_trees(encoding: str, loose: bool
         found, loosely = (decode_scores(vocabulary, *batch, lengths, search=Search(deepest=4, joint=joint)).to_lists()
                           for joint in (True, False))  # fmt: skip
         for entities, others, heads, length in zip(found, loosely, by_sentence(batch, lengths), lengths, strict=True):
-            every = written(vocabulary, length, 4)
-            assert every is not None
+            sequences = label_sequences(vocabulary, length, 4)
+            assert sequences is not None
             n, c = (comparable(head).T for head in heads[:2])
-            totals = n[range(length), every.n].sum(axis=1) + c[range(length), every.c].sum(axis=1)
+            totals = n[range(length), sequences.n].sum(axis=1) + c[range(length), sequences.c].sum(axis=1)
             longer = frozenset(entity for entity in entities if entity.end - entity.start > 1)
-            assert totals[every.entities.index(longer)] == pytest.approx(totals.max(), abs=1e-5)
+            assert totals[sequences.entities.index(longer)] == pytest.approx(totals.max(), abs=1e-5)
             relaxed += longer != frozenset(entity for entity in others if entity.end - entity.start > 1)
     assert relaxed > 20  # searching depths first and names then would not do
 

@@ -48,16 +48,16 @@ def _words(chains: TypeChains, scores: Scores, floor: float) -> tuple[Ints, Ints
 def word_probabilities(chains: TypeChains, scores: Scores) -> Floats:
     """The probability of each u that can be written, at each word: words x u."""
     u = comparable(scores.u)
-    u[~chains.u.written] = FORBIDDEN
+    u[~chains.u.writable] = FORBIDDEN
     return softmax(u.T)
 
 
 def best_words(chains: TypeChains, scores: Scores) -> Ints:
     """The best u of each word among those that can be written, the first of equals."""
-    written = np.flatnonzero(chains.u.written)
-    if len(written) in (0, len(chains.u.written)):
+    writable = np.flatnonzero(chains.u.writable)
+    if len(writable) in (0, len(chains.u.writable)):
         return best_labels(scores.u)
-    return written[best_labels(scores.u[:, written])]
+    return writable[best_labels(scores.u[:, writable])]
 
 
 def rated_entities(chains: TypeChains, scores: Scores, nodes: ClosedNodes, table: EntityTable) -> Floats:

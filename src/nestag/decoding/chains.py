@@ -21,8 +21,8 @@ class Chains(NamedTuple):
     types: Ints
     root: Bools
     """Whether the entry is a name of the root."""
-    written: Bools
-    """Whether an encoding writes it: each type once, in the vocabulary's order."""
+    writable: Bools
+    """Whether an encoding can write it: each type once, in the vocabulary's order."""
 
     def expand(self, entries: Ints) -> tuple[Ints, Ints]:
         """For each type of each entry: which of the entries it belongs to, and the type."""
@@ -65,8 +65,8 @@ def is_in_order(types: tuple[str, ...], order: tuple[str, ...]) -> bool:
     return in_order(types, order) == types
 
 
-def _chains(entries: Sequence[tuple[int, ...]], root: list[bool], written: list[bool]) -> Chains:
+def _chains(entries: Sequence[tuple[int, ...]], root: list[bool], writable: list[bool]) -> Chains:
     unique = [tuple(dict.fromkeys(entry)) for entry in entries]
     width = np.array([len(entry) for entry in unique], dtype=np.int64)
     types = np.array([kind for entry in unique for kind in entry], dtype=np.int64)
-    return Chains(np.cumsum(width) - width, width, types, np.array(root, dtype=bool), np.array(written, dtype=bool))
+    return Chains(np.cumsum(width) - width, width, types, np.array(root, dtype=bool), np.array(writable, dtype=bool))

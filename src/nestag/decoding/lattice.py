@@ -20,7 +20,7 @@ import numpy as np
 
 from nestag.arrays import Bools, Floats, Ints
 from nestag.decoding.opened import BOTTOM, Edges, NewNodes, OpenNodes
-from nestag.decoding.semiring import BEST, Semiring
+from nestag.decoding.semiring import MAX_PLUS, Semiring
 
 
 class Stretches(NamedTuple):
@@ -176,7 +176,7 @@ class Lattice:
     def _kept(self, stretch: Ints, weight: Floats, ahead: Floats) -> Bools:
         """Which states are worth going on with."""
         hope = self.semiring.times(weight, ahead)
-        if self.semiring is BEST:
+        if self.semiring is MAX_PLUS:
             kept: Bools = hope >= np.asarray(self.limits.least)[stretch]
         else:
             kept = (hope >= self.limits.least * np.bincount(stretch, hope)[stretch]) & (weight > 0)
@@ -198,7 +198,7 @@ class Lattice:
         """For sums, the weights of each stretch brought to 1, and those of the edges with them."""
         stretch, _, weight = layer.states
         done = self.stretches.size[stretch] - 1 == step
-        if self.semiring is BEST:
+        if self.semiring is MAX_PLUS:
             np.maximum.at(self.total, stretch[done], weight[done])
             return layer
         whole = np.bincount(stretch, weight, minlength=1)
@@ -208,7 +208,7 @@ class Lattice:
 
     def edges(self, layers: list[Layer]) -> Edges:
         """The edges that some way through a whole stretch takes, with their shares of all ways (1 for the best)."""
-        backward = self._best_back(layers) if self.semiring is BEST else self._back(layers)
+        backward = self._best_back(layers) if self.semiring is MAX_PLUS else self._back(layers)
         none = np.zeros(0, dtype=np.int64)
         found = [(none, none, none, np.zeros(0))]
         for (before, layer), (share, ending) in zip(_pairs_back(layers), backward, strict=True):

@@ -1,8 +1,8 @@
 """Three ways to weigh legal sequences with one algorithm (semirings, as in parsing).
 
-    BEST      the score of the best sequence: max and +
-    PRODUCTS  the probability of all sequences together: + and *
-    LOGS      the same as logarithms, slower, where products would underflow
+    MAX_PLUS     the score of the best sequence: max and +
+    SUM_PRODUCT  the probability of all sequences together: + and *
+    LOG_SUM_EXP  the same as logarithms, slower, where products would underflow
 
 Arrays have the lanes of a block as their last axis.
 """
@@ -76,6 +76,6 @@ def _share_of_logs(part: Floats, whole: Floats) -> Floats:
     return share
 
 
-BEST = Semiring(np.maximum, np.maximum.reduce, np.add, FORBIDDEN, 0.0, MISSING, comparable, _share_of_logs)
-PRODUCTS = Semiring(np.add, np.add.reduce, np.multiply, 0.0, 1.0, 0.0, _probabilities, _share)
-LOGS = Semiring(np.logaddexp, _log_sum, np.add, FORBIDDEN, 0.0, MISSING, comparable, _share_of_logs)
+MAX_PLUS = Semiring(np.maximum, np.maximum.reduce, np.add, FORBIDDEN, 0.0, MISSING, comparable, _share_of_logs)
+SUM_PRODUCT = Semiring(np.add, np.add.reduce, np.multiply, 0.0, 1.0, 0.0, _probabilities, _share)
+LOG_SUM_EXP = Semiring(np.logaddexp, _log_sum, np.add, FORBIDDEN, 0.0, MISSING, comparable, _share_of_logs)

@@ -9,7 +9,7 @@ from nestag.decoding.entities import NamedNodes, Replacement
 from nestag.decoding.lattice import Grammar, Lattice, PruningLimits, Stretches
 from nestag.decoding.opened import BOTTOM, ClosedNodes, NewNodes, OpenNodes, closed
 from nestag.decoding.scores import FORBIDDEN, Scores
-from nestag.decoding.semiring import BEST
+from nestag.decoding.semiring import MAX_PLUS
 
 WIDTHS = (32, 256)
 """The most states of a stretch at a gap, in a first and in a second search."""
@@ -47,7 +47,7 @@ def best_ways(
     """The nodes of the best ways, and the first words of the stretches that have none."""
     parts, missed = [], [stretches.first[:0]]
     for width in WIDTHS:
-        lattice = Lattice(grammar, stretches, PruningLimits(less(least), width), BEST)
+        lattice = Lattice(grammar, stretches, PruningLimits(less(least), width), MAX_PLUS)
         layers = lattice.forward(beginnings(lattice.nodes, stretches, plain))
         total = lattice.total + ahead
         done = (lattice.dropped <= total) | (width == WIDTHS[-1])

@@ -53,13 +53,13 @@ class DepthEncoding(Encoding):
     def encode(self, tree: Tree) -> list[Label]:
         """One label for each token of the tree."""
         length = tree.end
-        depths = [tree.name.levels] * length
+        depths = [tree.name.chain_length] * length
         names = [tree.name] * length
         unary: list[tuple[str, ...]] = [()] * length
         pending: list[tuple[Tree, int]] = [(tree, 0)]
         while pending:
             node, above = pending.pop()
-            name, depth = node.name, above + node.name.levels
+            name, depth = node.name, above + node.name.chain_length
             # the root's leaves have their labels already
             for child in node.children if above else [child for child in node.children if not isinstance(child, int)]:
                 if isinstance(child, int):

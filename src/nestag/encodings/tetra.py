@@ -15,7 +15,7 @@ A node of several children becomes its first child and a helper that holds the r
                      the USA
 
 Decoding is a left-corner machine over a stack of subtrees. Transitions it cannot make are skipped, and words that are
-left without a place hang from the lowest node of the right spine. The binary tree itself is never built: a node's
+left without a place hang from the lowest node of the right branch. The binary tree itself is never built: a node's
 first child is followed by a gap that carries the node's name, every further one but the last by a helper's.
 """
 
@@ -111,14 +111,14 @@ class NodeSpans(NamedTuple):
 def run(marks: Sequence[str]) -> NodeSpans:
     """Run the machine over the marks; every node it makes has two words or more.
 
-    The right end of a subtree on the stack is open: what hangs from its right spine lengthens all nodes of that spine,
-    so the gaps of these nodes are kept until the subtree becomes somebody's left child.
+    The right end of a subtree on the stack is open: what hangs from its right branch lengthens all its nodes, so
+    the gaps of these nodes are kept until the subtree becomes somebody's left child.
 
     >>> run(["rR", "rL", "l"])
     NodeSpans(start=[0, 1, 0], end=[3, 3, 0])
     """
     nodes = NodeSpans([0] * len(marks), [0] * len(marks))
-    opened: list[int] = []  # the gaps of the right spines of all subtrees on the stack, the lowest node last
+    opened: list[int] = []  # the gaps of the right branches of all subtrees on the stack, the lowest node last
     stack: list[_Subtree] = []
     last = len(marks) - 1
     for i, mark in enumerate(marks):
@@ -130,35 +130,35 @@ def run(marks: Sequence[str]) -> NodeSpans:
             _strand(stack, len(opened))
         if i == last or len(mark) == 1 or not stack:
             continue
-        start, spine, _ = stack[-1]
+        start, branch, _ = stack[-1]
         if mark[1] == "R":  # the subtree becomes the left child of a new node
             stack[-1][_SLOT] = True
         elif len(stack) > 1 and stack[-2][_SLOT]:  # so it does here, and the new node fills the slot below
             stack.pop()
         else:
             continue
-        if len(opened) > spine:
-            _close(opened, spine, nodes, i + 1)
+        if len(opened) > branch:
+            _close(opened, branch, nodes, i + 1)
         nodes.start[i] = start
         opened.append(i)
     _close(opened, 0, nodes, last + 1)
     return nodes
 
 
-def _close(opened: list[int], spine: int, nodes: NodeSpans, end: int) -> None:
-    """The nodes of a spine end here."""
-    for gap in opened[spine:]:
+def _close(opened: list[int], branch: int, nodes: NodeSpans, end: int) -> None:
+    """The nodes of a branch end here."""
+    for gap in opened[branch:]:
         nodes.end[gap] = end
-    del opened[spine:]
+    del opened[branch:]
 
 
 _Subtree = list[int]
-"""Its first token, where its spine begins among the open nodes, and whether the spine's end lacks its right child."""
+"""Its first token, where its branch begins among the open nodes, and whether the branch's end lacks its right child."""
 _SLOT = 2
 
 
 def _strand(stack: list[_Subtree], opened: int) -> None:
-    """Hang a word from the lowest node of the right spine, with any words before it that no node holds yet."""
+    """Hang a word from the lowest node of the right branch, with any words before it that no node holds yet."""
     while stack and stack[-1][1] == opened:
         stack.pop()
     if stack:

@@ -29,9 +29,9 @@ class DepthDecoder(Decoder[DepthEncoding]):
     def search(self, scores: Scores, settings: Search) -> EntityTable:
         """The entities of the best legal labels."""
         machine = depth_machine(self.encoding, self.vocabulary, settings.deepest)
-        nodes, settled, best = legal_nodes(scores, machine, self.vocabulary, settings)
+        nodes, settled, depths = legal_nodes(scores, machine, self.vocabulary, settings)
         if settings.joint and not settled.all():
-            nodes = replaced(nodes, joint_nodes(scores, ~settled, best, machine, self.vocabulary), scores.lengths)
+            nodes = replaced(nodes, joint_nodes(scores, ~settled, depths, machine, self.vocabulary), scores.lengths)
         return entities_of(self.chains, nodes, best_words(self.chains, scores), scores.lengths)
 
     def probabilities(self, scores: Scores, table: EntityTable, settings: Search) -> Floats:

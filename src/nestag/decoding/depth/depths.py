@@ -23,7 +23,7 @@ from nestag.decoding.depth.parts import SentenceParts, are_long, spread
 from nestag.decoding.depth.weights import LongWeights
 from nestag.decoding.lanes import Lanes, blocks
 from nestag.decoding.scores import Scores
-from nestag.decoding.semiring import BEST
+from nestag.decoding.semiring import MAX_PLUS
 
 PART = 16
 """Words of the parts into which long sentences are cut; each ends with the last gap in these that is good for it."""
@@ -90,8 +90,8 @@ def best_depths(scores: Scores, machine: DepthMachine) -> BestDepths:
     sentence = np.repeat(np.arange(len(scores.lengths)), scores.lengths)
     reached = np.zeros(len(sentence))  # the score of each section, at its last word
     cut = _cuts(guess, scores, sentence)
-    every = Sections.between(cut, scores)
-    todo = every.at(np.logical_or.reduceat(guess.wrong, every.first))
+    sections = Sections.between(cut, scores)
+    todo = sections.at(np.logical_or.reduceat(guess.wrong, sections.first))
     for _ in range(1 + ROUNDS):
         root, done = _search(scores, machine, todo, found.depth, reached)
         found.root[sentence[todo.first]] = root
@@ -100,13 +100,13 @@ def best_depths(scores: Scores, machine: DepthMachine) -> BestDepths:
         open_still = todo.at(~done)
         cut[open_still.last[~open_still.ends]] = False
         cut[open_still.first[~open_still.begins] - 1] = False
-        every = Sections.between(cut, scores)
-        todo = every.at(np.unique(np.searchsorted(every.last, open_still.first)))
+        sections = Sections.between(cut, scores)
+        todo = sections.at(np.unique(np.searchsorted(sections.last, open_still.first)))
     found.score[:] = np.bincount(sentence, reached, len(scores.lengths))
     if not done.all():
         rows = np.unique(sentence[open_still.first])
         words = spread(scores.first[rows], scores.lengths[rows])
-        long = _best_of_long(moves_of(scores.at(words), machine, BEST), machine, scores.lengths[rows])
+        long = _best_of_long(moves_of(scores.at(words), machine, MAX_PLUS), machine, scores.lengths[rows])
         found.depth[words], found.root[rows], found.score[rows] = long
     return found
 
@@ -128,12 +128,12 @@ def _cuts(guess: GuessedDepths, scores: Scores, sentence: Ints) -> Bools:
 def _search(scores: Scores, machine: DepthMachine, todo: Sections, depth: Ints, reached: Floats) -> tuple[Ints, Bools]:
     """Search sections that are not long and keep their depths and scores; returns the roots, and which are done."""
     words, sizes, long = todo.words, todo.sizes, are_long(todo.sizes)
-    moves = moves_of(scores.at(words), machine, BEST)
+    moves = moves_of(scores.at(words), machine, MAX_PLUS)
     root, done, score = np.ones(len(sizes), dtype=np.int64), todo.begins & todo.ends & ~long, np.zeros(len(sizes))
     for rows, lanes in blocks(np.cumsum(sizes) - sizes, np.where(long, 0, sizes), machine.c_row.size):
         here, whole, ends = moves.at(lanes.word), done[rows], todo.ends[rows]
-        total = forward(here, machine, lanes, BEST, ~todo.begins[rows], machine.n_row.shape[1])
-        chosen = np.where(whole, final(total, machine, lanes, BEST).argmax(axis=0), 0)
+        total = forward(here, machine, lanes, MAX_PLUS, ~todo.begins[rows], machine.n_row.shape[1])
+        chosen = np.where(whole, final(total, machine, lanes, MAX_PLUS).argmax(axis=0), 0)
         root[rows], score[rows] = machine.roots[chosen], total[chosen, machine.roots[chosen] - 1, lanes.end]
         state = _trace_back(total, here, machine, lanes, chosen, machine.roots[chosen] - 1)
         depth[words[lanes.word]] = state + 1
@@ -159,7 +159,7 @@ def _best_of_long(moves: Moves, machine: DepthMachine, lengths: Ints) -> BestDep
     """The best depths of long sentences, part by part."""
     first = np.cumsum(lengths) - lengths
     parts, last = SentenceParts.of(first, lengths), first + lengths - 1
-    weights = LongWeights.to(parts, moves, machine, BEST)
+    weights = LongWeights.to(parts, moves, machine, MAX_PLUS)
     ending = np.add.reduceat(weights.divisor, first, axis=1) + at_roots(weights.total, machine, last)
     chosen = ending.argmax(axis=0)
     depth = _way_back(parts, weights.total, moves, machine, chosen)

@@ -26,45 +26,45 @@ from nestag.decoding.entities import Replacement
 from nestag.decoding.nodes import nodes_of, summed
 from nestag.decoding.opened import ClosedNodes
 from nestag.decoding.scores import FORBIDDEN, MISSING, Scores, comparable
-from nestag.decoding.semiring import BEST
+from nestag.decoding.semiring import MAX_PLUS
 from nestag.decoding.stretches import around, best_ways, less, replacement, stretches_of, summed_over
 from nestag.vocabulary import Vocabulary
 
 
 def joint_nodes(
-    scores: Scores, sentences: Bools, best: BestDepths, machine: DepthMachine, vocabulary: Vocabulary
+    scores: Scores, sentences: Bools, depths: BestDepths, machine: DepthMachine, vocabulary: Vocabulary
 ) -> Replacement:
     """The nodes of the best sequences of some sentences; those for which the vocabulary can write none are left out."""
-    chosen = best.select(sentences, scores.lengths)
+    chosen = depths.select(sentences, scores.lengths)
     found, done = _best_nodes(scores.select(sentences), chosen, machine, vocabulary)
     return replacement(scores, sentences, found, done)
 
 
 def _best_nodes(
-    scores: Scores, best: BestDepths, machine: DepthMachine, vocabulary: Vocabulary
+    scores: Scores, depths: BestDepths, machine: DepthMachine, vocabulary: Vocabulary
 ) -> tuple[ClosedNodes, Bools]:
     """The nodes of the best sequences, and in which sentences there is one."""
     n, c = comparable(scores.n), comparable(scores.c)
-    levels = np.array([name.levels for name in vocabulary.c], dtype=np.int64)
+    chain_lengths = np.array([name.chain_length for name in vocabulary.c], dtype=np.int64)
     sentence = np.repeat(np.arange(len(scores.lengths)), scores.lengths)
     last = np.zeros(len(sentence), dtype=bool)
     last[scores.last] = True
-    known = _known(scores, best, n, c, machine, levels)
-    chain = Chain.of(BEST, machine, scores)
+    known = _known(scores, depths, n, c, machine, chain_lengths)
+    chain = Chain.of(MAX_PLUS, machine, scores)
     before, onward = chain.by_word()
     through = before + onward  # roots x depths x words: the best depths that pass there
     least = less(chain.whole[sentence] - around(known.loss, scores))
     plain = machine.root_names[0]
-    depths = through.max(axis=0)
+    by_depth = through.max(axis=0)
     others = through.reshape(-1, len(last))[1:].max(axis=0, initial=FORBIDDEN)  # but for a root without types
     cut = (others < least) & (len(plain) > 0)
-    viable = np.concatenate([np.zeros((1, len(last)), dtype=bool), depths >= least])
+    viable = np.concatenate([np.zeros((1, len(last)), dtype=bool), by_depth >= least])
     viable[2:, cut] = False
-    below = depths[1:].max(axis=0, initial=FORBIDDEN) - chain.moves.c[0]
+    below = by_depth[1:].max(axis=0, initial=FORBIDDEN) - chain.moves.c[0]
     named, roots = c[machine.names] + below >= least, through.max(axis=1) >= least
-    openings = openings_of(machine, levels, viable, named, roots, last & (scores.lengths > 1)[sentence])
+    openings = openings_of(machine, chain_lengths, viable, named, roots, last & (scores.lengths > 1)[sentence])
     after = onward.max(axis=0)
-    grammar = DepthGrammar(machine, chains_of(vocabulary).c.root, BEST, n, c, viable, openings, after)
+    grammar = DepthGrammar(machine, chains_of(vocabulary).c.root, MAX_PLUS, n, c, viable, openings, after)
     stretches = stretches_of(cut | last, last, scores)
     end = stretches.first + stretches.size - 1
     given = summed_over(known.score, stretches.first, end) + np.where(stretches.ends, 0, onward[0, 0, end])
@@ -81,27 +81,29 @@ class Known(NamedTuple):
     loss: Floats
 
 
-def _known(scores: Scores, best: BestDepths, n: Floats, c: Floats, machine: DepthMachine, levels: Ints) -> Known:
+def _known(
+    scores: Scores, depths: BestDepths, n: Floats, c: Floats, machine: DepthMachine, chain_lengths: Ints
+) -> Known:
     """The best depths with one name for each node, or no entities at all where that is better."""
     word, sentence = np.arange(len(scores.n)), np.repeat(np.arange(len(scores.lengths)), scores.lengths)
-    before = np.append(0, best.depth[:-1])
+    before = np.append(0, depths.depth[:-1])
     before[scores.first[scores.lengths > 0]] = 0
     labels = np.concatenate([n, np.full((1, len(word)), MISSING)])
-    n_score = labels[machine.n_row[before, best.depth - 1], word]
-    free = n_score + _free(c, machine, best.depth, np.repeat(best.root, scores.lengths))
-    relative = best.depth - np.repeat(best.root - 1, scores.lengths)
+    n_score = labels[machine.n_row[before, depths.depth - 1], word]
+    free = n_score + _free(c, machine, depths.depth, np.repeat(depths.root, scores.lengths))
+    relative = depths.depth - np.repeat(depths.root - 1, scores.lengths)
     relative[scores.last] = 0
     nodes = nodes_of(relative)
     plain = c[machine.root_names[0][0]] if machine.root_names[0].size else np.full(len(word), FORBIDDEN)
     same = n_score + plain
     if nodes.first.size and machine.names.size:
         total = summed(c, nodes.gaps, nodes.first, machine.names)
-        total[(nodes.depth - nodes.above)[:, None] != levels[machine.names]] = FORBIDDEN
+        total[(nodes.depth - nodes.above)[:, None] != chain_lengths[machine.names]] = FORBIDDEN
         name = np.repeat(machine.names[total.argmax(axis=1)], nodes.sizes)
         same[nodes.gaps] = n_score[nodes.gaps] + c[name, nodes.gaps]
         whole = nodes.end - nodes.start == scores.lengths[sentence[nodes.start]]
         same[nodes.start[whole | (total.max(axis=1) <= FORBIDDEN / 2)]] = FORBIDDEN
-    same[scores.first[best.root > 1]] = FORBIDDEN
+    same[scores.first[depths.root > 1]] = FORBIDDEN
     none = labels[np.where(before > 0, machine.n_row[1:2, 0], machine.n_row[0, 0]), word] + plain
     sums = [np.bincount(sentence, values, len(scores.lengths)) for values in (same, none)]
     better = (sums[0] >= sums[1])[sentence]

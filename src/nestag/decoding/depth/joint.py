@@ -106,7 +106,7 @@ class DepthGrammar:
 
 
 def openings_of(
-    machine: DepthMachine, levels: Ints, viable: Bools, named: Bools, roots: Bools, last: Bools
+    machine: DepthMachine, chain_lengths: Ints, viable: Bools, named: Bools, roots: Bools, last: Bools
 ) -> DepthOpenings:
     """What can be opened at words that are not `last`.
 
@@ -115,8 +115,8 @@ def openings_of(
     names = machine.names
     word, depth = np.nonzero(viable.T[:, 2:] & ~last[:, None])
     depth += 2
-    pair, name = np.nonzero(named.T[word] & (levels[names] < depth[:, None]))
-    below = (word[pair], depth[pair], names[name], depth[pair] - levels[names[name]])
+    pair, name = np.nonzero(named.T[word] & (chain_lengths[names] < depth[:, None]))
+    below = (word[pair], depth[pair], names[name], depth[pair] - chain_lengths[names[name]])
     parts = [below]
     for place, (root, root_names) in enumerate(zip(machine.roots.tolist(), machine.root_names, strict=True)):
         at = np.flatnonzero(viable[root] & ~last & roots[place])

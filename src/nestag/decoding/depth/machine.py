@@ -67,10 +67,12 @@ class Moves(NamedTuple):
 @lru_cache(maxsize=8)
 def depth_machine(encoding: DepthEncoding, vocabulary: Vocabulary, deepest: int | None = None) -> DepthMachine:
     """The machine of a vocabulary; without `deepest`, as deep as `searched_depth` says."""
-    written = chains_of(vocabulary).c.written.tolist()
-    levels = [name.levels if fine and not name.prime else 0 for name, fine in zip(vocabulary.c, written, strict=True)]
-    names = [row for row, name in enumerate(vocabulary.c) if levels[row] and not name.root]
-    marked = [levels[row] if name.root else 0 for row, name in enumerate(vocabulary.c)]
+    writable = chains_of(vocabulary).c.writable.tolist()
+    chain_lengths = [
+        name.chain_length if fine and not name.prime else 0 for name, fine in zip(vocabulary.c, writable, strict=True)
+    ]
+    names = [row for row, name in enumerate(vocabulary.c) if chain_lengths[row] and not name.root]
+    marked = [chain_lengths[row] if name.root else 0 for row, name in enumerate(vocabulary.c)]
     roots = np.unique([1, *filter(None, marked)])
     depths = np.arange(1, max(deepest or searched_depth(encoding, vocabulary), int(roots[-1])) + 1)
     at_root = depths == roots[:, None]
@@ -91,7 +93,7 @@ def searched_depth(encoding: DepthEncoding, vocabulary: Vocabulary) -> int:
     steps = depth_steps(encoding, vocabulary)
     largest = int(steps.value.max(initial=1))
     if not steps.absolute.all():
-        longest = max((name.levels for name in vocabulary.c), default=0)
+        longest = max((name.chain_length for name in vocabulary.c), default=0)
         largest = max(largest + longest + 2, LEAST_DEEP)
     return min(largest, MOST_DEEP)
 

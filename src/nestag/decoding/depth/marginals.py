@@ -22,7 +22,7 @@ from nestag.decoding.depth.probabilities import Chain
 from nestag.decoding.lattice import Lattice, PruningLimits
 from nestag.decoding.opened import ClosedNodes, closed
 from nestag.decoding.scores import Scores
-from nestag.decoding.semiring import LOGS, PRODUCTS, UNDERFLOW
+from nestag.decoding.semiring import LOG_SUM_EXP, SUM_PRODUCT, UNDERFLOW
 from nestag.decoding.stretches import beginnings, stretches_of
 from nestag.vocabulary import Vocabulary
 
@@ -48,14 +48,14 @@ class RelaxedDepths(NamedTuple):
 
 def relaxed(machine: DepthMachine, scores: Scores) -> RelaxedDepths:
     """Run the relaxed chain over a batch."""
-    chain = Chain.of(PRODUCTS, machine, scores)
+    chain = Chain.of(SUM_PRODUCT, machine, scores)
     sentence = np.repeat(np.arange(len(scores.lengths)), scores.lengths)
     found = _relaxed(chain, sentence)
     lost = (chain.whole < UNDERFLOW) & (scores.lengths > 0)
     if lost.any():
         again = scores.select(lost)
         inner = np.repeat(np.arange(len(again.lengths)), again.lengths)
-        for column, values in zip(found, _relaxed(Chain.of(LOGS, machine, again), inner), strict=True):
+        for column, values in zip(found, _relaxed(Chain.of(LOG_SUM_EXP, machine, again), inner), strict=True):
             column[..., lost[sentence]] = values
     return found
 
@@ -66,7 +66,7 @@ def _relaxed(chain: Chain, sentence: Ints) -> RelaxedDepths:
     share = semiring.share(semiring.times(before, after), chain.whole[sentence])
     beyond = semiring.sum(after, 0)
     top = beyond.max(axis=0)
-    beyond = beyond / np.maximum(top, UNDERFLOW) if semiring is PRODUCTS else np.exp(np.maximum(beyond - top, -700))
+    beyond = beyond / np.maximum(top, UNDERFLOW) if semiring is SUM_PRODUCT else np.exp(np.maximum(beyond - top, -700))
     return RelaxedDepths(share.sum(axis=0), share[0, 0].copy(), chain.root[:, sentence], beyond)
 
 
@@ -92,18 +92,20 @@ def _node_shares(
     sentence = np.repeat(np.arange(len(scores.lengths)), scores.lengths)
     last = np.zeros(len(sentence), dtype=bool)
     last[scores.last] = True
-    levels = np.array([name.levels for name in vocabulary.c], dtype=np.int64)
+    chain_lengths = np.array([name.chain_length for name in vocabulary.c], dtype=np.int64)
     plain = machine.root_names[0]
     cut = (seen.root >= 1 - least) & (len(plain) > 0)
     stretches = stretches_of(cut | last, last, scores)
-    c = PRODUCTS.labels(scores.c)
+    c = SUM_PRODUCT.labels(scores.c)
     viable = np.concatenate([np.zeros((1, len(last)), dtype=bool), seen.depth >= least])
     viable[2:, cut] = False
     named = c[machine.names] * (1 - seen.root) >= least * c[machine.names].sum(axis=0)
-    openings = openings_of(machine, levels, viable, named, seen.roots >= least, last & (scores.lengths > 1)[sentence])
-    n = PRODUCTS.labels(scores.n)
-    grammar = DepthGrammar(machine, chains_of(vocabulary).c.root, PRODUCTS, n, c, viable, openings, seen.beyond)
-    lattice = Lattice(grammar, stretches, PruningLimits(least, width), PRODUCTS)
+    openings = openings_of(
+        machine, chain_lengths, viable, named, seen.roots >= least, last & (scores.lengths > 1)[sentence]
+    )
+    n = SUM_PRODUCT.labels(scores.n)
+    grammar = DepthGrammar(machine, chains_of(vocabulary).c.root, SUM_PRODUCT, n, c, viable, openings, seen.beyond)
+    lattice = Lattice(grammar, stretches, PruningLimits(least, width), SUM_PRODUCT)
     layers = lattice.forward(beginnings(lattice.nodes, stretches, plain))
     missed = np.zeros(len(scores.lengths), dtype=bool)
     missed[sentence[stretches.first[lattice.total == 0]]] = True

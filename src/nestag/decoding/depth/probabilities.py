@@ -35,7 +35,7 @@ from nestag.decoding.depth.parts import SentenceParts, are_long, spread
 from nestag.decoding.depth.weights import LongWeights
 from nestag.decoding.lanes import Lanes, blocks
 from nestag.decoding.scores import Scores, Search, comparable, softmax
-from nestag.decoding.semiring import LOGS, PRODUCTS, UNDERFLOW, Semiring
+from nestag.decoding.semiring import LOG_SUM_EXP, SUM_PRODUCT, UNDERFLOW, Semiring
 from nestag.decoding.spans import Spans, select_sentences
 
 
@@ -80,12 +80,12 @@ class NodeProbabilities(NamedTuple):
 
 def node_probabilities(machine: DepthMachine, scores: Scores, start: Ints, end: Ints) -> NodeProbabilities:
     """The probabilities of spans of two words or more."""
-    chain = Chain.of(PRODUCTS, machine, scores)
+    chain = Chain.of(SUM_PRODUCT, machine, scores)
     found = NodeProbabilities(_node_probabilities(chain, scores, start, end), chain.root)
     lost = (chain.whole < UNDERFLOW) & (scores.lengths > 0)
     if lost.any():
         again = select_sentences(scores, lost, start, end)
-        chain = Chain.of(LOGS, machine, again.scores)
+        chain = Chain.of(LOG_SUM_EXP, machine, again.scores)
         found.node[again.spans] = _node_probabilities(chain, again.scores, again.start, again.end)
         found.root[:, lost] = chain.root
     return found
@@ -111,7 +111,7 @@ class Chain(NamedTuple):
     @classmethod
     def of(cls, semiring: Semiring, machine: DepthMachine, scores: Scores) -> Chain:
         """Run forward and backward over all sentences."""
-        moves, long = moves_of(scores, machine, semiring), are_long(scores.lengths) & (semiring is PRODUCTS)
+        moves, long = moves_of(scores, machine, semiring), are_long(scores.lengths) & (semiring is SUM_PRODUCT)
         none = np.empty((*machine.c_row.shape, 0))
         words, before, after = [np.zeros(0, dtype=np.int64)], [none], [none]
         at_root = np.zeros((len(machine.roots), len(scores.lengths)))
@@ -151,7 +151,7 @@ def _weigh_long(moves: Moves, words: Ints, lengths: Ints, machine: DepthMachine)
     """
     here, begin = moves.at(words), np.cumsum(lengths) - lengths
     parts = SentenceParts.of(begin, lengths)
-    to = LongWeights.to(parts, here, machine, PRODUCTS)
+    to = LongWeights.to(parts, here, machine, SUM_PRODUCT)
     whole = _sums_from(to.divisor, begin, lengths)  # roots x words, as logarithms
     together = np.logaddexp.reduce(whole, axis=0)
     step = np.diff(together, prepend=0.0)
@@ -159,7 +159,7 @@ def _weigh_long(moves: Moves, words: Ints, lengths: Ints, machine: DepthMachine)
     here.c[...] *= np.exp(-step)
     moves.c[:, words] = here.c
     before = np.multiply(to.total, np.exp(whole - together)[:, None], out=to.total)
-    after = LongWeights.onward(parts, here, machine, PRODUCTS).total
+    after = LongWeights.onward(parts, here, machine, SUM_PRODUCT).total
     through = np.einsum("rdw,rdw->rw", before, after)  # of each root: the same at every word
     at_root = at_roots(before, machine, begin + lengths - 1)
     after *= (np.repeat(at_root, lengths, axis=1) / np.maximum(through, UNDERFLOW))[:, None]

@@ -29,30 +29,30 @@ class LegalDepthNodes(NamedTuple):
     nodes: NamedNodes
     settled: Bools
     """For each sentence, whether no label sequence that the encoding can write is better."""
-    best: BestDepths
+    depths: BestDepths
 
 
 def legal_nodes(scores: Scores, machine: DepthMachine, vocabulary: Vocabulary, search: Search) -> LegalDepthNodes:
     """The nodes of the best depths; a sentence is settled if every gap has the best name for it, and a tree has all."""
-    best = best_depths(scores, machine)
-    depth = best.depth - np.repeat(best.root - 1, scores.lengths)
+    depths = best_depths(scores, machine)
+    depth = depths.depth - np.repeat(depths.root - 1, scores.lengths)
     depth[scores.last] = 0
     nodes = nodes_of(depth)
-    levels = np.array([name.levels for name in vocabulary.c], dtype=np.int64)
-    fits = _fitting(nodes, levels[machine.names]) if search.consistent else None
+    chain_lengths = np.array([name.chain_length for name in vocabulary.c], dtype=np.int64)
+    fits = _fitting(nodes, chain_lengths[machine.names]) if search.consistent else None
     names, loss = _best_names(scores, nodes.gaps, nodes.first, machine.names, fits)
-    whole = _named_roots(scores, machine, levels, depth, best.root)
+    whole = _named_roots(scores, machine, chain_lengths, depth, depths.root)
     named = names >= 0
     parts = (nodes.start[named], whole.start), (nodes.end[named], whole.end), (names[named], whole.c)
-    settled = (best.root == 1) & (best.score > MISSING / 2)
-    settled[_sentence(scores, nodes.start[_unsettled(scores, nodes, names, loss, levels)])] = False
-    return LegalDepthNodes(NamedNodes(*map(np.concatenate, parts)), settled, best)
+    settled = (depths.root == 1) & (depths.score > MISSING / 2)
+    settled[_sentence(scores, nodes.start[_unsettled(scores, nodes, names, loss, chain_lengths)])] = False
+    return LegalDepthNodes(NamedNodes(*map(np.concatenate, parts)), settled, depths)
 
 
-def _unsettled(scores: Scores, nodes: Nodes, names: Ints, loss: Floats, levels: Ints) -> Bools:
+def _unsettled(scores: Scores, nodes: Nodes, names: Ints, loss: Floats, chain_lengths: Ints) -> Bools:
     """Which nodes have a name that is not the best at some gap or does not fit, or lie over a whole sentence."""
     whole = nodes.end - nodes.start == scores.lengths[_sentence(scores, nodes.start)]
-    unfit = levels[names] != nodes.depth - nodes.above
+    unfit = chain_lengths[names] != nodes.depth - nodes.above
     unsettled: Bools = (loss > CLOSE) | (names < 0) | unfit | whole
     return unsettled
 
@@ -61,21 +61,21 @@ def _sentence(scores: Scores, word: Ints) -> Ints:
     return np.searchsorted(np.cumsum(scores.lengths), word, side="right")
 
 
-def _fitting(nodes: Nodes, levels: Ints) -> Bools:
+def _fitting(nodes: Nodes, chain_lengths: Ints) -> Bools:
     """Which names have as many levels as a node opens; all, if none has."""
-    fits: Bools = (nodes.depth - nodes.above)[:, None] == levels
+    fits: Bools = (nodes.depth - nodes.above)[:, None] == chain_lengths
     fits[~fits.any(axis=1)] = True
     return fits
 
 
-def _named_roots(scores: Scores, machine: DepthMachine, levels: Ints, depth: Ints, root: Ints) -> NamedNodes:
+def _named_roots(scores: Scores, machine: DepthMachine, chain_lengths: Ints, depth: Ints, root: Ints) -> NamedNodes:
     """The roots that name entities, by the gaps at their depth and the last word."""
     sentence = np.repeat(np.arange(len(root)), scores.lengths)
     gaps = np.flatnonzero((root > 1)[sentence] & (depth < 2))
     first = np.flatnonzero(np.diff(sentence[gaps], prepend=-1))
     rows = sentence[gaps[first]]
     names = np.concatenate(machine.root_names)
-    chosen, _ = _best_names(scores, gaps, first, names, levels[names] == root[rows, None])
+    chosen, _ = _best_names(scores, gaps, first, names, chain_lengths[names] == root[rows, None])
     return NamedNodes(scores.first[rows], scores.first[rows] + scores.lengths[rows], chosen)
 
 

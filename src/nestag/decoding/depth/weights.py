@@ -14,7 +14,7 @@ from nestag.arrays import Bools, Floats, Ints
 from nestag.decoding.depth.machine import DepthMachine, Moves, backward, forward
 from nestag.decoding.depth.parts import SentenceParts
 from nestag.decoding.lanes import Lanes, blocks
-from nestag.decoding.semiring import BEST, PRODUCTS, UNDERFLOW, Semiring
+from nestag.decoding.semiring import MAX_PLUS, SUM_PRODUCT, UNDERFLOW, Semiring
 
 BEFORE = 16
 """Words before each part (behind it, from the end on) with which it is begun, so that the guess is nearly forgotten."""
@@ -27,8 +27,8 @@ class LongWeights:
     """What is known of the words of long sentences from one side: of the ways to them, or from them to the end."""
 
     def __init__(self, moves: Moves, machine: DepthMachine, semiring: Semiring) -> None:
-        """The moves are those of the words of these sentences alone; `semiring` is BEST or PRODUCTS."""
-        assert semiring in (BEST, PRODUCTS)
+        """The moves are those of the words of these sentences alone; `semiring` is MAX_PLUS or SUM_PRODUCT."""
+        assert semiring in (MAX_PLUS, SUM_PRODUCT)
         self.moves, self.machine, self.semiring = moves, machine, semiring
         words = moves.n.shape[1]
         self.total = np.zeros((*machine.c_row.shape, 0))
@@ -99,14 +99,14 @@ class LongWeights:
         self.divisor[:, words] = self._divided(weights)
         before = self.total.take(words, axis=2)
         self.total[:, :, words] = weights
-        allowed = SAME + 1e-14 * np.abs(before) if self.semiring is BEST else SAME * before
+        allowed = SAME + 1e-14 * np.abs(before) if self.semiring is MAX_PLUS else SAME * before
         changed: Bools = np.logical_or.reduce(np.abs(weights - before) > allowed, axis=(0, 1))
         return changed
 
     def _divided(self, weights: Floats) -> Floats:
         """Divide weights (roots x depths x words) by their sums, whose logarithms are returned: roots x words."""
         whole = self.semiring.sum(weights, 1)
-        if self.semiring is BEST:
+        if self.semiring is MAX_PLUS:
             weights -= whole[:, None]
             return whole
         weights /= np.maximum(whole, UNDERFLOW)[:, None]

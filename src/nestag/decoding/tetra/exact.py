@@ -12,7 +12,7 @@ from nestag.arrays import Bools, Floats, Ints
 from nestag.decoding.entities import Replacement
 from nestag.decoding.opened import ClosedNodes
 from nestag.decoding.scores import FORBIDDEN, MISSING, Scores
-from nestag.decoding.semiring import BEST
+from nestag.decoding.semiring import MAX_PLUS
 from nestag.decoding.stretches import around, best_ways, less, replacement, stretches_of, summed_over
 from nestag.decoding.tetra.joint import TetraGrammar, TetraLabels
 from nestag.decoding.tetra.marginals import join_openings, passing, plain_root, with_end
@@ -27,7 +27,7 @@ def joint_nodes(
 ) -> Replacement:
     """The nodes of the best sequences of some sentences; those for which the vocabulary can write none are left out."""
     some = np.repeat(sentences, scores.lengths)
-    known = MarkedPath(path.score[some], path.loss[some], path.written[sentences])
+    known = MarkedPath(path.score[some], path.loss[some], path.in_vocabulary[sentences])
     found, done = _best_nodes(scores.select(sentences), known, vocabulary, deepest)
     return replacement(scores, sentences, found, done)
 
@@ -37,10 +37,10 @@ def _best_nodes(
 ) -> tuple[ClosedNodes, Bools]:
     """The nodes of the best sequences, and in which sentences there is one."""
     sentence = np.repeat(np.arange(len(scores.lengths)), scores.lengths)
-    labels = TetraLabels.of(vocabulary, scores, BEST)
+    labels = TetraLabels.of(vocabulary, scores, MAX_PLUS)
     names, plain = fitting_names(vocabulary).opening, plain_root(vocabulary)
     score, loss = _known(scores, path, labels, plain)
-    chain = HeightChain.of(BEST, vocabulary, scores, deepest, joint=True)
+    chain = HeightChain.of(MAX_PLUS, vocabulary, scores, deepest, joint=True)
     least = less(chain.whole[sentence] - around(loss, scores))
     through = passing(chain, scores)
     opens, either = _best_names(vocabulary, labels.c)
@@ -56,11 +56,11 @@ def _best_nodes(
         cut = (np.maximum(np.maximum(opened, within), heights.max(axis=0)) < least) & ~labels.last
     root = labels.root[names] & np.isin(names, plain)
     openings = join_openings(names, not_last & (~cut | root[:, None]), last_child & ~cut & ~labels.root[names][:, None])
-    after = with_end(chain.after, scores, BEST)
+    after = with_end(chain.after, scores, MAX_PLUS)
     stretches = stretches_of(cut | labels.last, labels.last, scores)
     end = stretches.first + stretches.size - 1
     given = summed_over(score, stretches.first, end) + after[1, end]
-    found, missed = best_ways(TetraGrammar(labels, openings, after, BEST), stretches, given, after[1, end], plain)
+    found, missed = best_ways(TetraGrammar(labels, openings, after, MAX_PLUS), stretches, given, after[1, end], plain)
     done = np.ones(len(scores.lengths), dtype=bool)
     done[sentence[missed]] = False
     return found, done
@@ -84,6 +84,6 @@ def _known(scores: Scores, path: MarkedPath, labels: TetraLabels, plain: Ints) -
         none = labels.n[mark, np.arange(words)] + np.where(labels.last, 0, c)
     sentence = np.repeat(np.arange(len(scores.lengths)), scores.lengths)
     totals = [np.bincount(sentence, values, len(scores.lengths)) for values in (path.score, none)]
-    better = (path.written & (totals[0] >= totals[1]))[sentence]
+    better = (path.in_vocabulary & (totals[0] >= totals[1]))[sentence]
     score = np.where(better, path.score, none)
     return score, path.score + path.loss - score

@@ -15,7 +15,7 @@ from nestag.arrays import Bools, Floats, Ints
 from nestag.decoding.lattice import Lattice, PruningLimits
 from nestag.decoding.opened import ClosedNodes, closed
 from nestag.decoding.scores import Scores
-from nestag.decoding.semiring import LOGS, PRODUCTS, UNDERFLOW, Semiring
+from nestag.decoding.semiring import LOG_SUM_EXP, SUM_PRODUCT, UNDERFLOW, Semiring
 from nestag.decoding.stretches import beginnings, stretches_of
 from nestag.decoding.tetra.joint import TetraGrammar, TetraLabels, TetraOpenings, openings_of, repeated
 from nestag.decoding.tetra.probabilities import HeightChain
@@ -69,14 +69,14 @@ class RelaxedHeights(NamedTuple):
 
 def relaxed(vocabulary: Vocabulary, scores: Scores, deepest: int | None) -> RelaxedHeights:
     """Run the chain of heights over a batch."""
-    chain = HeightChain.of(PRODUCTS, vocabulary, scores, deepest, joint=True)
+    chain = HeightChain.of(SUM_PRODUCT, vocabulary, scores, deepest, joint=True)
     sentence = np.repeat(np.arange(len(scores.lengths)), scores.lengths)
     found = _relaxed(chain, scores, sentence)
     lost = (chain.whole < UNDERFLOW) & (scores.lengths > 1)
     if lost.any():
         again = scores.select(lost)
         inner = np.repeat(np.arange(len(again.lengths)), again.lengths)
-        other = _relaxed(HeightChain.of(LOGS, vocabulary, again, deepest, joint=True), again, inner)
+        other = _relaxed(HeightChain.of(LOG_SUM_EXP, vocabulary, again, deepest, joint=True), again, inner)
         for column, values in zip(found, other, strict=True):
             column[: len(values), lost[sentence]] = values
     return found
@@ -86,7 +86,7 @@ def _relaxed(chain: HeightChain, scores: Scores, sentence: Ints) -> RelaxedHeigh
     semiring = chain.semiring
     beyond = with_end(chain.after, scores, semiring)
     top = beyond.max(axis=0)
-    beyond = beyond / np.maximum(top, UNDERFLOW) if semiring is PRODUCTS else np.exp(np.maximum(beyond - top, -700))
+    beyond = beyond / np.maximum(top, UNDERFLOW) if semiring is SUM_PRODUCT else np.exp(np.maximum(beyond - top, -700))
     found = passing(chain, scores)
     whole = chain.whole[sentence]
     return RelaxedHeights(semiring.share(found.mark, whole), semiring.share(found.low, whole), beyond)
@@ -118,7 +118,7 @@ def _node_shares(
 ) -> tuple[ClosedNodes, Bools]:
     """The constituents with their probabilities, and the sentences that have a stretch without any way through it."""
     seen = relaxed(vocabulary, scores, deepest)
-    labels = TetraLabels.of(vocabulary, scores, PRODUCTS)
+    labels = TetraLabels.of(vocabulary, scores, SUM_PRODUCT)
     plain = plain_root(vocabulary)
     shares = _Shares.of(vocabulary, scores)
     cut = np.zeros(len(scores.n), dtype=bool)
@@ -128,8 +128,8 @@ def _node_shares(
         cut = (opened + within >= 1 - least) & ~labels.last
     openings = _openings(vocabulary, seen, shares, cut, least)
     stretches = stretches_of(cut | labels.last, labels.last, scores)
-    grammar = TetraGrammar(labels, openings, seen.beyond, PRODUCTS)
-    lattice = Lattice(grammar, stretches, PruningLimits(least, width), PRODUCTS)
+    grammar = TetraGrammar(labels, openings, seen.beyond, SUM_PRODUCT)
+    lattice = Lattice(grammar, stretches, PruningLimits(least, width), SUM_PRODUCT)
     layers = lattice.forward(beginnings(lattice.nodes, stretches, plain))
     missed = np.zeros(len(scores.lengths), dtype=bool)
     sentence = np.repeat(np.arange(len(scores.lengths)), scores.lengths)
@@ -152,7 +152,7 @@ class _Shares(NamedTuple):
     @classmethod
     def of(cls, vocabulary: Vocabulary, scores: Scores) -> _Shares:
         """The shares in a batch, the last word's c counted at the gap before it."""
-        c = repeated(PRODUCTS.labels(scores.c), scores, PRODUCTS)
+        c = repeated(SUM_PRODUCT.labels(scores.c), scores, SUM_PRODUCT)
         return cls(*(c / np.maximum(c[rows].sum(axis=0), UNDERFLOW) for rows in fitting_names(vocabulary)))
 
 

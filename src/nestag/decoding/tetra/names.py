@@ -1,15 +1,16 @@
-"""Legal marks of 4tg -> nodes, and one name for each: the right spines of the binary tree.
+"""Legal marks of 4tg -> nodes, and one name for each: the right branches of the binary tree.
 
-Every gap is a node of the binary tree. A gap R starts a spine at the height of the stack after it, each L after it at
-that height adds a node to the spine as the right child of the one before, and the word l at that height closes it: all
-its nodes end there. A node starts with the word that was put on the stack where the node's left child stands.
+Every gap is a node of the binary tree. A right branch is a path of right children. A gap R starts a branch at the
+height of the stack after it, each L after it at that height adds a node to the branch as the right child of the one
+before, and the word l at that height closes it: all its nodes end there. A node starts with the word that was put on
+the stack where the node's left child stands.
 
-Along a spine the names are those of constituents and their helpers: the first node opens a constituent, and each
-further one is a helper of the constituent above or opens another inside it. The root's spine opens with a name that has
-its mark. The names of the highest score are found exactly, all spines in step. If they are the best at every gap, no
-label sequence that the encoding can write is better; else best.py goes on from here (`Search.joint`).
+Along a branch the names are those of constituents and their helpers: the first node opens a constituent, and each
+further one is a helper of the constituent above or opens another inside it. The root's branch opens with a name that
+has its mark. The names of the highest score are found exactly, all branches in step. If they are the best at every gap,
+no label sequence that the encoding can write is better; else exact.py goes on from here (`Search.joint`).
 
-    S ── S' ── PER ── PER' ── GPE        president of the USA: one spine, three constituents
+    S ── S' ── PER ── PER' ── GPE        president of the USA: one branch, three constituents
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from nestag.decoding.chains import chains_of
 from nestag.decoding.entities import NamedNodes
 from nestag.decoding.lanes import Lanes, blocks
 from nestag.decoding.scores import FORBIDDEN, MISSING, Scores, Search, comparable
-from nestag.decoding.semiring import BEST
+from nestag.decoding.semiring import MAX_PLUS
 from nestag.decoding.tetra.joint import repeated
 from nestag.decoding.tetra.search import L_L, L_R, R_L, R_R, Heights, L, R, best_marks, fitting_names
 from nestag.encodings.tetra import MARKS, helper
@@ -39,22 +40,22 @@ CLOSE = 1e-9
 """Scores that are not farther apart count as equal."""
 
 
-class Spines(NamedTuple):
-    """The spines of a batch; their nodes stand one after the other, each at its gap."""
+class RightBranches(NamedTuple):
+    """The branches of a batch; their nodes stand one after the other, each at its gap."""
 
     gap: Ints
     start: Ints
     """The first token of each node."""
     first: Ints
-    """Where the nodes of each spine begin."""
+    """Where the nodes of each branch begin."""
     end: Ints
-    """The end of each spine."""
+    """The end of each branch."""
     root: Bools
     """Whether it is the root's."""
 
     @property
     def sizes(self) -> Ints:
-        """How many nodes each spine has."""
+        """How many nodes each branch has."""
         return np.diff(self.first, append=len(self.gap))
 
 
@@ -76,8 +77,8 @@ class Bases(NamedTuple):
 def bases_of(vocabulary: Vocabulary) -> Bases:
     """The names of constituents in a vocabulary."""
     rows = {name: row for row, name in enumerate(vocabulary.c)}
-    written = zip(vocabulary.c, chains_of(vocabulary).c.written.tolist(), strict=True)
-    bases = [name for name, fine in written if name.levels and not name.prime and fine]
+    writable = zip(vocabulary.c, chains_of(vocabulary).c.writable.tolist(), strict=True)
+    bases = [name for name, fine in writable if name.chain_length and not name.prime and fine]
     marked = np.array([name.root for name in bases] + [False])
     nameless = np.arange(len(marked)) == len(bases)
     return Bases(
@@ -88,8 +89,8 @@ def bases_of(vocabulary: Vocabulary) -> Bases:
     )
 
 
-def spines_of(heights: Heights, lengths: Ints) -> Spines:
-    """The spines that legal marks describe."""
+def right_branches(heights: Heights, lengths: Ints) -> RightBranches:
+    """The branches that legal marks describe."""
     mark, after_gap = heights
     sentence = np.repeat(np.arange(len(lengths)), lengths)
     after_word = after_gap + GAP_L[mark]
@@ -98,7 +99,7 @@ def spines_of(heights: Heights, lengths: Ints) -> Spines:
     first = np.flatnonzero(GAP_R[mark[gap]])
     closing = _by_level(np.flatnonzero(~WORD_R[mark]), sentence * most + after_word)
     root = closing == (np.cumsum(lengths) - 1)[sentence[closing]]
-    return Spines(gap, _starts(mark, sentence * most + after_word)[gap], first, closing + 1, root)
+    return RightBranches(gap, _starts(mark, sentence * most + after_word)[gap], first, closing + 1, root)
 
 
 def _by_level(tokens: Ints, level: Ints) -> Ints:
@@ -116,20 +117,20 @@ def _starts(mark: Ints, level: Ints) -> Ints:
 
 
 class MarkedPath(NamedTuple):
-    """The best marks with the best names along their spines, word by word."""
+    """The best marks with the best names along their branches, word by word."""
 
     score: Floats
     """What the mark and the name of each word add to the score."""
     loss: Floats
     """How much more the best name that fits would add."""
-    written: Bools
+    in_vocabulary: Bools
     """For each sentence, whether the vocabulary has all of its labels."""
 
     def settled(self, lengths: Ints) -> Bools:
         """For each sentence, whether no label sequence that the encoding can write is better."""
         lossy = np.zeros(len(lengths), dtype=bool)
         lossy[np.repeat(np.arange(len(lengths)), lengths)[self.loss > CLOSE]] = True
-        return (self.written & ~lossy) | (lengths < 2)
+        return (self.in_vocabulary & ~lossy) | (lengths < 2)
 
 
 class LegalTetraNodes(NamedTuple):
@@ -140,57 +141,57 @@ class LegalTetraNodes(NamedTuple):
 
 
 def legal_nodes(scores: Scores, vocabulary: Vocabulary, search: Search) -> LegalTetraNodes:
-    """The constituents of the best legal marks, by the best names along their spines."""
+    """The constituents of the best legal marks, by the best names along their branches."""
     c = comparable(scores.c)
     if search.joint:
-        c = repeated(c, scores, BEST)
+        c = repeated(c, scores, MAX_PLUS)
     heights = best_marks(vocabulary, scores, c, search.deepest)
-    spines = spines_of(heights, scores.lengths)
+    branches = right_branches(heights, scores.lengths)
     bases = bases_of(vocabulary)
-    node, base = best_names(spines, c, bases)
+    node, base = best_names(branches, c, bases)
     row = bases.row[base]
     named = row < len(vocabulary.c)
-    end = np.repeat(spines.end, spines.sizes)
-    nodes = NamedNodes(spines.start[node[named]], end[node[named]], row[named])
+    end = np.repeat(branches.end, branches.sizes)
+    nodes = NamedNodes(branches.start[node[named]], end[node[named]], row[named])
     return LegalTetraNodes(
-        nodes, _path(vocabulary, scores, c, heights.mark, spines, node, base) if search.joint else None
+        nodes, _path(vocabulary, scores, c, heights.mark, branches, node, base) if search.joint else None
     )
 
 
 def _path(
-    vocabulary: Vocabulary, scores: Scores, c: Floats, mark: Ints, spines: Spines, node: Ints, base: Ints
+    vocabulary: Vocabulary, scores: Scores, c: Floats, mark: Ints, branches: RightBranches, node: Ints, base: Ints
 ) -> MarkedPath:
     """The labels of the best marks and names."""
     bases, words = bases_of(vocabulary), np.arange(len(mark))
-    opened = np.full(len(spines.gap), -1)
+    opened = np.full(len(branches.gap), -1)
     opened[node] = base
     last = np.maximum.accumulate(np.where(opened >= 0, np.arange(len(opened)), 0))
     label = np.where(opened >= 0, bases.row[opened], bases.helper[opened[last]])
     rows = np.concatenate([c, np.full((1, len(mark)), MISSING)])
-    best = [c[some].max(axis=0, initial=MISSING)[spines.gap] for some in fitting_names(vocabulary)]
-    free = np.where(GAP_R[mark[spines.gap]], *best)
-    there = rows[label, spines.gap]
+    best = [c[some].max(axis=0, initial=MISSING)[branches.gap] for some in fitting_names(vocabulary)]
+    free = np.where(GAP_R[mark[branches.gap]], *best)
+    there = rows[label, branches.gap]
     marks = {n: row for row, n in enumerate(vocabulary.n)}
     n_row = np.array([marks.get(name, len(marks)) for name in MARKS])[mark]
     score = np.concatenate([comparable(scores.n), np.full((1, len(mark)), MISSING)])[n_row, words]
-    score[spines.gap] += there
+    score[branches.gap] += there
     loss = np.zeros(len(mark))
-    loss[spines.gap] = free - there
+    loss[branches.gap] = free - there
     lacking = np.zeros(len(mark), dtype=bool)
-    lacking[spines.gap] = label == len(c)
-    written = np.ones(len(scores.lengths), dtype=bool)
-    written[np.repeat(np.arange(len(written)), scores.lengths)[lacking | (n_row == len(marks))]] = False
-    return MarkedPath(score, loss, written)
+    lacking[branches.gap] = label == len(c)
+    in_vocabulary = np.ones(len(scores.lengths), dtype=bool)
+    in_vocabulary[np.repeat(np.arange(len(in_vocabulary)), scores.lengths)[lacking | (n_row == len(marks))]] = False
+    return MarkedPath(score, loss, in_vocabulary)
 
 
-def best_names(spines: Spines, c: Floats, bases: Bases) -> tuple[Ints, Ints]:
+def best_names(branches: RightBranches, c: Floats, bases: Bases) -> tuple[Ints, Ints]:
     """The nodes that open constituents, and which of the bases names each."""
     rows = np.concatenate([c, np.full((1, c.shape[1]), MISSING)])
-    base = np.full(len(spines.gap), -1)
-    for spine, lanes in blocks(spines.first, spines.sizes, len(bases.row)):
-        here = rows.take(spines.gap[lanes.word], axis=1)
+    base = np.full(len(branches.gap), -1)
+    for branch, lanes in blocks(branches.first, branches.sizes, len(bases.row)):
+        here = rows.take(branches.gap[lanes.word], axis=1)
         opens, continues = here[bases.row], here[bases.helper]  # bases x slots
-        total = _forward(opens, continues, bases, spines.root[spine], lanes)
+        total = _forward(opens, continues, bases, branches.root[branch], lanes)
         base[lanes.word] = _trace_back(total, opens, continues, bases, lanes)
     node = np.flatnonzero(base >= 0)
     return node, base[node]

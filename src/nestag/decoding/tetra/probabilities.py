@@ -28,7 +28,7 @@ from nestag.arrays import Floats, Ints
 from nestag.decoding.lanes import Lanes, blocks
 from nestag.decoding.nodes import Nodes, summed
 from nestag.decoding.scores import FORBIDDEN, MISSING, Scores, Search, comparable, softmax
-from nestag.decoding.semiring import LOGS, PRODUCTS, UNDERFLOW, Semiring
+from nestag.decoding.semiring import LOG_SUM_EXP, SUM_PRODUCT, UNDERFLOW, Semiring
 from nestag.decoding.spans import Spans, select_sentences
 from nestag.decoding.tetra.joint import repeated
 from nestag.decoding.tetra.names import bases_of
@@ -77,12 +77,12 @@ def _opened_or_not(c: Floats, nodes: Nodes, base: Ints, helper: Ints, search: Se
 
 def node_probabilities(vocabulary: Vocabulary, scores: Scores, start: Ints, end: Ints, deepest: int | None) -> Floats:
     """How probable each span of two words or more is a node, from 0 to 1."""
-    chain = HeightChain.of(PRODUCTS, vocabulary, scores, deepest)
+    chain = HeightChain.of(SUM_PRODUCT, vocabulary, scores, deepest)
     probability = _node_probabilities(chain, scores, start, end)
     lost = (chain.whole < UNDERFLOW) & (scores.lengths > 1)
     if lost.any():
         again = select_sentences(scores, lost, start, end)
-        chain = HeightChain.of(LOGS, vocabulary, again.scores, deepest)
+        chain = HeightChain.of(LOG_SUM_EXP, vocabulary, again.scores, deepest)
         probability[again.spans] = _node_probabilities(chain, again.scores, again.start, again.end)
     return probability
 

@@ -1,7 +1,7 @@
 """Label ids of 4tg -> nodes, by the paper's repair rules, for a whole batch at once.
 
 This is the machine of encodings/tetra.py, all sentences in step. Of each sentence it keeps a stack of subtrees, and of
-each subtree the first word, how many nodes were open when it was put on the stack, and whether its right spine lacks a
+each subtree the first word, how many nodes were open when it was put on the stack, and whether its right branch lacks a
 child. A new node closes all nodes that were opened since its subtree was put on the stack, so it is enough to know how
 many stay open below each node: it ends where the next node has no more of them below it.
 """

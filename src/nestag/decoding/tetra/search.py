@@ -23,7 +23,7 @@ from nestag.arrays import Floats, Ints
 from nestag.decoding.chains import chains_of
 from nestag.decoding.lanes import Lanes, blocks
 from nestag.decoding.scores import Scores
-from nestag.decoding.semiring import BEST, Semiring
+from nestag.decoding.semiring import MAX_PLUS, Semiring
 from nestag.encodings.tetra import MARKS
 from nestag.vocabulary import Vocabulary
 
@@ -66,8 +66,8 @@ class FittingNames(NamedTuple):
 @lru_cache(maxsize=8)
 def fitting_names(vocabulary: Vocabulary) -> FittingNames:
     """The c that can be written, and those of them that are no helper's."""
-    written = chains_of(vocabulary).c.written.tolist()
-    rows = [row for row, name in enumerate(vocabulary.c) if name.levels and written[row]]
+    writable = chains_of(vocabulary).c.writable.tolist()
+    rows = [row for row, name in enumerate(vocabulary.c) if name.chain_length and writable[row]]
     opening = [row for row in rows if not vocabulary.c[row].prime]
     return FittingNames(np.array(opening, dtype=np.int64), np.array(rows, dtype=np.int64))
 
@@ -103,7 +103,7 @@ def next_heights(reached: Floats, steps: Floats, semiring: Semiring) -> Floats:
 
 def best_marks(vocabulary: Vocabulary, scores: Scores, c: Floats, deepest: int | None) -> Heights:
     """The best legal marks of each sentence."""
-    moves = tetra_moves(vocabulary, scores, c, BEST)
+    moves = tetra_moves(vocabulary, scores, c, MAX_PLUS)
     mark = np.full(len(scores.n), L)
     height = np.ones(len(scores.n), dtype=np.int64)
     mark[scores.first[scores.lengths == 1]] = R
@@ -111,7 +111,7 @@ def best_marks(vocabulary: Vocabulary, scores: Scores, c: Floats, deepest: int |
     for rows, lanes in blocks(scores.first, np.maximum(scores.lengths - 1, 0), highest + 2):  # the last word has no gap
         here = moves.take(lanes.word, axis=1)
         top = highest_stack(int(scores.lengths[rows[0]]), deepest)
-        total = forward_heights(here, lanes, top, BEST)
+        total = forward_heights(here, lanes, top, MAX_PLUS)
         mark[lanes.word], height[lanes.word] = _trace_back(total, here, lanes)
     return Heights(mark, height)
 
