@@ -58,7 +58,7 @@ def start_up() -> Iterator[str]:
     """How long `import nestag` takes, beyond Python's own start."""
 
     def run(code: str) -> float:
-        return best(lambda: subprocess.run([sys.executable, "-c", code], check=True), clock=time.perf_counter)
+        return best_time(lambda: subprocess.run([sys.executable, "-c", code], check=True), clock=time.perf_counter)
 
     bare, ours = run("pass"), run("import nestag")
     yield "## Start\n"
@@ -86,7 +86,7 @@ def speed() -> Iterator[str]:
 
 def encoding_time(corpus: Sequence[Sentence], name: str) -> float:
     """Seconds a token of encoding."""
-    return best(lambda: deque((encode(sentence, name) for sentence in corpus), maxlen=0)) / sum(map(len, corpus))
+    return best_time(lambda: deque((encode(sentence, name) for sentence in corpus), maxlen=0)) / sum(map(len, corpus))
 
 
 def batch_time(corpus: Sequence[Sentence], name: str) -> float:
@@ -98,7 +98,7 @@ def batch_time(corpus: Sequence[Sentence], name: str) -> float:
         for n, c, u, sizes in batches:
             decode_batch(vocabulary, n, c, u, sizes).to_lists()
 
-    return best(decode_all) / sum(map(len, corpus))
+    return best_time(decode_all) / sum(map(len, corpus))
 
 
 def flat(corpus: Sequence[Sentence], vocabulary: Vocabulary, tokens: int = 100_000) -> Iterator[list[np.ndarray]]:
@@ -204,7 +204,7 @@ def nested(rng: random.Random) -> Iterator[Entity]:
     yield Entity(15, 16, rng.choice(TYPES))
 
 
-def best(action: Callable[[], object], times: int = 5, clock: Callable[[], float] = time.process_time) -> float:
+def best_time(action: Callable[[], object], times: int = 5, clock: Callable[[], float] = time.process_time) -> float:
     """The shortest of several runs, in seconds of this process, garbage collection off as timeit does."""
     durations = []
     gc.collect()

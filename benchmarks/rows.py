@@ -24,7 +24,7 @@ import numpy as np
 from nestag import Sentence, read_corpus, sample
 from nestag.corpora.format import Options
 from nestag.files import writing
-from nestag.scale.addresses import find_inputs
+from nestag.scale.addresses import find_input_files
 from nestag.scale.job import Job
 from nestag.scale.output import writer_for
 from nestag.scale.plan import plan_parts
@@ -81,17 +81,19 @@ def steps(sentences: Sequence[Sentence], scratch: Path) -> Iterator[Step]:
         ("words of Parquet", "parquet", "tokens"), ("texts of Parquet", "parquet", ""),
         ("words of JSON Lines", "jsonl", "tokens"), ("texts of JSON Lines", "jsonl", ""), ("lines of text", "txt", ""),
     ):  # fmt: skip
-        yield Step(f"read {name}", best(partial(read, scratch / f"rows.{kind}", Job(tokens=tokens).on("cuda"))) / count)
+        yield Step(
+            f"read {name}", best_time(partial(read, scratch / f"rows.{kind}", Job(tokens=tokens).on("cuda"))) / count
+        )
     for tokenizer in ("whitespace", "spacy"):
-        yield Step(f"cut a text by {tokenizer}", best(partial(cut, texts, Options(tokenizer=tokenizer))) / count)
+        yield Step(f"cut a text by {tokenizer}", best_time(partial(cut, texts, Options(tokenizer=tokenizer))) / count)
     batches = read(scratch / "rows.parquet", Job(tokens="tokens").on("cuda"))
     rows = iter(sentences)
     found = [(batch, columns(list(itertools.islice(rows, len(batch.positions))))) for batch in batches]
     for name, form in (("Parquet", "parquet"), ("JSON Lines", "jsonl")):
-        yield Step(f"write {name}", best(partial(write, found, form)) / count)
+        yield Step(f"write {name}", best_time(partial(write, found, form)) / count)
 
 
-def best(work: Callable[[], Any]) -> float:
+def best_time(work: Callable[[], Any]) -> float:
     """The least CPU seconds of several rounds."""
     times = []
     for _ in range(ROUNDS):
@@ -103,7 +105,7 @@ def best(work: Callable[[], Any]) -> float:
 
 def read(path: Path, job: Job) -> list[RowBatch]:
     """Every row of a file."""
-    return [batch for part in plan_parts(find_inputs(str(path)), job).parts for batch in read_part(part, job)]
+    return [batch for part in plan_parts(find_input_files(str(path)), job).parts for batch in read_part(part, job)]
 
 
 def cut(texts: Sequence[str], options: Options) -> None:

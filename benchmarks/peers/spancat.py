@@ -247,12 +247,12 @@ def examples_of(path: str, empty_once: bool) -> Callable[[Language], Iterator[Ex
 def strict_scorer() -> Callable[..., dict[str, float]]:
     """The F1 of the best threshold, by which spaCy chooses the best step."""
 
-    def best(examples: Iterable[Example], **_: object) -> dict[str, float]:
+    def best_score(examples: Iterable[Example], **_: object) -> dict[str, float]:
         pairs = [({item.entity for item in rated(e.reference)}, rated(e.predicted)) for e in examples]
         found = max(by_threshold([gold for gold, _ in pairs], [some for _, some in pairs]).values(), key=f1)
         return {"spans_sc_p": found.precision, "spans_sc_r": found.recall, "spans_sc_f": found.f1}
 
-    return best
+    return best_score
 
 
 def reference(nlp: Language, sentence: Sentence) -> Doc:

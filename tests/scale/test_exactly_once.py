@@ -17,7 +17,7 @@ from files_of_rows import content, rows, texts, write_lines
 from nestag.cli import app
 from nestag.errors import InputError
 from nestag.scale import Finished, Job, tag
-from nestag.scale.addresses import find_inputs
+from nestag.scale.addresses import find_input_files
 from nestag.scale.cluster import MOST_DEATHS, Cluster, Connection, _AttemptLedger, _Worker
 from nestag.scale.job import Device
 from nestag.scale.model import Packed
@@ -171,7 +171,7 @@ def test_a_part_that_kills_its_workers_is_given_up(source: Path) -> None:
     worker = object.__new__(_Worker)
     worker.ray = worker.ledger = Here()
     worker.tagger = lambda part: PartOutcome(part.name)  # type: ignore[assignment]
-    part = plan_parts(find_inputs(str(source)), JOB).parts[0]
+    part = plan_parts(find_input_files(str(source)), JOB).parts[0]
     found = [outcome_from(worker({"part": as_json(part)})["outcome"]).error for _ in range(MOST_DEATHS + 1)]
     assert found == [""] * MOST_DEATHS + ["its worker died 3 times; is there enough memory?"]
 

@@ -1,4 +1,4 @@
-"""Inputs and parts: every row is in exactly one part, whatever the size of parts."""
+"""Input files and parts: every row is in exactly one part, whatever the size of parts."""
 
 import gzip
 from pathlib import Path
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from files_of_rows import texts, write_lines, write_table
 from nestag.errors import InputError
-from nestag.scale.addresses import find_inputs
+from nestag.scale.addresses import find_input_files
 from nestag.scale.job import Job
 from nestag.scale.manifest import Claim, claim
 from nestag.scale.outcome import done_name
@@ -21,7 +21,7 @@ from nestag.scale.storage import Folder
 def read_all(source: Path, **settings: object) -> tuple[list[object], list[int]]:
     """The values and positions of all rows, part by part."""
     job = Job(**settings).on("cpu")  # type: ignore[arg-type]
-    plan = plan_parts(find_inputs(str(source), job.kind), job)
+    plan = plan_parts(find_input_files(str(source), job.kind), job)
     assert plan.failures == ()
     batches = [batch for part in plan.parts for batch in read_part(part, job)]
     return [v for batch in batches for v in batch.values], [p for batch in batches for p in batch.positions]
@@ -62,23 +62,23 @@ def test_globs_hidden_files_and_files_of_other_kinds(tmp_path: Path) -> None:
     for name in ("2023/a.jsonl", "2024/b.jsonl", "2024/_c.jsonl", ".d/e.jsonl"):
         write_lines(tmp_path / name, ["x"])
     (tmp_path / "2024" / "notes.csv").write_text("x")
-    found = find_inputs(str(tmp_path))
+    found = find_input_files(str(tmp_path))
     assert [file.name for file in found.files] == ["2023/a.jsonl", "2024/b.jsonl"]
     assert (found.kind, found.left) == ("jsonl", 1)
-    assert [file.name for file in find_inputs(f"{tmp_path}/*/b.jsonl").files] == ["2024/b.jsonl"]
-    assert [file.name for file in find_inputs(f"file://{tmp_path}/2023/a.jsonl").files] == ["a.jsonl"]
+    assert [file.name for file in find_input_files(f"{tmp_path}/*/b.jsonl").files] == ["2024/b.jsonl"]
+    assert [file.name for file in find_input_files(f"file://{tmp_path}/2023/a.jsonl").files] == ["a.jsonl"]
 
 
 def test_what_is_no_input_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no files of rows"):
-        find_inputs(str(tmp_path))
+        find_input_files(str(tmp_path))
     write_lines(tmp_path / "a.jsonl", ["x"])
     (tmp_path / "a.txt").write_text("x")
     with pytest.raises(InputError, match="jsonl and text; choose one"):
-        find_inputs(str(tmp_path))
-    assert len(find_inputs(str(tmp_path), "text").files) == 1
+        find_input_files(str(tmp_path))
+    assert len(find_input_files(str(tmp_path), "text").files) == 1
     with pytest.raises(InputError, match="no files of parquet"):
-        find_inputs(str(tmp_path), "parquet")
+        find_input_files(str(tmp_path), "parquet")
 
 
 def test_files_with_other_columns_are_failures(tmp_path: Path) -> None:
@@ -90,7 +90,7 @@ def test_files_with_other_columns_are_failures(tmp_path: Path) -> None:
     pq.write_table(pa.table({"text": ["x"], "id": ["one"]}), tmp_path / "c.parquet")
     pq.write_table(pa.table({"text": [1], "id": [1]}), tmp_path / "d.parquet")
     pq.write_table(pa.table({"body": ["x"], "id": [1]}), tmp_path / "e.parquet")
-    plan = plan_parts(find_inputs(str(tmp_path)), Job(keep=("id",)).on("cpu"))
+    plan = plan_parts(find_input_files(str(tmp_path)), Job(keep=("id",)).on("cpu"))
     assert [part.file.name for part in plan.parts] == ["a.parquet"]
     broken, other, number, missing = plan.failures
     assert "not a whole Parquet file" in broken.error
@@ -102,7 +102,7 @@ def test_files_with_other_columns_are_failures(tmp_path: Path) -> None:
 def test_what_a_run_before_wrote_is_no_input(tmp_path: Path) -> None:
     for name in ("in/a.jsonl", "out/a.jsonl-1-00000.jsonl", "outside/b.jsonl"):
         write_lines(tmp_path / name, ["x"])
-    found = find_inputs(f"{tmp_path}/**/*.jsonl", None, f"file://{tmp_path}/out")
+    found = find_input_files(f"{tmp_path}/**/*.jsonl", None, f"file://{tmp_path}/out")
     assert [file.name for file in found.files] == ["in/a.jsonl", "outside/b.jsonl"]
 
 
@@ -110,7 +110,7 @@ def test_what_a_run_before_wrote_is_no_input(tmp_path: Path) -> None:
 def test_lines_of_text_have_no_columns(tmp_path: Path, settings: dict[str, object]) -> None:
     (tmp_path / "a.txt").write_text("x")
     with pytest.raises(InputError, match=r"a.txt: lines of text files have no columns"):
-        plan_parts(find_inputs(str(tmp_path)), Job(**settings).on("cpu"))  # type: ignore[arg-type]
+        plan_parts(find_input_files(str(tmp_path)), Job(**settings).on("cpu"))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("settings", [{"text": "txet"}, {"keep": ("id", "txet")}, {"tokens": "txet"}])
@@ -119,9 +119,9 @@ def test_a_column_that_no_row_has_is_refused(tmp_path: Path, settings: dict[str,
     (tmp_path / "b.jsonl").write_bytes(b'\xff\n[1]\n{"text": "x", "id": 1}\n')
     job = Job(**settings).on("cpu")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="txet: none of the first 1 rows has a field 'txet'; there are id, text"):
-        plan_parts(find_inputs(str(tmp_path)), job)
+        plan_parts(find_input_files(str(tmp_path)), job)
     (tmp_path / "b.jsonl").write_bytes(b"")  # nothing to judge by
-    assert len(plan_parts(find_inputs(str(tmp_path)), job).parts) == 2
+    assert len(plan_parts(find_input_files(str(tmp_path)), job).parts) == 2
 
 
 def test_a_file_of_which_nothing_was_written_may_be_mended_or_taken_away(tmp_path: Path) -> None:
@@ -131,7 +131,7 @@ def test_a_file_of_which_nothing_was_written_may_be_mended_or_taken_away(tmp_pat
     job = Job().on("cpu")
 
     def begin() -> PartPlan:
-        inputs = find_inputs(str(source))
+        inputs = find_input_files(str(source))
         plan = plan_parts(inputs, job)
         claim(out, Claim("0" * 64, job, inputs.kind, plan.schema, inputs.files))
         return plan
@@ -154,7 +154,7 @@ def test_a_folder_that_was_begun_with_broken_files_alone_can_go_on(tmp_path: Pat
     path.parent.mkdir()
     for mend in (lambda: path.write_bytes(b"PAR1"), lambda: write_table(path, ["x"])):
         mend()
-        inputs = find_inputs(str(path))
+        inputs = find_input_files(str(path))
         plan = plan_parts(inputs, job)
         claim(out, Claim("0" * 64, job, inputs.kind, plan.schema, inputs.files))
     assert plan.schema == ("text string",)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from files_of_rows import rows, texts, write_lines
-from nestag.scale.addresses import find_inputs
+from nestag.scale.addresses import find_input_files
 from nestag.scale.job import Job
 from nestag.scale.model import pack
 from nestag.scale.plan import plan_parts
@@ -22,7 +22,7 @@ def out(model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_lines(folder / "in" / "a.jsonl", list(texts(40)))
     job = Job(tokenizer="whitespace", part_bytes=500).on("cpu")
     tagger = PartTagger(job, pack(str(model)), Folder(str(folder / "out")))
-    for part in plan_parts(find_inputs(str(folder / "in")), job).parts:
+    for part in plan_parts(find_input_files(str(folder / "in")), job).parts:
         assert tagger(part).done
     return folder / "out"
 

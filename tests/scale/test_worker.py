@@ -18,7 +18,7 @@ from nestag.errors import InputError, NestagError
 from nestag.runtime import OnnxNER
 from nestag.scale import rows as reading
 from nestag.scale import tag
-from nestag.scale.addresses import find_inputs
+from nestag.scale.addresses import find_input_files
 from nestag.scale.job import Job
 from nestag.scale.model import pack
 from nestag.scale.outcome import PartOutcome
@@ -34,7 +34,7 @@ from two_sentences import CORPUS, quick
 def tag_here(source: Path | str, out: Path | str, model: Path, **settings: object) -> list[PartOutcome]:
     job = Job(**{"tokenizer": "whitespace", **settings}).on("cpu")  # type: ignore[arg-type]
     tagger = PartTagger(job, pack(str(model)), Folder(str(out)))
-    return [tagger(part) for part in plan_parts(find_inputs(str(source)), job).parts]
+    return [tagger(part) for part in plan_parts(find_input_files(str(source)), job).parts]
 
 
 def test_rows_come_out_with_the_entities_that_the_recognizer_finds(tmp_path: Path, model: Path) -> None:
@@ -140,7 +140,7 @@ def test_a_file_that_changes_while_it_is_read_is_an_error(tmp_path: Path, model:
     path.parent.mkdir()
     path.write_text("Paris\n")
     job = Job(tokenizer="whitespace").on("cpu")
-    (part,) = plan_parts(find_inputs(str(path)), job).parts
+    (part,) = plan_parts(find_input_files(str(path)), job).parts
     path.write_text("Paris, Texas\n")
     outcome = PartTagger(job, pack(str(model)), Folder(str(tmp_path / "out")))(part)
     assert "it was changed after the run began" in outcome.error
@@ -150,7 +150,7 @@ def test_a_full_disk_stops_the_run_and_leaves_nothing(tmp_path: Path, model: Pat
     write_lines(tmp_path / "in" / "a.jsonl", list(texts(2_000)))
     job = Job(tokenizer="whitespace").on("cpu")
     tagger = PartTagger(job, pack(str(model)), Folder(str(tmp_path / "out")))
-    (part,) = plan_parts(find_inputs(str(tmp_path / "in")), job).parts
+    (part,) = plan_parts(find_input_files(str(tmp_path / "in")), job).parts
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, limits[1]))
     try:
@@ -168,7 +168,7 @@ def test_an_object_store_gets_whole_files(tmp_path: Path, model: Path) -> None:
     tag_here(tmp_path / "in", tmp_path / "out", model)
     memory = fsspec.filesystem("memory")
     memory.put(str(tmp_path / "in"), "/bucket/in", recursive=True)
-    inputs = find_inputs("memory://bucket/in")
+    inputs = find_input_files("memory://bucket/in")
     job = Job(device="cpu", tokenizer="whitespace", part_bytes=100)
     tagger = PartTagger(job, pack(str(model)), Folder("memory://bucket/out"))
     outcomes = [tagger(part) for part in plan_parts(inputs, job).parts]
@@ -226,7 +226,7 @@ def test_a_language_that_there_is_not_leaves_no_output_begun(tmp_path: Path, mod
 
 def test_an_unknown_address_is_refused() -> None:
     with pytest.raises(InputError, match="cannot be reached"):
-        find_inputs("nowhere://bucket/in")
+        find_input_files("nowhere://bucket/in")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems count otherwise")
@@ -257,7 +257,7 @@ def test_the_bytes_of_a_part_do_not_depend_on_what_its_worker_did_before(
     untrained(quick(tiny_encoder("bert")), Vocabulary.learn(CORPUS, "rel")).save_pretrained(tmp_path / "model")
     write_table(tmp_path / "in" / "a.parquet", list(texts(300)), group=50)
     job = Job(tokenizer="whitespace", part_bytes=1).on("cpu")
-    parts = plan_parts(find_inputs(str(tmp_path / "in")), job).parts
+    parts = plan_parts(find_input_files(str(tmp_path / "in")), job).parts
     for name, order in (("out", parts), ("again", parts[::-1])):
         tagger = PartTagger(job, pack(str(tmp_path / "model")), Folder(str(tmp_path / name)))
         assert all(tagger(part).done for part in order)

@@ -19,7 +19,7 @@ from nestag.scale.cluster import Cluster
 from nestag.scale.run import tag as tag_files
 from nestag.scale.summary import Totals
 
-EVERY = 10.0
+REPORT_SECONDS = 10.0
 """Seconds between two lines about progress where nobody sees a bar."""
 
 SHOWN = 20
@@ -137,6 +137,6 @@ class _Lines:
         self.told = time.monotonic()
 
     def __call__(self, totals: Totals) -> None:
-        if time.monotonic() - self.told >= EVERY:
+        if time.monotonic() - self.told >= REPORT_SECONDS:
             tell(totals.line())
             self.told = time.monotonic()

@@ -11,7 +11,7 @@ from nestag.cli.streams import tell as tell_as_it_is
 from nestag.visible import visible
 
 T = TypeVar("T")
-EVERY = 1_000
+REDRAW_ITEMS = 1_000
 
 
 def tell(message: str) -> None:
@@ -45,5 +45,5 @@ def progress(items: Iterable[T], what: str) -> Iterator[T]:
         task = bar.add_task(what, total=None)
         for count, item in enumerate(items, 1):
             yield item
-            if count % EVERY == 0:
+            if count % REDRAW_ITEMS == 0:
                 bar.update(task, completed=count)

@@ -209,8 +209,8 @@ def sentence_of(row: dict[str, Any], columns: Columns, place: str, report: Repor
     tokens = words_field(row, columns.tokens)
     found: list[Entity] = []
     for column, names in columns.tags.items():
-        for level in _levels(row[column] or [], len(tokens), column):
-            cells = [tuple(tag for value in _flat(cell) for tag in _cell(value, names)) for cell in level]
+        for column_tags in _tag_lists(row[column] or [], len(tokens), column):
+            cells = [tuple(tag for value in _flat(cell) for tag in _cell(value, names)) for cell in column_tags]
             if any(len(cell) > 1 for cell in cells):
                 found += joined_entities(cells, lambda _: place, report)
             else:
@@ -223,13 +223,13 @@ def sentence_of(row: dict[str, Any], columns: Columns, place: str, report: Repor
     return sentence
 
 
-def _levels(value: Any, length: int, column: str) -> list[list[Any]]:
-    """The levels of a cell: one, or several of which each has a tag for each token."""
+def _tag_lists(value: Any, length: int, column: str) -> list[list[Any]]:
+    """The lists of tags in a cell: one, or several of which each has a tag for each token."""
     if not isinstance(value, list):
         raise DataError(f"{column!r} is {value!r:.40}; make it a list of tags")
     if len(value) == length:
         return [value]
-    if all(isinstance(level, list) and len(level) == length for level in value):
+    if all(isinstance(tags, list) and len(tags) == length for tags in value):
         return value
     raise DataError(f"{column!r} has {len(value)} tags for {length} tokens; give one for each")
 

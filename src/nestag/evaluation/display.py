@@ -71,7 +71,7 @@ def tables(evaluation: Evaluation, paper: bool = False, detail: Detail = Detail.
         "lengths": by_length(evaluation, paper, detail),
         "nesting": by_nesting(evaluation, detail),
         "mistakes": mistakes(evaluation),
-        "confusion": every_confusion(evaluation) if detail is Detail.NUMBERS else confusion(evaluation),
+        "confusion": all_confusions(evaluation) if detail is Detail.NUMBERS else confusion(evaluation),
     }
 
 
@@ -111,8 +111,8 @@ def by_type(evaluation: Evaluation, detail: Detail = Detail.FULL) -> Table:
     found = spread(evaluation.types)
     if found:
         values = {
-            f"best: {found.best}": evaluation.types[found.best].f1,
-            f"worst: {found.worst}": evaluation.types[found.worst].f1,
+            f"best: {found.best_type}": evaluation.types[found.best_type].f1,
+            f"worst: {found.worst_type}": evaluation.types[found.worst_type].f1,
             "mean": found.mean,
             "deviation": found.deviation,
         }
@@ -184,7 +184,7 @@ def confusion(evaluation: Evaluation, most: int = MOST_TYPES) -> Table:
     return Table("Types over the same span", ("gold", *map(_or_nothing, names)), _only(rows), note)
 
 
-def every_confusion(evaluation: Evaluation) -> Table:
+def all_confusions(evaluation: Evaluation) -> Table:
     """The same for programs, a pair of types a row: none is put together, and no type takes another's column."""
     return Table("Types over the same span", Confused._fields, _only(evaluation.mistakes.confusion))
 

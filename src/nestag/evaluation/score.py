@@ -77,8 +77,8 @@ def macro(types: Mapping[str, Score]) -> Means:
 class Spread(NamedTuple):
     """How F1 differs between types, as the paper's table of types says it."""
 
-    best: str
-    worst: str
+    best_type: str
+    worst_type: str
     mean: float
     deviation: float  # of all types, not of a sample
 
@@ -87,7 +87,7 @@ def spread(types: Mapping[str, Score]) -> Spread | None:
     """The best and worst type, and mean and deviation of F1 over the gold types; None if there are none.
 
     >>> spread({"A": Score.of(1, 1, 1), "B": Score.of(0, 1, 1), "C": Score.of(0, 1, 0)})
-    Spread(best='A', worst='B', mean=0.5, deviation=0.5)
+    Spread(best_type='A', worst_type='B', mean=0.5, deviation=0.5)
     """
     found = {kind: types[kind].f1 for kind in sorted(types) if types[kind].gold}
     if not found:

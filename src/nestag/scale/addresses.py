@@ -37,7 +37,7 @@ class InputFile:
 
 
 @dataclass(frozen=True)
-class Inputs:
+class InputFiles:
     """The files of rows, by name, and what they all are."""
 
     kind: InputKind
@@ -54,7 +54,7 @@ def kind_of(name: str) -> InputKind | None:
     return KINDS.get(PurePosixPath(name.lower().removesuffix(SUFFIX)).suffix)
 
 
-def find_inputs(address: str, kind: InputKind | None = None, out: str = "") -> Inputs:
+def find_input_files(address: str, kind: InputKind | None = None, out: str = "") -> InputFiles:
     """The files of rows at an address, all of one kind; those of a kind that is named may have any name.
 
     What lies in the folder `out` was written by a run before, and is no input.
@@ -70,11 +70,11 @@ def find_inputs(address: str, kind: InputKind | None = None, out: str = "") -> I
                          " a glob", address)  # fmt: skip
     chosen: InputKind = kind or next(iter(kinds))  # type: ignore[assignment]
     if kind and not kinds:  # names that say nothing
-        return Inputs(kind, tuple(found), 0)
+        return InputFiles(kind, tuple(found), 0)
     files = tuple(file for file in found if kind_of(file.name) == chosen)
     if not files:
         raise InputError(f"there are no files of {chosen}; drop --from or give another address", address)
-    return Inputs(chosen, files, len(found) - len(files))
+    return InputFiles(chosen, files, len(found) - len(files))
 
 
 def is_inside(address: str, folder: str) -> bool:

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from nestag.errors import InputError
 from nestag.files.packed import is_packed
 from nestag.files.sources import explained_reading
-from nestag.scale.addresses import InputFile, Inputs
+from nestag.scale.addresses import InputFile, InputFiles
 from nestag.scale.job import InputKind, Job
 from nestag.scale.storage import library, opened
 from nestag.visible import visible
@@ -60,7 +60,7 @@ class PartPlan(NamedTuple):
     schema: tuple[str, ...]  # the types of the columns of Parquet files that are read or kept
 
 
-def plan_parts(inputs: Inputs, job: Job) -> PartPlan:
+def plan_parts(inputs: InputFiles, job: Job) -> PartPlan:
     """The parts of all files, by file and place."""
     if inputs.kind == "text" and (job.keep or job.tokens):
         raise InputError("lines of text files have no columns; drop --keep and --tokens-column", inputs.files[0].name)

@@ -13,7 +13,7 @@ from typing import cast
 from nestag.corpora.format import Options
 from nestag.corpora.segment import segments
 from nestag.errors import InputError
-from nestag.scale.addresses import find_inputs
+from nestag.scale.addresses import find_input_files
 from nestag.scale.cluster import Cluster, connected
 from nestag.scale.job import Job
 from nestag.scale.manifest import Claim, claim, refuse_inside, refuse_private
@@ -59,7 +59,7 @@ def tag(
     chosen, folder = job or Job(), Folder(out)
     refuse_private(source, out)
     refuse_inside(source, out)
-    inputs = find_inputs(source, chosen.kind, out)
+    inputs = find_input_files(source, chosen.kind, out)
     packed = pack(model, chosen.changes)
     if chosen.language is not None and not chosen.tokens:
         segments("a", chosen.options_for(Options()))  # one that there is not is refused before OUT is begun with it

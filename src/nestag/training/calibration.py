@@ -38,7 +38,7 @@ class _HeldOut(NamedTuple):
 
 def temperature_for(recognizer: NestedNER, sentences: Sequence[Sentence]) -> float:
     """The temperature that suits sentences with their true entities; 1 if nothing is found in them."""
-    seen = list(_seen(recognizer, every_so_often(sentences)))
+    seen = list(_seen(recognizer, evenly_sampled(sentences)))
     if not any(len(one.right) for one in seen):
         return 1.0
     return min(
@@ -47,7 +47,7 @@ def temperature_for(recognizer: NestedNER, sentences: Sequence[Sentence]) -> flo
     )
 
 
-def every_so_often(sentences: Sequence[Sentence]) -> Sequence[Sentence]:
+def evenly_sampled(sentences: Sequence[Sentence]) -> Sequence[Sentence]:
     """A sample of the sentences at even intervals."""
     return sentences[:: max(1, -(-len(sentences) // MOST))]
 

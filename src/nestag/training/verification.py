@@ -18,7 +18,7 @@ from nestag.data import Sentence
 from nestag.decoding import EntityTable, Scores, Search, Verification, judged, propose_entities, verify_entities
 from nestag.decoding.verification import BIASES, Proposals
 from nestag.recognizer import NestedNER
-from nestag.training.calibration import AT_ONCE, every_so_often
+from nestag.training.calibration import AT_ONCE, evenly_sampled
 
 BELIEF = 1.0
 """How strongly what was believed before counts against what a held-out corpus says."""
@@ -49,7 +49,7 @@ def verification_for(
 ) -> Verification:
     """How spans are to be verified, by sentences with their true entities."""
     before = believed(biases)
-    seen = list(judged_proposals(recognizer, every_so_often(sentences), biases))
+    seen = list(judged_proposals(recognizer, evenly_sampled(sentences), biases))
     if not any(one.right.size for one in seen):
         return before
     logits = np.concatenate([one.logits.ravel() for one in seen]).astype(np.float64)
@@ -58,7 +58,7 @@ def verification_for(
     right = np.concatenate([one.right.ravel() for one in seen])
     bias, logit, *votes = _logistic(features, right, np.array([before.bias, before.logit, *before.found])).tolist()
     fitted = replace(before, bias=bias, logit=logit, found=tuple(votes))
-    gold = sum(len(set(one.entities)) for one in every_so_often(sentences))
+    gold = sum(len(set(one.entities)) for one in evenly_sampled(sentences))
     f1 = [_f1(seen, gold, replace(fitted, threshold=threshold)) for threshold in THRESHOLDS]
     return replace(fitted, threshold=THRESHOLDS[int(np.argmax(smoothed(f1)))])
 

@@ -88,10 +88,10 @@ def write(
     width = 1
     with writing(path) as stream, TemporaryFile("w+", encoding="utf-8", newline="\n") as spool:
         for place, sentence in holdable(sentences, path, report):
-            levels = levels_of(sentence)
-            width = max(width, len(levels))
+            columns = tag_columns(sentence)
+            width = max(width, len(columns))
             words = (write_word(token, "-" if token == DOCUMENT else "") for token in sentence.tokens)
-            lines = zip(words, *levels, strict=True)
+            lines = zip(words, *columns, strict=True)
             put("\n".join(map("\t".join, lines)) + "\n\n", spool, place)
         spool.seek(0)
         for line in spool:
@@ -253,17 +253,17 @@ def _tags(row: TokenLine, column: int, source: str, report: Report) -> tuple[Tag
     return tags
 
 
-def levels_of(sentence: Sentence) -> list[list[str]]:
+def tag_columns(sentence: Sentence) -> list[list[str]]:
     """The columns of tags: each entity, the outermost first, in the first column where its place is free."""
-    levels: list[list[str]] = []
+    columns: list[list[str]] = []
     for start, end, kind in sentence.entities:
-        level = next((level for level in levels if level[start] == "O"), None)
-        if level is None:
-            level = ["O"] * len(sentence)
-            levels.append(level)
+        column = next((column for column in columns if column[start] == "O"), None)
+        if column is None:
+            column = ["O"] * len(sentence)
+            columns.append(column)
         name = write_word(kind, _JOINT)
-        level[start:end] = [f"B-{name}"] + [f"I-{name}"] * (end - start - 1)
-    return levels
+        column[start:end] = [f"B-{name}"] + [f"I-{name}"] * (end - start - 1)
+    return columns
 
 
 FORMAT = Format(

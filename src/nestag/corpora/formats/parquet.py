@@ -19,7 +19,7 @@ from tempfile import TemporaryFile
 from typing import Any
 
 from nestag.corpora.format import DEFAULT, Format, Options, Remedy, skipping
-from nestag.corpora.formats.columns import levels_of
+from nestag.corpora.formats.columns import tag_columns
 from nestag.corpora.report import Report
 from nestag.corpora.table import (
     DATA,
@@ -86,12 +86,12 @@ def write(
     with TemporaryFile("w+", encoding="utf-8", newline="\n") as spool:
         width, tags = 1, {"O"}
         for place, sentence in holdable(sentences, path, report, ids=True):
-            levels = levels_of(sentence)
-            width = max(width, len(levels))
-            tags.update(tag for level in levels for tag in level)
-            put(json.dumps([sentence.id, sentence.tokens, levels], ensure_ascii=False) + "\n", spool, place)
+            tagged = tag_columns(sentence)
+            width = max(width, len(tagged))
+            tags.update(tag for column in tagged for tag in column)
+            put(json.dumps([sentence.id, sentence.tokens, tagged], ensure_ascii=False) + "\n", spool, place)
         names = ["O", *sorted(tags - {"O"})]
-        columns = ["ner_tags", *(f"ner_tags_{level}" for level in range(2, width + 1))]
+        columns = ["ner_tags", *(f"ner_tags_{number}" for number in range(2, width + 1))]
         features = features_of(columns, names)
         schema = pa.schema(
             [("id", pa.string()), ("tokens", pa.list_(pa.string())), *((one, pa.list_(pa.int64())) for one in columns)],
@@ -114,10 +114,10 @@ def looks_like(head: str) -> bool:
 def _batches(lines: Iterable[str], schema: Any, columns: list[str], numbers: dict[str, int]) -> Iterator[Any]:
     rows: list[dict[str, Any]] = []
     for line in lines:
-        name, tokens, levels = json.loads(line)
+        name, tokens, tagged = json.loads(line)
         row = {"id": name, "tokens": tokens}
         for place, column in enumerate(columns):
-            tags = levels[place] if place < len(levels) else ["O"] * len(tokens)
+            tags = tagged[place] if place < len(tagged) else ["O"] * len(tokens)
             row[column] = [numbers[tag] for tag in tags]
         rows.append(row)
         if len(rows) == ROWS:

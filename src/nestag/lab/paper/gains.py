@@ -12,7 +12,7 @@ from nestag.lab.paper.runs import in_order
 from nestag.tables import Figure, Row, Table
 
 SPLITS = ("dev", "test")
-EVERY = "all corpora"
+ALL_CORPORA = "all corpora"
 MEASURES = ("models", *(f"{split} {what}" for split in SPLITS for what in ("gain", "smallest", "largest")))
 SIGNED = "+.2f"
 
@@ -28,7 +28,7 @@ def gains_table(results: Sequence[RunResult]) -> Table:
     )
     layout = TableLayout("Gain in F1 of legal over greedy decoding", ("encoding", "over"), MEASURES, note)
     lines = [line for over in GREEDY for line in _lines([one for one in results if _known(one, over)], corpora, over)]
-    return one_by_one(layout, [*corpora, EVERY] if len(corpora) > 1 else corpora, lines)
+    return one_by_one(layout, [*corpora, ALL_CORPORA] if len(corpora) > 1 else corpora, lines)
 
 
 def gains_known(result: RunResult) -> bool:
@@ -48,7 +48,7 @@ def _lines(results: Sequence[RunResult], corpora: Sequence[str], over: str) -> I
             parts = {corpus: [result for result in models if result.key.corpus == corpus] for corpus in corpora}
             cells = {corpus: _row(part, over) for corpus, part in parts.items() if part}
             if len(cells) > 1:
-                cells[EVERY] = _row(models, over)
+                cells[ALL_CORPORA] = _row(models, over)
             yield ModelLine(f"{encoder}, {recipe}", (encoding, over), cells, ours=True)
 
 

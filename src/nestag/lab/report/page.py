@@ -16,7 +16,7 @@ from nestag.lab.report.browse import Case, cases
 from nestag.lab.report.gallery import Plate, gallery
 from nestag.lab.report.groups import RunGroup, best_way, decodings, encodings, setups, splits, title_of
 from nestag.lab.report.slug import slug
-from nestag.lab.report.summary import Times, bests, facts, times
+from nestag.lab.report.summary import Times, best_methods, facts, times
 from nestag.lab.report.topics import TOPICS, Topic
 from nestag.rendering import Html, harmless
 from nestag.rendering import style as drawing_style
@@ -89,7 +89,7 @@ def made(
         name=name,
         split=split,
         facts=facts(results, when),
-        bests=bests(results, split),
+        best_methods=best_methods(results, split),
         shelves=[shelf for shelf in shelves if shelf.plates],
         missing=missing,
         sheets=[sheet(page) for page in pages.pages],

@@ -20,7 +20,7 @@ class Fact(NamedTuple):
     text: str
 
 
-class Best(NamedTuple):
+class BestMethod(NamedTuple):
     """The best encoding and decoding of a setup, by mean F1."""
 
     title: str
@@ -62,7 +62,7 @@ def facts(results: Sequence[RunResult], when: Times | None) -> list[Fact]:
     return found
 
 
-def bests(results: Sequence[RunResult], split: str) -> list[Best]:
+def best_methods(results: Sequence[RunResult], split: str) -> list[BestMethod]:
     """The best of each setup."""
     found = []
     groups = setups(results)
@@ -70,7 +70,7 @@ def bests(results: Sequence[RunResult], split: str) -> list[Best]:
         way = best_way(runs, split)
         spread = f1(of_way(runs, split, way)) if way else None
         if way and spread:
-            found.append(Best(title_of(setup, groups), way, spread.mean, spread.deviation or 0.0, spread.seeds))
+            found.append(BestMethod(title_of(setup, groups), way, spread.mean, spread.deviation or 0.0, spread.seeds))
     return found
 
 
