@@ -2,6 +2,7 @@
 
     export NESTAG_CORPORA=...
     python benchmarks/sizes.py docs/results/sizes.jsonl [--at-once 16] [--minutes 9] [--encoder minilm]
+        [--recipes default paper searched]
     python benchmarks/sizes.py docs/results/sizes.jsonl --write docs/results
 
 A training corpus of N sentences is the first N of a fixed random order, in the order of the corpus; dev is whole. Each
@@ -13,7 +14,7 @@ from __future__ import annotations
 
 import argparse
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -38,6 +39,8 @@ SEARCHED: Mapping[int, dict[str, int]] = {
 }
 """The settings that were best for a size in the search, over the corpora that were searched."""
 
+RECIPES = ("paper", "default", "searched")
+
 BEGIN, END = "<!-- table -->", "<!-- end of table -->"
 
 TOO_LONG = {("germeval2014", 0, "paper")}
@@ -61,11 +64,11 @@ class CurvePoint(NamedTuple):
     recipe: str
 
 
-def jobs() -> list[Job]:
-    """Every run, the longest first."""
+def jobs(recipes: Sequence[str]) -> list[Job]:
+    """Every run of some recipes, the longest first."""
     found: list[Job] = []
     for size in sorted(SIZES, key=lambda size: -(size or 10**9)):
-        for recipe in ("paper", "default", "searched"):
+        for recipe in recipes:
             for corpus in TUNED_ON if recipe == "searched" else (*TUNED_ON, *HELD_OUT):
                 found += [Job(corpus, size, recipe, seed) for seed in range(1, 1 + seeds(corpus, size, recipe))]
     return found
@@ -149,6 +152,7 @@ def main() -> None:
     arguments.add_argument("--at-once", type=int, default=1)
     arguments.add_argument("--minutes", type=float, default=10_000.0)
     arguments.add_argument("--encoder", default="minilm")
+    arguments.add_argument("--recipes", nargs="+", default=RECIPES, choices=RECIPES)
     arguments.add_argument("--write", type=Path, metavar="DIR", help="write the table and the plot here")
     options = arguments.parse_args()
     if options.write:
@@ -160,7 +164,7 @@ def main() -> None:
         plot(records, options.write / "figures" / "sizes.svg")
     else:
         do_one = partial(do, encoder=options.encoder)
-        side_by_side(list(jobs()), do_one, options.results, options.at_once, options.minutes)
+        side_by_side(jobs(options.recipes), do_one, options.results, options.at_once, options.minutes)
 
 
 if __name__ == "__main__":
