@@ -1,4 +1,4 @@
-"""Weights of eight bits: which parts get them, and that nothing else changes."""
+"""Eight bits: which parts get them, that nothing else changes, and that no answer depends on its batch."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -9,9 +9,11 @@ import numpy as np
 import onnx
 import onnxruntime
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from nestag.graph import write_graph
-from nestag.quantization import ENCODER, WITH_CONVOLUTIONS, fold, quantize
+from nestag.quantization import Range, fold, quantize
 from nestag.tagger import Tagger
 
 pytestmark = pytest.mark.slow  # an export takes many seconds
@@ -55,16 +57,51 @@ def test_weights_in_another_shape_become_weights(plain: bytes, tmp_path: Path) -
         np.testing.assert_allclose(one, other, atol=1e-6)
 
 
-@pytest.mark.parametrize(("parts", "products"), [(ENCODER, 0), (WITH_CONVOLUTIONS, 3)])
-def test_the_parts_that_are_named_get_eight_bits(
-    plain: bytes, tmp_path: Path, parts: tuple[str, ...], products: int
-) -> None:
-    (tmp_path / "plain.onnx").write_bytes(plain)
-    (tmp_path / "small.onnx").write_bytes(plain)
-    quantize(tmp_path / "small.onnx", parts)
-    graph = onnx.load(tmp_path / "small.onnx").graph
-    assert Counter(node.op_type for node in graph.node)["MatMulInteger"] == products  # narrowing, two convolutions
+@pytest.fixture(scope="module")
+def small(plain: bytes, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The graph in eight bits."""
+    path = tmp_path_factory.mktemp("small") / "model.onnx"
+    path.write_bytes(plain)
+    quantize(path, [FEED])
+    return path
+
+
+def test_large_parts_get_eight_bits(plain: bytes, small: Path, tmp_path: Path) -> None:
+    graph = onnx.load(small).graph
+    found = Counter(node.op_type for node in graph.node)
+    assert found["MatMulIntegerToFloat"] == 3  # narrowing, two convolutions
+    assert found["MatMul"] == 3  # the heads
+    assert not found["DynamicQuantizeLinear"] + found["MatMulInteger"]
     table = next(weight for weight in graph.initializer if weight.name == "tagger.encoder.embeddings.weight_quantized")
     assert table.data_type == onnx.TensorProto.UINT8
-    for one, other in zip(scores(tmp_path / "plain.onnx"), scores(tmp_path / "small.onnx"), strict=True):
+    (tmp_path / "plain.onnx").write_bytes(plain)
+    for one, other in zip(scores(tmp_path / "plain.onnx"), scores(small), strict=True):
         assert 0 < np.abs(one - other).max() < 0.2
+
+
+def test_in_eight_bits_too_an_answer_does_not_depend_on_the_rest_of_its_batch(small: Path) -> None:
+    session = onnxruntime.InferenceSession(small, providers=["CPUExecutionProvider"])
+    alone = session.run(None, FEED)
+    for other in range(3, 30):
+        beside = np.full((1, 5), other)
+        both = {name: np.concatenate([values, values]) for name, values in FEED.items()}
+        both["input_ids"] = np.concatenate([FEED["input_ids"], beside])
+        for one, two in zip(alone, session.run(None, both), strict=True):
+            np.testing.assert_array_equal(one[0], two[0])
+
+
+@given(st.floats(-1e3, 0, width=32), st.floats(0, 1e3, width=32), st.floats(0, 1))
+def test_a_range_holds_its_values_to_half_a_step(low: float, high: float, share: float) -> None:
+    wide = Range(low, high)
+    value = low + share * (high - low)
+    stored = min(255, max(0, round(value / wide.scale) + wide.zero))
+    assert abs((stored - wide.zero) * wide.scale - value) <= 1.001 * wide.scale  # half for the value, half for its zero
+    assert stored == wide.zero if value == 0 else True
+
+
+@given(st.floats(1e-3, 10), st.integers(0, 255), st.floats(1e-3, 10), st.integers(0, 255))
+def test_ranges_span_what_was_seen(scale: float, zero: int, other: float, other_zero: int) -> None:
+    one, two = Range.of_scale(scale, zero), Range.of_scale(other, other_zero)
+    assert (one | two).low == min(one.low, two.low) <= 0 <= max(one.high, two.high) == (one | two).high
+    assert one.zero == zero
+    assert one.scale == pytest.approx(scale)

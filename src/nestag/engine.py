@@ -153,7 +153,7 @@ class Engine:
         if not self.scorer.ahead:
             yield from (self.decode(self.score(one), confidence) for one in laid_out)
             return
-        with _decoders() as pool:
+        with worker_threads(DECODERS) as pool:
             started: deque[Future[TaggedChunk]] = deque()
             for one in laid_out:
                 started.append(pool.submit(self._finished, self.start(one), confidence))
@@ -223,9 +223,9 @@ class Engine:
 
 
 @contextmanager
-def _decoders() -> Iterator[ThreadPoolExecutor]:
-    """Threads that decode; what waits for them is dropped as soon as nobody wants it any more."""
-    pool = ThreadPoolExecutor(DECODERS, thread_name_prefix="nestag-decoding")
+def worker_threads(count: int) -> Iterator[ThreadPoolExecutor]:
+    """Threads that compute; what waits for them is dropped as soon as nobody wants it any more."""
+    pool = ThreadPoolExecutor(count, thread_name_prefix="nestag")
     try:
         yield pool
     finally:

@@ -20,6 +20,8 @@ import torch
 from torch import Tensor, nn
 
 from nestag.arguments import either, named
+from nestag.arrays import Ints
+from nestag.chunks import Chunk
 from nestag.corpora.labelling import write_vocabulary
 from nestag.data import Sentence
 from nestag.decoding import SpanPlaces
@@ -30,8 +32,8 @@ from nestag.files import writing, writing_folder
 from nestag.graph_fusion import attention_as_one, fuse
 from nestag.light_encoder import LightEncoder
 from nestag.model_folder import CONFIG, GRAPH, SETTINGS, SPAN_GRAPH, VOCABULARY, write_manifest
-from nestag.predictor import Predictor
-from nestag.quantization import ENCODER, WITH_CONVOLUTIONS, quantize
+from nestag.predictor import Predictor, item_of
+from nestag.quantization import quantize
 from nestag.recognizer import NestedNER
 from nestag.runtime import OUTPUTS, VECTORS, GraphConfig, OnnxNER
 from nestag.subwords.layout import Special
@@ -40,6 +42,9 @@ from nestag.validation import to_mapping
 
 TOLERANCE = 1e-4
 """How far log-probabilities of the graph may be from torch's."""
+
+SAMPLES = 200
+"""About how many sentences show in which ranges numbers of eight bits are needed."""
 
 OPSET = 18
 """The first version of ONNX that can pool subwords with a minimum or maximum."""
@@ -92,9 +97,8 @@ def export(
         right = [sentence.entities for sentence in sentences] if gold else found
         f1, int8_f1 = score(right, found).f1, None
         if int8:
-            parts = WITH_CONVOLUTIONS if isinstance(recognizer.model.encoder, LightEncoder) else ENCODER
             with _hushed():
-                quantize(part / GRAPH, parts)
+                quantize(part / GRAPH, _samples(plain, sentences))
             _write_rest(recognizer, part, int8=True)
             int8_f1 = score(right, OnnxNER.from_pretrained(part).predict(sentences)).f1
             if 100 * (f1 - int8_f1) > max_loss:
@@ -190,6 +194,15 @@ def _checked(recognizer: NestedNER, plain: OnnxNER, sentences: Sequence[Sentence
             place,
         )
     return difference
+
+
+def _samples(predictor: Predictor, sentences: Sequence[Sentence]) -> Iterator[dict[str, Ints]]:
+    """What a graph is given for some of the sentences, each window by itself and so without padding."""
+    chosen = sentences[:: max(1, len(sentences) // SAMPLES)]
+    items = list(map(item_of, chosen))
+    laid_out = predictor.engine().lay_out(Chunk(items, 0, len(items)))
+    for window in np.concatenate(laid_out.batches):
+        yield laid_out.layout.arrays(np.array([window]))._asdict()
 
 
 def _scores(predictor: Predictor, sentences: Sequence[Sentence]) -> ChunkScores:

@@ -9,6 +9,7 @@ It needs onnxruntime, tokenizers and NumPy alone, and answers as `NestedNER` doe
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,8 +21,9 @@ from typing import Any, Literal
 import numpy as np
 
 from nestag.arrays import Floats32
+from nestag.cores import cores
 from nestag.decoding import SpanPlaces
-from nestag.engine import Batch, Heads
+from nestag.engine import Batch, Heads, worker_threads
 from nestag.errors import InputError, MissingExtraError, UnknownNameError
 from nestag.model_folder import CONFIG, GRAPH, SPAN_GRAPH, read_json
 from nestag.predictor import Predictor, Settings
@@ -33,8 +35,8 @@ OUTPUTS = ("n", "c", "u")
 VECTORS = "vectors"
 """The output with what a head for spans sees, in the graph of a model that has one."""
 _LOCATION = b"\n\x08location\x12"  # how ONNX names another file
-BATCH = 4_096
-"""Subwords that are scored at once."""
+BATCH = 256
+"""Subwords that a thread scores at once: so few stay in the processor's cache from one operation to the next."""
 
 
 @dataclass(frozen=True)
@@ -58,10 +60,15 @@ class OnnxNER(Predictor):
         vocabulary: Vocabulary,
         settings: Settings = Settings(),  # noqa: B008
         judge: Any = None,
+        threads: int = 1,
     ) -> None:
-        """Put a session of onnxruntime, a tokenizer and a vocabulary together; `judge` is a session for spans."""
+        """Put a session of onnxruntime, a tokenizer and a vocabulary together.
+
+        `judge` is a session for spans; `threads` is how many batches are scored at once.
+        """
         self.session = session
         self.judge = judge
+        self.threads = threads
         self.tokenizer = tokenizer
         self.vocabulary = vocabulary
         self.settings = settings
@@ -81,30 +88,39 @@ class OnnxNER(Predictor):
         if device not in (None, "cpu"):
             raise UnknownNameError(f"the device {device!r} cannot be used; a model for onnxruntime runs on cpu")
         onnxruntime, tokenizers = installed("onnxruntime"), installed("tokenizers")
+        threads = threads or cores()
         saved = SavedModel.opened(path, GRAPH, settings, revision, token)
         folder, vocabulary, used = saved
         config = from_mapping(GraphConfig, read_json(folder / CONFIG), str(folder / CONFIG))
-        session = _session(onnxruntime, folder, GRAPH, threads)
+        session = _session(onnxruntime, folder, GRAPH, threads=1)  # a batch in each thread is faster than all in one
         judge = _session(onnxruntime, folder, SPAN_GRAPH, threads) if (folder / SPAN_GRAPH).is_file() else None
         saved.check_labels(tuple(output.shape[-1] for output in session.get_outputs() if output.name in OUTPUTS))
         saved.check_verifier(judge.get_outputs()[0].shape[-1] if judge else 0)
         read = tokenizers.Tokenizer.from_file
         tokenizer = saved.tokenizer(lambda place: WordTokenizer(read(str(place / "tokenizer.json")), config))
-        return cls(session, tokenizer, vocabulary, used, judge)
+        return cls(session, tokenizer, vocabulary, used, judge, threads)
 
     def scorer(self) -> GraphScorer:
         """What scores words, with the current settings."""
         judge = self.judge if self.settings.verified_by else None
-        return GraphScorer(self.session, self.vocabulary.sizes, self.settings.batch_subwords, judge)
+        return GraphScorer(self.session, self.vocabulary.sizes, self.settings.batch_subwords, judge, self.threads)
 
 
 class GraphScorer:
     """A graph as the engine calls it: arrays in, log-probabilities out."""
 
-    def __init__(self, session: Any, sizes: tuple[int, int, int], batch_subwords: int = 0, judge: Any = None) -> None:
-        """`batch_subwords` is how many subwords are scored at once; 0 is what suits a CPU."""
+    def __init__(
+        self,
+        session: Any,
+        sizes: tuple[int, int, int],
+        batch_subwords: int = 0,
+        judge: Any = None,
+        threads: int = 1,
+    ) -> None:
+        """`batch_subwords` is how many subwords each of some threads scores at once; 0 is what suits a CPU."""
         self.session = session
         self.judge = judge
+        self.threads = threads
         self.sizes = sizes
         self.batch_subwords = batch_subwords or BATCH
         self.ahead = 0
@@ -117,11 +133,16 @@ class GraphScorer:
             names.append(VECTORS)
             sizes.append(self.judge.get_inputs()[0].shape[-1])
         heads = [np.zeros((words, size), dtype=np.float32) for size in sizes]
-        for arrays, row, column, word in batches:
+
+        def score(batch: Batch) -> None:
+            arrays, row, column, word = batch
             with _explained(GRAPH):
                 scores = self.session.run(names, arrays._asdict())  # each windows x words x labels
-                for head, score in zip(heads, scores, strict=True):
-                    head[word] = score[row, column]
+                for head, found in zip(heads, scores, strict=True):
+                    head[word] = found[row, column]
+
+        with worker_threads(self.threads) as pool:
+            deque(pool.map(score, batches), maxlen=0)
         n, c, u, *vectors = heads
         judge = GraphJudge(self.judge, vectors[0]) if vectors else None
         return lambda: Heads(n, c, u, judge)

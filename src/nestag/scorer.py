@@ -27,7 +27,7 @@ from nestag.tagger import Tagger
 ATTENTION = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
 """The kinds of attention that are computed on a GPU."""
 
-GPU_BATCH, CPU_BATCH = 65_536, 4_096
+GPU_BATCH, CPU_BATCH = 65_536, 1_024
 """Subwords that are scored at once."""
 
 

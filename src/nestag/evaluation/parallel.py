@@ -16,6 +16,7 @@ from pathlib import Path
 from threading import Thread
 from typing import NamedTuple
 
+from nestag.cores import cores
 from nestag.corpora.formats import jsonl
 from nestag.corpora.report import Report
 from nestag.errors import InputError, NestagError
@@ -57,8 +58,7 @@ def workers_for(*paths: str) -> int:
         or sum(file.stat().st_size for file in files) < LARGE
     ):
         return 1
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return min(cores, MOST)
+    return min(cores(), MOST)
 
 
 def see_files(judge: Judge, gold: str, predicted: str, workers: int, any_ids: bool = False) -> JudgedFiles | None:

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
+from nestag.cores import cores
 from nestag.errors import NestagError
 from nestag.interruption import Interrupted, interruptible
 from nestag.lab.experiment.facts import facts_file
@@ -86,8 +87,7 @@ def gpus() -> list[str]:
 
 def environment(slot: int, at_once: int, devices: Sequence[str]) -> dict[str, str]:
     """The environment of a process: one GPU, in turn, and a fair share of the CPU cores unless set already."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    threads = str(max(1, cores // at_once))
+    threads = str(max(1, cores() // at_once))
     shared = {"OMP_NUM_THREADS": threads, "RAYON_NUM_THREADS": threads, **os.environ}
     return shared | ({"CUDA_VISIBLE_DEVICES": devices[slot % len(devices)]} if devices else {})
 
