@@ -3,11 +3,12 @@
     export NESTAG_CORPORA=...
     python benchmarks/sizes.py docs/results/sizes.jsonl [--at-once 16] [--minutes 9] [--encoder minilm]
         [--recipes default paper searched]
-    python benchmarks/sizes.py docs/results/sizes.jsonl --write docs/results
+    python benchmarks/sizes.py docs/results/sizes.jsonl --again docs/results/sizes-again.jsonl --write docs/results
 
 A training corpus of N sentences is the first N of a fixed random order, in the order of the corpus; dev is whole. Each
 finished run is one line of the file. Runs that have a line are not done again, so the same command goes on after an
-interruption, and with `--minutes` a run is only begun while there is time. `--write` makes the table and the plot.
+interruption, and with `--minutes` a run is only begun while there is time. `--write` makes the table and the plot;
+`--again` has runs of the recipes as they are now, whose `default` stands beside the others.
 """
 
 from __future__ import annotations
@@ -40,6 +41,9 @@ SEARCHED: Mapping[int, dict[str, int]] = {
 """The settings that were best for a size in the search, over the corpora that were searched."""
 
 RECIPES = ("paper", "default", "searched")
+NOW = "default now"
+SHOWN = {NOW: "default now", "default": "default", "searched": "best found", "paper": "paper"}
+"""Columns, by the recipe of their runs."""
 
 BEGIN, END = "<!-- table -->", "<!-- end of table -->"
 
@@ -100,18 +104,15 @@ def means(records: list[dict[str, Any]], split: str) -> dict[CurvePoint, OverSee
 def table(records: list[dict[str, Any]]) -> Iterator[str]:
     """F1 on dev and test for each corpus and size, as lines of Markdown."""
     dev, test = means(records, "dev"), means(records, "test")
-
-    yield (
-        "| corpus | sentences | steps × subwords | default, dev | best found, dev | paper, dev |"
-        " default, test | paper, test |"
-    )
-    yield "|---|---:|---:|---:|---:|---:|---:|---:|"
+    columns = [(dev, recipe, f"{name}, dev") for recipe, name in SHOWN.items()]
+    columns += [(test, recipe, f"{name}, test") for recipe, name in SHOWN.items() if recipe != "searched"]
+    yield "| corpus | sentences | steps × subwords | " + " | ".join(title for *_, title in columns) + " |"
+    yield "|---|---:|---:|" + "---:|" * len(columns)
     for corpus in (*TUNED_ON, *HELD_OUT):
         for size in SIZES:
             plans = [r for r in records if (r["corpus"], r["sentences"], r["recipe"]) == (corpus, size, "default")]
             plan = f"{plans[0]['steps']:,} × {plans[0]['batch_subwords']:,}" if plans else "–"
-            row = [str(dev.get(CurvePoint(corpus, size, recipe), "–")) for recipe in ("default", "searched", "paper")]
-            row += [str(test.get(CurvePoint(corpus, size, recipe), "–")) for recipe in ("default", "paper")]
+            row = [str(found.get(CurvePoint(corpus, size, recipe), "–")) for found, recipe, _ in columns]
             yield f"| {corpus} | {f'{size:,}' if size else 'all'} | {plan} | " + " | ".join(row) + " |"
 
 
@@ -127,15 +128,13 @@ def plot(records: list[dict[str, Any]], path: Path) -> None:
     corpora = (*TUNED_ON, *HELD_OUT)
     figure, axes = pyplot.subplots(1, len(corpora), figsize=(3.2 * len(corpora), 3.0), sharey=True)
     for axis, corpus in zip(axes, corpora, strict=True):
-        for recipe, style in (("default", "C0o-"), ("searched", "C1x"), ("paper", "C2s--")):
+        for recipe, style in ((NOW, "C3o-"), ("default", "C0o-"), ("searched", "C1x"), ("paper", "C2s--")):
             points = sorted(
                 (point.sentences or 16_000, f1.mean)
                 for point, f1 in found.items()
                 if (point.corpus, point.recipe) == (corpus, recipe)
             )
-            axis.plot(
-                *zip(*points, strict=True), style, label="best found" if recipe == "searched" else recipe
-            ) if points else None
+            axis.plot(*zip(*points, strict=True), style, label=SHOWN[recipe]) if points else None
         axis.set(title=corpus, xscale="log", xlabel="training sentences", ylim=(0, 80))
         axis.set_xticks([100, 1_000, 16_000], ["100", "1,000", "all"])
         axis.grid(alpha=0.3)
@@ -153,10 +152,12 @@ def main() -> None:
     arguments.add_argument("--minutes", type=float, default=10_000.0)
     arguments.add_argument("--encoder", default="minilm")
     arguments.add_argument("--recipes", nargs="+", default=RECIPES, choices=RECIPES)
+    arguments.add_argument("--again", type=Path, metavar="FILE", help="runs of the recipes as they are now")
     arguments.add_argument("--write", type=Path, metavar="DIR", help="write the table and the plot here")
     options = arguments.parse_args()
     if options.write:
-        records = read(options.results)
+        again = read(options.again) if options.again else []
+        records = read(options.results) + [{**one, "recipe": NOW} for one in again if one["recipe"] == "default"]
         page = options.write / "sizes.md"
         before, _, rest = page.read_text(encoding="utf-8").partition(BEGIN)
         text = "\n".join([BEGIN, *table(records), END])

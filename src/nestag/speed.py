@@ -42,11 +42,11 @@ class Bars(NamedTuple):
 
     share: float  # of the bare encoder's speed
     decoding: float | None = 0.05  # of the time, where nothing overlaps with it
-    latency: float = 1.3  # times the bare encoder's, one sentence at a time
+    latency: float | None = 1.3  # times the bare encoder's, one sentence at a time
     growth: float = 1.2  # of what is added a word, from the shortest sentences to the longest
 
 
-CPU_BARS, GPU_BARS = Bars(share=0.9), Bars(share=0.5, decoding=None)
+CPU_BARS, GPU_BARS = Bars(share=0.9), Bars(share=0.5, decoding=None, latency=None)
 
 
 class Measurement(NamedTuple):
