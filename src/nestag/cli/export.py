@@ -154,7 +154,7 @@ def back(
 def onnx(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="A model folder, or a name on the hub.")],
     directory: TargetFolder,
-    int8: Annotated[bool, typer.Option("--int8", help="Quantize the encoder's weights to 8 bits.")] = False,
+    int8: Annotated[bool, typer.Option("--int8", help="Compute in 8 bits where most weights are.")] = False,
     dev: Annotated[
         str | None, typer.Option(metavar="FILE", help="A gold corpus to score on (default: torch's predictions).")
     ] = None,
