@@ -60,7 +60,7 @@ def drawn(name: str, most: int, known: Results) -> list[Mutant]:
 
 
 def places_of(name: str) -> list[Place]:
-    """Where a room can be changed: first one place in each module."""
+    """Where a room can be changed: first one place in each module, where a change is more than another annotation."""
     found: dict[str, Place] = {}
     for path in ROOMS[name].paths():
         source = path.read_text()
@@ -73,8 +73,11 @@ def places_of(name: str) -> list[Place]:
     for key, place in found.items():
         place.choices.sort(key=lambda choice: hashed(f"{key} {type(choice[0]).__name__}"))
     shuffled = [found[key] for key in sorted(found)]
-    first = {place.path: place for place in reversed(shuffled)}
-    return sorted(shuffled, key=lambda place: place is not first[place.path])
+    first: dict[Path, Place] = {}
+    for place in shuffled:
+        if place.path not in first and next_of(name, copy_of(place)):
+            first[place.path] = place
+    return sorted(shuffled, key=lambda place: place is not first.get(place.path))
 
 
 def hashed(text: str) -> str:
@@ -88,8 +91,13 @@ def made_again(name: str, places: Iterable[Place], known: Results) -> Iterator[M
     for place in places:
         line = " ".join(place.line.split())
         if line and any(before.startswith(line) for before in lines):
-            copy = place._replace(choices=[*place.choices])
+            copy = copy_of(place)
             yield from (mutant for mutant in iter(lambda: next_of(name, copy), None) if mutant.change in known)  # noqa: B023
+
+
+def copy_of(place: Place) -> Place:
+    """The same place with choices of its own, for `next_of` takes them away."""
+    return place._replace(choices=[*place.choices])
 
 
 def next_of(name: str, place: Place) -> Mutant | None:

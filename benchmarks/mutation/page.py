@@ -42,7 +42,8 @@ def introduction() -> list[str]:
         f"a sample drawn with seed {SEED}: one in each module and one for each place in the code before any has a",
         "second; modules that hold nothing to change have none. Property tests draw",
         f"{EXAMPLES} examples here, 50 in `make test` and 100 in CI. An equivalent mutant does what the module does,",
-        "so no test can kill it; the share leaves these out.",
+        "so no test can kill it; the share leaves these out. Tests were added for what had survived, so the share",
+        "says how much of this sample is left; in a fresh one it would be lower.",
         "",
     ]
 
