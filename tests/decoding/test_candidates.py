@@ -69,6 +69,31 @@ def test_what_is_left_out_changes_little(encoding: str, monkeypatch: pytest.Monk
             assert some.get(entity, 0) == pytest.approx(share, abs=0.02)
 
 
+def test_what_is_improbable_is_not_even_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    vocabulary = learned(RICH, "4tg")
+    gold, lengths = gold_scores(vocabulary, RICH, 3)
+    made, tried = tetra_marginals.openings_of, []
+
+    def kept(*given: np.ndarray) -> tuple[np.ndarray, ...]:
+        tried.append(made(*given))
+        return tried[-1]
+
+    monkeypatch.setattr(tetra_marginals, "openings_of", kept)
+    assert [tuple(found) for found in candidates(vocabulary, gold, lengths)] == [one.entities for one in RICH]
+    assert [openings.width.max() for openings in tried] == [1]
+
+
+def test_candidates_of_a_long_sentence_do_not_underflow() -> None:
+    """What is far ahead changes nothing at the beginning."""
+    vocabulary = loose_vocabulary("4tg")
+    batch = random_scores(vocabulary, [900], 6)
+    (long,) = candidates(vocabulary, batch, [900])
+    (short,) = candidates(vocabulary, [head[:200] for head in batch], [200])
+    near = {entity: share for entity, share in short.items() if entity.end <= 30 and share > 0.01}
+    assert len(near) > 20
+    assert {entity: long.get(entity, 0) for entity in near} == pytest.approx(near, abs=1e-6)
+
+
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_the_floor_is_kept(encoding: str) -> None:
     vocabulary = learned(RICH, encoding)

@@ -258,3 +258,14 @@ def test_more_entities_around_than_the_search_is_deep() -> None:
         assert table.to_lists() == [sentence.entities]
         assert table.confidence is not None
         assert (table.confidence[-3:] == 0).all()
+
+
+@pytest.mark.parametrize("encoding", ["abs", "rel", "dyn"])
+def test_below_the_root_nothing_is_probable_if_the_search_is_one_deep(encoding: str) -> None:
+    sentence = Sentence(["w"] * 4, [(1, 3, "X")])
+    vocabulary = learned([sentence], encoding)
+    batch, lengths = gold_scores(vocabulary, [sentence], 0)
+    table = decode_scores(vocabulary, *batch, lengths, "greedy", confidence=True, search=Search(deepest=1))
+    assert table.to_lists() == [sentence.entities]
+    assert table.confidence is not None
+    assert table.confidence.tolist() == [0]

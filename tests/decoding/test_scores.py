@@ -45,6 +45,8 @@ def test_ids_outside_the_tables_are_named() -> None:
     vocabulary = loose_vocabulary("abs")
     with pytest.raises(LabelError, match="sentence 1, word 0: c is number 99; the vocabulary has 0 to 23"):
         decode_batch(vocabulary, [0, 0, 0], [0, 0, 99], [0, 0, 0], [2, 1])
+    with pytest.raises(LabelError, match="sentence 0, word 1: c is number 98"):  # the first of them
+        decode_batch(vocabulary, [0, 0, 0], [0, 98, 99], [0, 0, 0], [2, 1])
     with pytest.raises(LabelError, match="sentence 0, word 1: n is number -1"):
         decode_batch(vocabulary, [0, -1, 0], [0, 0, 0], [0, 0, 0], [2, 1])
     with pytest.raises(LabelError, match=r"u holds float64 shaped \(2,\)"):

@@ -17,6 +17,8 @@ from enumeration import (
 )
 from nestag.data import Entity, Sentence
 from nestag.decoding import Decoding, Scores, Search, decode_batch, decode_scores
+from nestag.decoding import depth as depth_decoder
+from nestag.decoding import tetra as tetra_decoder
 from nestag.decoding.depth import depths as depths_module
 from nestag.decoding.depth import machine as machine_module
 from nestag.decoding.depth import parts as parts_module
@@ -352,6 +354,21 @@ def test_labels_that_agree_are_not_searched(monkeypatch: pytest.MonkeyPatch) -> 
         best_depths(scores, machine)
 
 
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_what_the_relaxed_search_settles_is_not_searched_jointly(
+    encoding: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    corpus = [Sentence(["w"] * 9, [Entity(1, 5, "X"), Entity(2, 4, "Y")]), Sentence(["w"] * 3, [])]
+    vocabulary = Vocabulary.learn(corpus, encoding)
+    heads, lengths = gold_scores(vocabulary, corpus, 0)
+    search = Search(joint=True)
+    for decoder in (depth_decoder, tetra_decoder):
+        monkeypatch.delattr(decoder, "joint_nodes")
+    assert decode_scores(vocabulary, *heads, lengths, search=search).to_lists() == [one.entities for one in corpus]
+    with pytest.raises(NameError, match="joint_nodes"):
+        decode_scores(vocabulary, *random_scores(vocabulary, [30], 1), [30], search=search)
+
+
 def test_no_depth_but_the_root_s_stands_after_the_last_word() -> None:
     vocabulary = Vocabulary.learn([Sentence(["w"] * 3, [Entity(1, 3, "X")])], "rel")
     heads = [np.zeros((2, len(table))) for table in (vocabulary.n, vocabulary.c, vocabulary.u)]
@@ -374,3 +391,15 @@ def test_an_entity_may_end_far_behind_the_part_in_which_it_begins(monkeypatch: p
     monkeypatch.setattr(depths_module, "PART", 3)
     found = best_depths(scores, depth_machine(named("rel"), vocabulary))
     assert found.depth.tolist() == [1] * 5 + [2] * 25 + [1] * 30
+
+
+def test_a_part_that_is_better_entered_deeper_is_searched_with_its_neighbour() -> None:
+    vocabulary = Vocabulary.learn([Sentence(["w"] * 9, [Entity(1, 4, "X")])], "rel")
+    first, up, down = 0, vocabulary.n.index(1), vocabulary.n.index(-1)
+    n, c = np.zeros((160, 3)), np.zeros((160, 2))
+    n[:, vocabulary.n.index(0)] = 10
+    n[first, up] = n[33, down] = 30  # word 33 closes what the words before do not open
+    n[31, up], n[32, up] = 9, 7  # they had better do so in the part before, which ends with word 31
+    scores = Scores.of(vocabulary, n, c, np.zeros((160, 1)), [160])
+    depth = best_depths(scores, depth_machine(named("rel"), vocabulary, deepest=2)).depth
+    assert np.flatnonzero(depth == 2).tolist() == [31, 32]

@@ -165,6 +165,15 @@ def test_of_two_that_cross_the_more_probable_stays(drawn: list[tuple[int, int, i
     assert np.flatnonzero(without_crossing(table, value)).tolist() == sorted(staying)
 
 
+def test_logits_may_be_as_large_as_they_like() -> None:
+    model = Verification(threshold=0.5, bias=0, logit=1, biases=(0,), found=(0,))
+    none, all_of_it = model.probabilities(np.array([[-1e30, 1e30]], dtype=np.float32), np.zeros((1, 1, 2), dtype=bool))[
+        0
+    ]
+    assert 0 < none < 1e-217
+    assert all_of_it == 1
+
+
 def test_it_is_stored_as_json_has_it() -> None:
     assert from_mapping(Verification, to_mapping(BY), "nestag.json") == BY
     with pytest.raises(SettingError, match="give as many, one at least"):

@@ -60,6 +60,15 @@ def tags(sentence: Sentence) -> list[str]:
     return found
 
 
+def test_the_interval_of_the_macro_average_is_drawn_from_types_alone() -> None:
+    """A is always right and B always missed, three times as often."""
+    right, missed = Entity(0, 1, "A"), [Entity(start, start + 1, "B") for start in (1, 2, 3)]
+    pair = Pair(Sentence(["w"] * 4, [right, *missed]), Sentence(["w"] * 4, [right]))
+    found = judged([pair] * 5).intervals
+    assert found["macro"].recall == (0.5, 0.5)
+    assert found["all"].recall == (0.25, 0.25)
+
+
 @few
 @given(flat_pairs())
 def test_flat_data_is_scored_as_by_seqeval(pairs: list[Pair]) -> None:

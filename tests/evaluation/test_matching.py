@@ -133,6 +133,8 @@ def test_messages_show_both_words_and_both_places() -> None:
         "token 0 is 'c' and in gold.jsonl 'a'; match sentences with by=\"id\""
     )
     assert "token 1 is missing (the sentence ends) and in gold.jsonl 'b'" in refusal(gold, [sentence("a", "1")])
+    long = sentence("a " * 300 + "b", "1")
+    assert "token 300 is missing (the sentence ends)" in refusal([long], [sentence("a " * 300, "1")])
     long = refusal([sentence("x" * 500)], [sentence("y" * 500)])
     assert len(long) < 220
 

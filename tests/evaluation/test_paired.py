@@ -27,6 +27,11 @@ def test_f1_is_that_of_each_seed() -> None:
     assert one.f1().tolist() == pytest.approx([f1(one, seed, np.ones(12)) for seed in range(3)])
 
 
+def test_f1_is_0_where_there_is_nothing_to_find_and_nothing_found() -> None:
+    nothing = UnitCounts(np.zeros((2, 3), dtype=int), np.zeros((2, 3), dtype=int), np.zeros(3, dtype=int))
+    assert nothing.f1().tolist() == [0, 0]
+
+
 def test_intervals_are_those_of_drawing_seeds_and_units_together() -> None:
     one, two = counts(1, 0.7), counts(2, 0.6)
     chosen = np.random.default_rng(1).integers(3, size=(DRAWS, 3))
@@ -51,6 +56,13 @@ def test_p_is_that_of_all_swaps() -> None:
         gap = float(np.mean(UnitCounts(*parts, one.gold).f1() - UnitCounts(*others, one.gold).f1()))
         as_large += abs(gap) >= seen - 1e-12
     assert difference(one, two).p == pytest.approx(as_large / 2**8, abs=0.02)
+
+
+@pytest.mark.parametrize("worse", [(0, 0), (2, 3), (1, 2)])  # finds nothing, finds too much, is wrong
+def test_answers_are_swapped_wherever_they_differ(worse: tuple[int, int]) -> None:
+    one, two = (UnitCounts(*(np.full((2, 12), count) for count in given), np.full(12, 2)) for given in ((2, 2), worse))
+    for found in (difference(one, two), difference(two, one)):
+        assert found.p < 0.01
 
 
 def test_equal_models_do_not_differ() -> None:

@@ -100,6 +100,17 @@ def test_a_threshold_stays_above_what_was_looked_at() -> None:
     assert found.overall.threshold == found.types["PER"].threshold == 0.025
 
 
+def test_a_threshold_lies_half_way_to_the_next_candidate_with_few_digits() -> None:
+    def best(sure: float, unsure: float) -> float:
+        found = Curve.of([Candidate("PER", sure, True), Candidate("PER", unsure, False)], 1).best_point(Goal())
+        assert found is not None
+        return found.threshold
+
+    assert best(0.9, 0.4) == 0.65
+    assert best(0.2, 0.123456) == 0.1617
+    assert best(0.50002, 0.50001) == (0.50001 + 0.50002) / 2  # four digits cannot tell them apart
+
+
 def test_goals_say_what_they_are() -> None:
     told = [str(goal) for goal in (Goal(), Goal(precision=0.95), Goal(recall=0.9))]
     assert told == ["best F1", "precision of at least 95 %", "recall of at least 90 %"]
