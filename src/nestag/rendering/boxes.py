@@ -73,9 +73,9 @@ def boxes(
     given = list(dict.fromkeys(marks))
     found = _checked(text, given)
     own = colours_of(mark.type for mark in found) if colours is None else colours
-    written = _walked(text, found, Look(own, {mark: i for i, mark in enumerate(given)} if numbered else {}))
-    high = min(written.heights[0], HIGHEST)
-    return Html(f'<p class="text high-{high}" dir="auto">{"".join(written.parts)}</p>')
+    so_far = _walked(text, found, Look(own, {mark: i for i, mark in enumerate(given)} if numbered else {}))
+    high = min(so_far.heights[0], HIGHEST)
+    return Html(f'<p class="text high-{high}" dir="auto">{"".join(so_far.parts)}</p>')
 
 
 def colours_of(types: Iterable[str]) -> dict[str, int]:
@@ -108,32 +108,32 @@ def _walked(text: str, marks: list[Mark], look: Look) -> _TextSoFar:
     """One walk over the text, from border to border."""
     borders = sorted({0, len(text), *(place for mark in marks for place in mark[:2])})
     waiting = marks[::-1]
-    written = _TextSoFar([], [], [0])
+    so_far = _TextSoFar([], [], [0])
     for here, end in zip(borders, [*borders[1:], len(text)], strict=True):
-        for mark in _close(written, here, look):
-            _open(written, mark, goes_on=True)
+        for mark in _close(so_far, here, look):
+            _open(so_far, mark, goes_on=True)
         while waiting and waiting[-1].start == here:
-            _open(written, waiting.pop(), goes_on=False)
-        written.parts.append(harmless(text[here:end]))
-    return written
+            _open(so_far, waiting.pop(), goes_on=False)
+        so_far.parts.append(harmless(text[here:end]))
+    return so_far
 
 
-def _open(written: _TextSoFar, mark: Mark, goes_on: bool) -> None:
-    written.open.append(Box(mark, len(written.parts), goes_on))
-    written.heights.append(0)
-    written.parts.append("")
+def _open(so_far: _TextSoFar, mark: Mark, goes_on: bool) -> None:
+    so_far.open.append(Box(mark, len(so_far.parts), goes_on))
+    so_far.heights.append(0)
+    so_far.parts.append("")
 
 
-def _close(written: _TextSoFar, place: int, look: Look) -> list[Mark]:
+def _close(so_far: _TextSoFar, place: int, look: Look) -> list[Mark]:
     """End the boxes that end here, and those inside them; the marks of the latter go on and are returned."""
-    ending = [number for number, box in enumerate(written.open) if box.mark.end == place]
+    ending = [number for number, box in enumerate(so_far.open) if box.mark.end == place]
     cut: list[Mark] = []
-    while ending and len(written.open) > ending[0]:
-        box, height = written.open.pop(), written.heights.pop()
-        written.heights[-1] = max(written.heights[-1], height + 1)
+    while ending and len(so_far.open) > ending[0]:
+        box, height = so_far.open.pop(), so_far.heights.pop()
+        so_far.heights[-1] = max(so_far.heights[-1], height + 1)
         stays = box.mark.end > place
-        written.parts[box.place] = _tag(box, height, stays, look)
-        written.parts.append("</span>" if stays else f"{_label(box.mark)}</span>")
+        so_far.parts[box.place] = _tag(box, height, stays, look)
+        so_far.parts.append("</span>" if stays else f"{_label(box.mark)}</span>")
         cut += [box.mark] * stays
     return cut[::-1]
 
