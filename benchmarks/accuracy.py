@@ -33,6 +33,8 @@ class Variant(NamedTuple):
 
 CONTEXT = {"context": 192}
 SLOW = {"learning_rate": 1e-4}
+LAYERS = {"layer_decay": 0.8, "learning_rate": 3e-4}
+WIDE = {"conv_size": 512, "conv_layers": 3}
 VARIANTS = {
     "default": Variant("default"),
     "accurate": Variant("accurate"),
@@ -40,9 +42,12 @@ VARIANTS = {
     "accurate, R-Drop 3": Variant("accurate", settings={"rdrop": 3.0}),
     "accurate, 12 passes": Variant("accurate", settings={"epochs": 12, "evaluations": 20}),
     "accurate, encoder half as fast": Variant("accurate", settings=SLOW),
-    "accurate, layer decay 0.8": Variant("accurate", settings={"layer_decay": 0.8, "learning_rate": 3e-4}),
+    "accurate, layer decay 0.8": Variant("accurate", settings=LAYERS),
     "accurate, dropout 0.4": Variant("accurate", settings={"dropout": 0.4}),
-    "accurate, three wide convolutions": Variant("accurate", settings={"conv_size": 512, "conv_layers": 3}),
+    "accurate, three wide convolutions": Variant("accurate", settings=WIDE),
+    "accurate, both": Variant("accurate", settings={**LAYERS, **WIDE}),
+    "default, layer decay 0.8": Variant("default", settings=LAYERS),
+    "accurate, layer decay 0.8, context": Variant("accurate", settings={**LAYERS, **CONTEXT}),
     "default, context": Variant("default", settings=CONTEXT),
     "accurate, context": Variant("accurate", settings=CONTEXT),
     "gte-small, accurate": Variant("accurate", "gte-small", SLOW),
