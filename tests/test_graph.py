@@ -5,8 +5,9 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -119,12 +120,30 @@ def test_int8_is_smaller_and_says_so(exported: Path) -> None:
     assert 0 < np.abs(a.n - b.n).max() < 1  # eight bits are not what they were
 
 
+@pytest.mark.parametrize("batch", [1, 7, 4096])
+def test_in_int8_too_no_answer_depends_on_its_batch(exported: Path, batch: int) -> None:
+    tokens = [sentence.tokens for sentence in CORPUS]
+    small = OnnxNER.from_pretrained(exported / "small")
+    alone = [small.scores([sentence]) for sentence in tokens]
+    small.settings = replace(small.settings, batch_subwords=batch)
+    together = small.scores(tokens)
+    for head in ("n", "c", "u"):
+        found = np.concatenate([getattr(one, head) for one in alone])
+        np.testing.assert_allclose(getattr(together, head), found, atol=1e-5)
+
+
+def test_int8_without_sentences_is_refused(trained_model: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no word to see on which numbers eight bits must hold"):
+        export(NestedNER.from_pretrained(trained_model, "cpu"), tmp_path / "out", [], int8=True)
+    assert not (tmp_path / "out").exists()
+
+
 def test_int8_that_costs_too_much_is_refused(
     trained_model: Path, exported: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import onnx
 
-    def ruin(path: Path, parts: Sequence[str]) -> None:
+    def ruin(path: Path, samples: object) -> None:
         model = onnx.load(path)
         for weight in model.graph.initializer:
             if weight.name == "tagger.heads.0.bias":

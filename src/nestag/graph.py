@@ -55,7 +55,7 @@ class Exported(NamedTuple):
 
     difference: float  # the largest between log-probabilities of the graph and of torch
     f1: float  # on gold entities, or 1.0 if there are none
-    int8_f1: float | None  # the same with weights of eight bits; without gold, on the entities that torch finds
+    int8_f1: float | None  # the same in eight bits; without gold, on the entities that torch finds
 
 
 class LogProbabilities(nn.Module):
@@ -84,8 +84,10 @@ def export(
     """Write a recognizer as a folder for onnxruntime, checked on sentences.
 
     `gold` says that the sentences' entities are right; otherwise those that torch finds are. `max_loss` is how many
-    points of F1 weights of eight bits may cost.
+    points of F1 eight bits may cost; their ranges are seen on the sentences too.
     """
+    if int8 and not any(sentence.tokens for sentence in sentences):
+        raise InputError("there is no word to see on which numbers eight bits must hold; give sentences", str(folder))
     with writing_folder(folder) as part:
         write_graph(recognizer.model, part / GRAPH, vectors=recognizer.settings.verification is not None)
         if recognizer.settings.verification is not None:
@@ -201,8 +203,9 @@ def _samples(predictor: Predictor, sentences: Sequence[Sentence]) -> Iterator[di
     chosen = sentences[:: max(1, len(sentences) // SAMPLES)]
     items = list(map(item_of, chosen))
     laid_out = predictor.engine().lay_out(Chunk(items, 0, len(items)))
-    for window in np.concatenate(laid_out.batches):
-        yield laid_out.layout.arrays(np.array([window]))._asdict()
+    for batch in laid_out.batches:
+        for window in batch:
+            yield laid_out.layout.arrays(window[None])._asdict()
 
 
 def _scores(predictor: Predictor, sentences: Sequence[Sentence]) -> ChunkScores:
