@@ -54,14 +54,9 @@ def test_characters_become_words(script: Callable[[str], ModuleType]) -> None:
 
 def test_the_price_of_a_tagger(script: Callable[[str], ModuleType]) -> None:
     flat = script("flat")
-    assert flat.price({"plain batches": 9.5, "nestag": 10.0}) == {
-        "nestag beside plain batches": 0.95,
-        "at least 0.9": "yes",
-    }
-    assert flat.price({"plain batches": 8.9, "nestag": 10.0}) == {
-        "nestag beside plain batches": 0.89,
-        "at least 0.9": "no",
-    }
+    share = "nestag beside plain batches"
+    assert flat.price({"plain batches": 9.5, "nestag": 10.0}) == {share: 0.95, "at least 0.9": "yes"}
+    assert flat.price({"plain batches": 8.9, "nestag": 10.0}) == {share: 0.89, "at least 0.9": "no"}
 
 
 def test_the_page_has_the_best_round_of_each(script: Callable[[str], ModuleType]) -> None:
