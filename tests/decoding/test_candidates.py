@@ -7,6 +7,8 @@ from enumeration import label_sequences
 from nestag.data import Entity
 from nestag.decoding import Search, candidate_entities, decode_scores
 from nestag.decoding.depth import marginals as depth_marginals
+from nestag.decoding.opened import ClosedNodes
+from nestag.decoding.scores import Scores
 from nestag.decoding.tetra import marginals as tetra_marginals
 from nestag.errors import LabelError
 from nestag.tree import Name
@@ -132,3 +134,40 @@ def test_exact_confidences_are_marginals(encoding: str) -> None:
 def test_a_vocabulary_that_can_write_nothing_has_no_candidates(encoding: str) -> None:
     nothing = Vocabulary(encoding, ("rL",) if encoding == "4tg" else (7,), (Name((), prime=True),), ((),))
     assert candidate_entities(nothing, *[np.zeros((5, 1))] * 3, [4, 1], floor=0).to_lists() == [(), ()]
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+@pytest.mark.parametrize("loose", [False, True])
+def test_where_legal_decoding_finds_entities_there_are_candidates(encoding: str, loose: bool) -> None:
+    vocabulary = loose_vocabulary(encoding) if loose else learned(RICH, encoding)
+    lengths = [10, 30, 60, 10, 20, 5, 10]
+    batch = random_scores(vocabulary, lengths, 5)
+    legal = decode_scores(vocabulary, *batch, lengths, search=Search(joint=True))
+    likely = candidate_entities(vocabulary, *batch, lengths)
+    several = [set(table.sentence[table.end - table.start > 1].tolist()) for table in (legal, likely)]
+    assert len(several[0]) >= 6
+    assert several[0] <= several[1]
+
+
+@pytest.mark.parametrize("encoding", [name for name in ENCODINGS if name != "4tg"])
+def test_where_no_way_is_left_the_best_depths_are(encoding: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    vocabulary = loose_vocabulary(encoding)
+    lengths = [20, 12]
+    batch = [np.concatenate([head[:20] / 10, head[20:]]) for head in random_scores(vocabulary, lengths, 2)]
+    monkeypatch.setattr(depth_marginals, "WIDEST", 1)
+    monkeypatch.setattr(depth_marginals.node_shares, "__defaults__", (1e-3, 1))
+    monkeypatch.setattr(depth_marginals, "_node_shares", _nothing_left)
+    found = candidates(vocabulary, batch, lengths)
+    legal = decode_scores(vocabulary, *batch, lengths, search=Search(deepest=DEEPEST)).to_lists()
+    for rated, entities in zip(found, legal, strict=True):
+        longer = [entity for entity in entities if entity.end - entity.start > 1]
+        assert longer
+        assert set(longer) <= set(rated)
+        assert all(0 <= share <= 1 for share in rated.values())
+
+
+def _nothing_left(
+    machine: object, vocabulary: Vocabulary, scores: Scores, *limits: float
+) -> tuple[ClosedNodes, np.ndarray]:
+    none = np.zeros(0, dtype=np.int64)
+    return ClosedNodes(none, none, none, np.zeros(0)), np.ones(len(scores.lengths), dtype=bool)

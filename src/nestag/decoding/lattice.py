@@ -162,7 +162,10 @@ class Lattice:
         stretch = states.stretch[np.concatenate([down.source[begin], up.source])]
         depth = np.concatenate([self.nodes.depth[down.stop[begin]], new.depth])
         total, word = np.concatenate([summed, opening]), self.stretches.first[stretch] + step
-        kept = self._kept(stretch, total, self.grammar.ahead(depth, word))
+        owed = np.concatenate([self.nodes.owed[down.stop[begin]], new.owed])
+        left = self.stretches.size[stretch] - step - self.stretches.ends[stretch]  # a root can be opened at a cut
+        in_time = (owed == 0) | (owed < left)
+        kept = self._kept(stretch, total, self.grammar.ahead(depth, word), in_time)
         opened = self.nodes.add(new.at(kept[len(begin) :]))
         node = np.concatenate([down.stop[begin][kept[: len(begin)]], opened])
         group = np.repeat(np.arange(len(begin)), np.diff(begin, append=len(met)))
@@ -173,13 +176,14 @@ class Lattice:
         layer = Layer(reached, word[kept], going[source[edge]], place[target[edge]], stop, weight[edge])
         return self._scaled(layer, step)
 
-    def _kept(self, stretch: Ints, weight: Floats, ahead: Floats) -> Bools:
-        """Which states are worth going on with."""
+    def _kept(self, stretch: Ints, weight: Floats, ahead: Floats, in_time: Bools) -> Bools:
+        """Which states are worth going on with, of those that can come down to the root in time."""
         hope = self.semiring.times(weight, ahead)
         if self.semiring is MAX_PLUS:
-            kept: Bools = hope >= np.asarray(self.limits.least)[stretch]
+            kept: Bools = in_time & (hope >= np.asarray(self.limits.least)[stretch])
         else:
-            kept = (hope >= self.limits.least * np.bincount(stretch, hope)[stretch]) & (weight > 0)
+            hope = hope * in_time
+            kept = (hope >= self.limits.least * np.bincount(stretch, hope)[stretch]) & (weight > 0) & in_time
         if np.bincount(stretch[kept], minlength=1).max() > self.limits.width:
             self._narrow(stretch, hope, kept)
         return kept

@@ -21,6 +21,8 @@ class NewNodes(NamedTuple):
     floor: Ints
     """What the grammar must know when the node is closed."""
     start: Ints
+    owed: Ints
+    """How many words must pass at least before one that closes down to the root and ends the sentence."""
 
     def at(self, rows: Bools) -> NewNodes:
         """Some of the nodes."""
@@ -50,6 +52,7 @@ class OpenNodes:
     depth = property(lambda self: self._columns[2])
     floor = property(lambda self: self._columns[3])
     start = property(lambda self: self._columns[4])
+    owed = property(lambda self: self._columns[5])
 
 
 class Edges(NamedTuple):

@@ -37,7 +37,7 @@ def beginnings(nodes: OpenNodes, stretches: Stretches, plain: Ints) -> Ints:
     start = np.full(len(stretches.first), BOTTOM)
     cut = np.flatnonzero(~stretches.begins)
     same = np.zeros_like(cut)
-    start[cut] = nodes.add(NewNodes(same + BOTTOM, same + plain[0] if plain.size else same, same + 1, same, same))
+    start[cut] = nodes.add(NewNodes(same + BOTTOM, same + plain[0] if plain.size else same, same + 1, same, same, same))
     return start
 
 

@@ -102,7 +102,8 @@ class DepthGrammar:
         source, around, start = source[way], around[way], start[way]
         name = self._openings.name[opening]
         weight = self._semiring.times(self._n[row, word[source]], self._c[name, word[source]])
-        return Going(source, around, weight), NewNodes(around, name, to, floor, start)
+        owed = nodes.owed[around] + (floor > nodes.depth[around])  # levels between have to be named yet
+        return Going(source, around, weight), NewNodes(around, name, to, floor, start, owed)
 
 
 def openings_of(

@@ -44,13 +44,13 @@ def rate_spans(machine: DepthMachine, members: Floats, scores: Scores, spans: Sp
     nodes = spans.nodes
     found = node_probabilities(machine, scores, nodes.start, nodes.end)
     within = nodes.depth <= len(machine.n_row)
-    names = softmax(_pooled(scores, nodes.gaps, nodes.first, machine.names, search))
+    names = softmax(pooled(scores, nodes.gaps, nodes.first, machine.names, search))
     rated: Floats = (found.node * within)[:, None] * (names @ members[machine.names])
     whole = np.flatnonzero(spans.whole)
     gaps, first = _with_last(spans, whole)
     for root, names_of_root in enumerate(machine.root_names):
         if whole.size and names_of_root.size:
-            names = softmax(_pooled(scores, gaps, first, names_of_root, search))
+            names = softmax(pooled(scores, gaps, first, names_of_root, search))
             rated[whole] += found.root[root, spans.sentence[whole], None] * (names @ members[names_of_root])
     return rated
 
@@ -65,7 +65,7 @@ def _with_last(spans: Spans, whole: Ints) -> tuple[Ints, Ints]:
     return gaps[order], np.flatnonzero(np.diff(owner[order], prepend=-1))
 
 
-def _pooled(scores: Scores, gaps: Ints, first: Ints, names: Ints, search: Search) -> Floats:
+def pooled(scores: Scores, gaps: Ints, first: Ints, names: Ints, search: Search) -> Floats:
     """The scores of names over the gaps of each node, summed or their mean."""
     total = np.add.reduceat(comparable(scores.c[gaps])[names], first, axis=1).T
     return total if search.pooling == "sum" else total / np.diff(first, append=len(gaps))[:, None]

@@ -158,4 +158,6 @@ class TetraGrammar:
         fine &= ~outermost | (last_child == 0)
         source, around, start, name, mark = source[fine], around[fine], start[fine], name[fine], mark[fine]
         weight = self._semiring.times(labels.n[mark, word[source]], labels.c[name, word[source]])
-        return Going(source, around, weight), NewNodes(around, name, height[fine], last_child[fine], start)
+        return Going(source, around, weight), NewNodes(
+            around, name, height[fine], last_child[fine], start, np.zeros_like(name)
+        )
