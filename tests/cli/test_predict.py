@@ -84,6 +84,17 @@ def test_tokens_have_the_text_of_their_entities_too(trained_model: Path, tmp_pat
     assert [e["text"] for e in records(out)[0]["entities"]] == ["lincoln", "president of the usa", "the usa"]
 
 
+def test_what_is_piped_is_json_if_it_looks_so_and_text_otherwise(trained_model: Path, tmp_path: Path) -> None:
+    jsonl.write(CORPUS[:1], tmp_path / "x.jsonl")
+    lines = (tmp_path / "x.jsonl").read_text()
+    code, out, told = predict(trained_model, "-", text=lines)
+    assert (code, records(out)) == (0, records(lines)), told
+    assert "-: read as jsonl" in told
+    for text in ("[PER Lincoln] slept .", "[1] Lincoln slept.", "{curly} Lincoln slept.", "{}", "word\tO\n"):
+        code, _, told = predict(trained_model, "-", text=text)
+        assert (code, "-: read as text" in told) == (0, True), told
+
+
 def test_show_draws(trained_model: Path) -> None:
     code, out, told = predict(trained_model, "-", "--show", text=TEXT)
     assert code == 0, told

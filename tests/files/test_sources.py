@@ -107,3 +107,17 @@ def test_a_file_that_grows_too_much_is_refused(tmp_path: Path, monkeypatch: pyte
 def test_a_path_that_cannot_be_is_an_input_error() -> None:
     with pytest.raises(InputError, match="cannot be read"):
         list(read_lines("a\0b"))
+
+
+def test_a_pipe_that_is_not_waited_for_is_read_as_it_is_written() -> None:
+    ours, theirs = os.pipe()
+    pipe = f"/dev/fd/{ours}"
+    os.write(theirs, b"one\n")
+    assert peek(pipe, 100, wait=False) == b"one\n"  # though the pipe is still open
+    lines = read_lines(pipe)
+    assert next(lines).text == "one"
+    os.write(theirs, b"two\n")
+    assert next(lines).text == "two"
+    os.close(theirs)
+    assert list(lines) == []
+    os.close(ours)

@@ -11,7 +11,7 @@ from nestag.cli.terminal import tell
 from nestag.corpora.document import document_of
 from nestag.corpora.format import Format, Options
 from nestag.corpora.formats import text
-from nestag.corpora.registry import format_named, format_of
+from nestag.corpora.registry import format_named, format_of, format_of_pipe
 from nestag.corpora.report import Report
 from nestag.data import Origin, Sentence
 from nestag.errors import InputError
@@ -55,7 +55,7 @@ def inputs_from(given: Sequence[str], name: str | None, output: str | None = Non
 
 def _inputs(path: str, name: str | None) -> Iterator[Input]:
     if path == PIPE:
-        yield Input(path, format_named(name or "text"))
+        yield Input(path, format_named(name) if name else format_of_pipe(path))
     elif is_stream(path) or Path(path).is_file():
         yield Input(path, format_of(path, name))
     elif Path(path).is_dir():

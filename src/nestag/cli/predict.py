@@ -35,7 +35,7 @@ def predict(
     sources: Annotated[
         list[str],
         typer.Argument(
-            metavar="IN", help="Text files or corpora in any format, folders, globs; - reads text from standard input."
+            metavar="IN", help="Text files or corpora in any format, folders, globs; - is standard input, text or JSON."
         ),
     ],
     output: Annotated[

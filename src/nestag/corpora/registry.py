@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
@@ -18,6 +19,7 @@ from nestag.files.paths import refuse_empty
 
 HEADS = (2**16, 2**20, 2**24)
 """Bytes of a file that are looked at to recognise it; more only if less says nothing, as a very long first record."""
+_JSON = re.compile(r"\ufeff?\s*\[?\s*{")  # how objects, or a list of them, begin
 LOOKED_AT = 100
 """Files of one format in a folder that are looked at."""
 
@@ -49,6 +51,16 @@ def format_of(path: str | Path, name: str | None = None) -> Format:
     if not is_stream(path) and not Path(path).exists():
         raise InputError("there is no such file; check the path", str(path))
     return _only(_candidates(path), path, named("format"))
+
+
+def format_of_pipe(path: str) -> Format:
+    """The format of what is piped in to be tagged: JSON of a kind that it looks like, otherwise text.
+
+    Nothing is waited for but its beginning, because whoever writes it may wait for an answer.
+    """
+    head = _head(path, wait=False).decode("utf-8", "replace")
+    seen = [entry for entry in available().values() if entry.looks_like and entry.looks_like(head)]
+    return seen[0] if len(seen) == 1 and _JSON.match(head) else format_named("text")
 
 
 def format_for(path: str | Path, name: str | None = None) -> Format:
@@ -126,9 +138,9 @@ def _seen(path: str | Path) -> list[Format]:
     return seen
 
 
-def _head(path: str | Path, size: int = HEADS[0]) -> bytes:
+def _head(path: str | Path, size: int = HEADS[0], wait: bool = True) -> bytes:
     """The beginning of a file; empty if it cannot be read: reading it will raise the error."""
     try:
-        return peek(path, size)
+        return peek(path, size, wait)
     except InputError:
         return b""

@@ -92,15 +92,18 @@ def reading(path: str | Path) -> Iterator[BinaryIO]:
         yield stream
 
 
-def peek(path: str | Path, size: int) -> bytes:
-    """The first bytes of a file, unpacked; a pipe can still be read as a whole afterwards."""
+def peek(path: str | Path, size: int, wait: bool = True) -> bytes:
+    """The first bytes of a file, unpacked; a pipe can still be read as a whole afterwards.
+
+    Of a pipe that is not to be waited for, they are what its writer has written so far.
+    """
     source = str(path)
     with explained_reading(source):
         if not is_stream(path):
             with _opened(source) as stream:
                 return stream.read(size)
         stream = _taken(source)
-        head = stream.read(size)
+        head = stream.read(size) if wait else _available(stream, size)
         _peeked[_key(source)] = cast(BinaryIO, io.BufferedReader(_Rejoined(head, stream)))
         return head
 
@@ -158,6 +161,11 @@ def _open(source: str) -> BinaryIO:
         raise OSError(errno.EINVAL, str(error)) from None
 
 
+def _available(stream: BinaryIO, size: int) -> bytes:
+    """The next bytes of a stream without waiting for more than the first; none at its end."""
+    return cast(io.BufferedReader, stream).read1(size)
+
+
 class _Rejoined(io.RawIOBase):
     """What was read from a stream before, then the rest of it."""
 
@@ -170,7 +178,7 @@ class _Rejoined(io.RawIOBase):
 
     def readinto(self, buffer: WriteableBuffer, /) -> int:
         view = memoryview(buffer).cast("B")
-        data = self.head.read(len(view)) or self.rest.read(len(view))
+        data = self.head.read(len(view)) or _available(self.rest, len(view))
         view[: len(data)] = data
         return len(data)
 
