@@ -59,7 +59,7 @@ def format_of_pipe(path: str) -> Format:
     Nothing is waited for but its beginning, because whoever writes it may wait for an answer.
     """
     head = _head(path, wait=False).decode("utf-8", "replace")
-    seen = [entry for entry in available().values() if entry.looks_like and entry.looks_like(head)]
+    seen = _looking_like(head)
     return seen[0] if len(seen) == 1 and _JSON.match(head) else format_named("text")
 
 
@@ -131,11 +131,15 @@ def _seen(path: str | Path) -> list[Format]:
     seen: list[Format] = []
     for size in HEADS:
         head = _head(path, size)
-        text = head.decode("utf-8", "replace")
-        seen = [entry for entry in available().values() if entry.looks_like and entry.looks_like(text)]
+        seen = _looking_like(head.decode("utf-8", "replace"))
         if seen or len(head) < size:
             break
     return seen
+
+
+def _looking_like(text: str) -> list[Format]:
+    """The formats that a file may have that begins with a text."""
+    return [entry for entry in available().values() if entry.looks_like and entry.looks_like(text)]
 
 
 def _head(path: str | Path, size: int = HEADS[0], wait: bool = True) -> bytes:
