@@ -53,6 +53,13 @@ VARIANTS = {
     "gte-small, accurate": Variant("accurate", "gte-small", SLOW),
     "gte-small, default, context": Variant("default", "gte-small", {**CONTEXT, **SLOW}),
     "gte-small, accurate, context": Variant("accurate", "gte-small", {**CONTEXT, **SLOW}),
+    "adapted in 30 passes, default": Variant("default", "minilm-adapted-30"),
+    "adapted, default": Variant("default", "minilm-adapted"),
+    "adapted, accurate": Variant("accurate", "minilm-adapted"),
+    "adapted, accurate, layer decay 0.8": Variant("accurate", "minilm-adapted", LAYERS),
+    "adapted, accurate, context": Variant("accurate", "minilm-adapted", CONTEXT),
+    "adapted gte-small, default, context": Variant("default", "gte-small-adapted", {**CONTEXT, **SLOW}),
+    "adapted gte-small, accurate, context": Variant("accurate", "gte-small-adapted", {**CONTEXT, **SLOW}),
 }
 
 

@@ -39,6 +39,7 @@ def predicted(encoding: str, seed: int, way: str) -> list[Sentence]:
 def finished_run(root: Path, encoding: str, seed: int) -> RunResult:
     found = {way: judged(map(Pair, TEST, predicted(encoding, seed, way))) for way in WAYS}
     made = result("books", encoding, seed, test=found)
+    made = replace(made, settings={**made.settings, "encoder": "/home/somebody/encoder"})
     folder = folder_of(root, made.key)
     files = CorpusFiles("books", *[str(root / "test.jsonl")] * 3)
     write_spec(Spec(made.key, files, Recipe(), WAYS, False, folder))  # type: ignore[arg-type]
@@ -81,7 +82,9 @@ def test_a_pack_comes_back_and_holds_no_text(pack: Pack, tmp_path: Path) -> None
     for key, ways in pack.counts.items():
         for way, found in ways.items():
             assert all(np.array_equal(a, b) for a, b in zip(found, back.counts[key][way], strict=True))
-    assert "secret" not in read_text(tmp_path / "new" / PACK)
+    packed = read_text(tmp_path / "new" / PACK)
+    assert "secret" not in packed
+    assert "somebody" not in packed
 
 
 def test_packs_are_joined_run_by_run(pack: Pack, tmp_path: Path) -> None:

@@ -109,9 +109,10 @@ def joined(old: Pack, new: Pack) -> Pack:
 
 
 def _stripped(result: RunResult) -> RunResult:
-    """A result without sentences, and without what no table needs."""
+    """A result without sentences, without what no table needs, and with the encoder's name instead of its folder."""
     return replace(
         result,
+        settings={**result.settings, "encoder": result.key.encoder},
         evaluations={
             split: {
                 way: replace(found, intervals={}, mistakes=replace(found.mistakes, confusion=(), worst=()))
