@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from nestag.evaluation import evaluate
     from nestag.recognizer import NestedNER
     from nestag.rendering import render
+    from nestag.training.adaptation import adapt
     from nestag.training.recipe import Recipe
     from nestag.training.run import train
 
@@ -43,6 +44,7 @@ __all__ = [
     "Sentence",
     "SettingError",
     "UnknownNameError",
+    "adapt",
     "decode",
     "encode",
     "evaluate",
@@ -69,10 +71,11 @@ _HOMES = {
     "nestag.evaluation": ("evaluate",),
     "nestag.recognizer": ("NestedNER",),
     "nestag.rendering": ("render",),
+    "nestag.training.adaptation": ("adapt",),
     "nestag.training.recipe": ("Recipe",),
     "nestag.training.run": ("train",),
 }
-_NEEDS_MODEL = ("NestedNER", "train")
+_NEEDS_MODEL = ("NestedNER", "adapt", "train")
 
 
 def __getattr__(name: str) -> Any:

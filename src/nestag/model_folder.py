@@ -29,6 +29,8 @@ GRAPH = "model.onnx"
 SPAN_GRAPH = "spans.onnx"
 CONFIG = "config.json"
 CARD = "README.md"
+ADAPTED = "adaptation.json"
+"""What an adapted encoder has and a model has not."""
 
 FORMAT = 1
 """The layout of the folder; one of another layout is refused."""
@@ -167,6 +169,8 @@ def _files(manifest: Any, folder: Path) -> Mapping[str, str]:
     if version != FORMAT:
         raise InputError(f"the model has the format {version!r}, and this nestag reads {FORMAT}", str(folder))
     files = manifest.get("files")
+    if isinstance(files, dict) and ADAPTED in files:
+        raise InputError("it is an adapted encoder and not a model; make one: nestag train --encoder", str(folder))
     if not isinstance(files, dict) or not set(files) >= REQUIRED or not set(files) & set(LOADED_BY):
         raise InputError(f"{MANIFEST} does not list the files of a model; copy the folder again", str(folder))
     for name, digest in files.items():

@@ -158,22 +158,7 @@ class Tagger(PreTrainedModel):
 
         The vectors of a light encoder get `light_size` numbers.
         """
-        where = locate(encoder)
-        try:
-            config = AutoConfig.from_pretrained(where, trust_remote_code=False)
-            if "/" in str(config._attn_implementation or ""):
-                raise InputError(
-                    f"{config._attn_implementation} names code that would run; nestag never runs it", encoder
-                )
-            pretrained, info = AutoModel.from_pretrained(
-                where, config=config, trust_remote_code=False, dtype=torch.float32, output_loading_info=True
-            )
-        except (OSError, ValueError) as error:
-            raise out_of_reach(encoder, error) from None
-        if missing := [name for name in sorted(info["missing_keys"]) if not name.startswith("pooler.")]:
-            raise InputError(f"{len(missing)} of its weights are missing, e.g. {missing[0]}; get it again", encoder)
-        if (kind := pretrained.config.model_type) not in TEXT_ENCODERS:
-            raise InputError(f"{kind!r} is no encoder of text; choose one such as bert or roberta", encoder)
+        pretrained = load_encoder(encoder)
         if is_light(encoder):
             pretrained = LightEncoder.reduced(pretrained.get_input_embeddings().weight, light_size)
         return cls(TaggerConfig(encoder=pretrained.config.to_dict(), **settings), pretrained)
@@ -243,6 +228,25 @@ class Tagger(PreTrainedModel):
         )
         hidden: Tensor = self.encoder(input_ids=input_ids, attention_mask=whole).last_hidden_state
         return hidden
+
+
+def load_encoder(encoder: str) -> Any:
+    """The pretrained encoder of a name or folder, in float32; one that is not whole or reads no text is refused."""
+    where = locate(encoder)
+    try:
+        config = AutoConfig.from_pretrained(where, trust_remote_code=False)
+        if "/" in str(config._attn_implementation or ""):
+            raise InputError(f"{config._attn_implementation} names code that would run; nestag never runs it", encoder)
+        pretrained, info = AutoModel.from_pretrained(
+            where, config=config, trust_remote_code=False, dtype=torch.float32, output_loading_info=True
+        )
+    except (OSError, ValueError) as error:
+        raise out_of_reach(encoder, error) from None
+    if missing := [name for name in sorted(info["missing_keys"]) if not name.startswith("pooler.")]:
+        raise InputError(f"{len(missing)} of its weights are missing, e.g. {missing[0]}; get it again", encoder)
+    if (kind := pretrained.config.model_type) not in TEXT_ENCODERS:
+        raise InputError(f"{kind!r} is no encoder of text; choose one such as bert or roberta", encoder)
+    return pretrained
 
 
 def _encoder_of(settings: dict[str, Any]) -> Any:

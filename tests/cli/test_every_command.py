@@ -32,9 +32,11 @@ PIPES = ("substitution", "stdin", "fifo")
 BROKEN = {"full": "No space left", "closed": "it is closed"}
 """An output that cannot be written, and why."""
 TRAIN = "train --train {} --dev dev.jsonl --cpu --encoder encoder --set steps=1 --set batch_subwords=64 -o"
+ADAPT = "adapt {} --cpu --encoder encoder --passes 1 -o"
 LINES = {
     "train": f"{TRAIN} model",
     "demo": "demo --idea",
+    "adapt": f"{ADAPT} adapted",
     "predict": "predict model {} --device cpu",
     "serve": "serve missing --port 0 --token-file {}",
     "tag": "tag {} tagged --model missing",
@@ -71,7 +73,7 @@ INPUTS = {
 TWICE = {"coverage", "doctor", "split", "export machamp", "export conll", "export hf"}
 """Commands that read their input more than once."""
 SILENT = {
-    "train", "build", "serve", "tag", "experiment", "report",
+    "adapt", "train", "build", "serve", "tag", "experiment", "report",
     "export machamp", "export conll", "export hf", "export onnx",
 }  # fmt: skip
 """Commands that write files alone, and nothing to the standard output."""
@@ -81,11 +83,11 @@ REFUSED = {
 }  # fmt: skip
 """What is said of runs, models and files that are not there: the rest of these commands takes too long."""
 WRITERS = (
-    f"{TRAIN} cut", "predict model {} --device cpu -o out.jsonl", "convert {} out.jsonl", "convert {} out --to brat",
+    f"{TRAIN} cut", f"{ADAPT} cut-too", "predict model {} --device cpu -o out.jsonl", "convert {} out.jsonl", "convert {} out --to brat",
     "split {} -o out --by sentence", "export conll out --train {} --dev dev.jsonl",
 )  # fmt: skip
 """Commands for which the disk is full before they end; files may not be larger than LARGEST bytes."""
-LARGEST = 20_000, *(500,) * (len(WRITERS) - 1)
+LARGEST = 20_000, 20_000, *(500,) * (len(WRITERS) - 2)
 
 Found = dict[str, Outcome]
 

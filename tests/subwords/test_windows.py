@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from nestag.subwords.windows import Windows, batches, sentence_batches, windows_of, with_context
+from nestag.subwords.windows import Windows, batches, joined, sentence_batches, windows_of, with_context
 from nestag.subwords.words import Subwords
 
 word_sizes = st.lists(st.integers(1, 12), max_size=60)
@@ -157,3 +157,27 @@ def test_machamp_s_batches_worked_out_by_hand() -> None:
     assert [batch.tolist() for batch in two] == [[1, 5], [2, 0], [3, 4]]
     padded = sentence_batches(np.array([2, 3, 9]), np.arange(3), 14, 9)  # 14 without padding, 27 with it
     assert [batch.tolist() for batch in padded] == [[0, 1, 2]]
+
+
+@given(st.lists(st.tuples(st.integers(0, 2), st.lists(st.integers(1, 9), max_size=6)), max_size=12), st.integers(3, 12))
+def test_joined_windows_hold_every_subword_once_and_as_many_of_a_document_as_fit(
+    sentences: list[tuple[int, list[int]]], room: int
+) -> None:
+    sizes = [[min(size, room) for size in words] for _, words in sentences]
+    found = subwords(*sizes)
+    documents = [str(document) for document, _ in sentences]
+    apart = windows_of(found, room, "disjoint")
+    if not len(apart):
+        return
+    together = joined(apart, documents, room)
+    assert together.begin[0] == 0
+    assert together.end[-1] == found.counts.sum()
+    assert (together.begin[1:] == together.end[:-1]).all()
+    assert (together.end - together.begin <= room).all()
+    of_subword = [name for name, words in zip(documents, sizes, strict=True) for _ in range(sum(words))]
+    for begin, end in zip(together.begin, together.end, strict=True):
+        assert len(set(of_subword[begin:end])) == 1
+    for row in range(len(together) - 1):  # the next window would not have fitted, or is of another document
+        following = apart.end[np.flatnonzero(apart.begin == together.begin[row + 1])[0]]
+        other = of_subword[together.begin[row]] != of_subword[together.begin[row + 1]]
+        assert other or following - together.begin[row] > room

@@ -19,6 +19,7 @@ from nestag.cli.helping import HelpedCommand, HelpedGroup, unwrapped
 GROUPS = {
     "Make a model": {
         "demo": "nestag.cli.demo",
+        "adapt": "nestag.cli.adapt",
         "train": "nestag.cli.train",
         "evaluate": "nestag.cli.evaluate",
         "report": "nestag.lab.commands.report",

@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import torch
+from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
+from nestag.errors import InputError
 from nestag.files import sync_tree
 from nestag.model_folder import WEIGHTS
 from nestag.training.folder import COMPLETE
@@ -54,6 +58,11 @@ def save_state(checkpoint: Path, state: State) -> None:
     for name in (AVERAGE, BEST, WEIGHTS):
         if (checkpoint / name).exists():
             shutil.copymode(checkpoint / STATE, checkpoint / name)  # safetensors lets nobody but the owner read
+    complete(checkpoint)
+
+
+def complete(checkpoint: Path) -> None:
+    """Mark a checkpoint as complete, and remove older ones."""
     sync_tree(checkpoint)  # or the mark could be on the disk before what it speaks for
     (checkpoint / COMPLETE).touch()
     for old in checkpoint.parent.glob("checkpoint-*"):
@@ -78,3 +87,20 @@ def load_state(checkpoint: Path, device: torch.device) -> State:
         average=weights(AVERAGE),
         best_weights=weights(BEST),
     )
+
+
+@contextmanager
+def explained(folder: Path) -> Iterator[None]:
+    """Turn a full disk into a one-line error, whichever library hits it."""
+    try:
+        yield
+    except (OSError, SafetensorError, RuntimeError) as error:
+        reason = " ".join(str(error).split())
+        full = isinstance(error, SafetensorError) or "PytorchStreamWriter" in reason or "No space left" in reason
+        if isinstance(error, OSError) or full:
+            raise InputError(
+                f"cannot be written ({getattr(error, 'strerror', None) or reason[:200]});"
+                " make room, then the same command goes on from the last checkpoint",
+                str(folder),
+            ) from None
+        raise

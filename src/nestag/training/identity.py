@@ -81,7 +81,8 @@ def _check(folder: Path, claim: RunIdentity) -> None:
     if file.exists():
         try:
             found = json.loads(file.read_text(encoding="utf-8"))
-            found["recipe"] = as_now(found["recipe"])
+            usual = {name: value for name, value in as_now({}).items() if name in claim["recipe"]}
+            found["recipe"] = {**usual, **found["recipe"]}
         except (ValueError, LookupError, TypeError, RecursionError):
             found = None
         if found == claim:

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from safetensors import SafetensorError
 from transformers import set_seed
 
 from nestag.arguments import named
@@ -37,6 +36,7 @@ from nestag.subwords import Layout
 from nestag.tagger import Tagger
 from nestag.training import processes
 from nestag.training.calibration import temperature_for
+from nestag.training.checkpoints import explained
 from nestag.training.dataset import TrainingSet
 from nestag.training.folder import CHECKPOINTS
 from nestag.training.identity import claim_of, claimed
@@ -100,7 +100,7 @@ def train(
     reading: Options = options or getattr(training, "options", None) or DEFAULT
     check_cutting(reading)
     claim = claimed(folder, claim_of(chosen, seed, training, dev, reading)) if processes.is_first() else nullcontext()
-    with claim, _explained(folder):
+    with claim, explained(folder):
         if not is_finished(folder):
             _train(training, dev, folder, chosen, seed, watch, report_to, use_cpu, reading)
             processes.wait_for_all()
@@ -159,23 +159,6 @@ def _finished(folder: Path, recipe: Recipe, device: str | None) -> Run:
         return Run(recognizer, recipe, plan, scorings, int(history["set_aside"]))
     except (LookupError, TypeError, ValueError) as error:
         raise InputError(f"no history of a run of nestag ({error!r:.100})", str(folder / HISTORY)) from None
-
-
-@contextmanager
-def _explained(folder: Path) -> Iterator[None]:
-    """Turn a full disk into a one-line error, whichever library hits it."""
-    try:
-        yield
-    except (OSError, SafetensorError, RuntimeError) as error:
-        reason = " ".join(str(error).split())
-        full = isinstance(error, SafetensorError) or "PytorchStreamWriter" in reason or "No space left" in reason
-        if isinstance(error, OSError) or full:
-            raise InputError(
-                f"cannot be written ({getattr(error, 'strerror', None) or reason[:200]});"
-                " make room, then the same command goes on from the last checkpoint",
-                str(folder),
-            ) from None
-        raise
 
 
 def _laid_out(recognizer: NestedNER, sentences: Sequence[Sentence]) -> Layout:

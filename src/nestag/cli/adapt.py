@@ -1,0 +1,68 @@
+"""adapt: text -> an encoder that knows its kind of text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from nestag.cli.options import From, Reading
+from nestag.cli.terminal import hush, tell
+from nestag.cli.train import read
+from nestag.encoders import locate
+
+
+def adapt(
+    *,
+    sources: Annotated[
+        list[str], typer.Argument(metavar="TEXT...", help="Text, or corpora in any format; entities are not looked at.")
+    ],
+    output: Annotated[str, typer.Option("-o", "--output", metavar="DIR", help="The folder to save the encoder in.")],
+    encoder: Annotated[str, typer.Option(metavar="E", help="minilm, a folder, or a name on the hub.")] = "minilm",
+    dev: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Text to measure on, at the end, how many words are guessed.")
+    ] = None,
+    passes: Annotated[
+        int | None, typer.Option(min=1, help="Passes over the text (default: 100, or as many as 5,000 steps make).")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="The random seed.")] = 1,
+    cpu: Annotated[bool, typer.Option("--cpu", help="Use the CPU even if there is a GPU.")] = False,
+    format: From = None,
+    reading: Reading,
+) -> None:
+    """Adapt an encoder to a kind of text before training; the same command goes on after an interruption."""
+    hush()
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    from nestag.training.adaptation import AdaptationProgress
+    from nestag.training.adaptation import adapt as run_adaptation
+
+    locate(encoder)
+    text = [sentence for source in sources for sentence in read(source, source, format, reading)]
+    held_out: Sequence[object] = read(dev, dev, format, reading) if dev else ()
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
+    with Progress(*columns, console=Console(stderr=True, highlight=False)) as bar:
+        task = bar.add_task("adapting", total=None)
+        step = 0
+
+        def show(progress: AdaptationProgress) -> None:
+            nonlocal step
+            step = progress.step
+            loss = "" if progress.loss is None else f"  loss {progress.loss:.3f}"
+            bar.update(task, description=f"adapting{loss}", completed=progress.step, total=progress.steps)
+
+        try:
+            done = run_adaptation(
+                text, output, encoder, dev=held_out, passes=passes, seed=seed, watch=show, use_cpu=cpu
+            )
+        except (KeyboardInterrupt, SystemExit):
+            tell(
+                f"stopped after step {step:,}; everything is saved in {output}, and the same command goes on from there"
+                if step
+                else "stopped before the first step; nothing had to be saved"
+            )
+            raise
+    guessed = "" if done.guessed is None else f", {done.guessed:.1%} of the hidden subwords of dev are guessed"
+    tell(f"{done.windows:,} windows, {done.steps:,} steps{guessed}; train with --encoder {output}")

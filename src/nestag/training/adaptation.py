@@ -1,0 +1,286 @@
+"""Adapting an encoder to a kind of text before it learns entities: it goes on guessing hidden words.
+
+Text needs no entities, so there is usually more of it. An encoder of general text gains where the text is of another
+kind (docs/results/recipe.md has what was measured, also where nothing was gained). What it becomes is a folder that
+`nestag train --encoder` takes. Like a training run, an adaptation that was interrupted goes on where it stopped.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import time
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import asdict, dataclass
+from math import ceil
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch.optim import AdamW, Optimizer
+from torch.optim.lr_scheduler import LambdaLR
+from transformers import PrinterCallback, Trainer, TrainerCallback, TrainingArguments, set_seed
+
+from nestag.arguments import named
+from nestag.arrays import Ints
+from nestag.corpora.corpus import corpus_of
+from nestag.corpora.document import document_of
+from nestag.data import Sentence
+from nestag.encoders import is_light, longest_window
+from nestag.errors import InputError
+from nestag.files import writing_together
+from nestag.interruption import ENDING, Interrupted, interruptible
+from nestag.model_folder import ADAPTED, WEIGHTS, is_finished, read_json, write_manifest
+from nestag.recognizer import load_tokenizer
+from nestag.subwords import Layout, LayoutMaker, joined
+from nestag.tagger import load_encoder
+from nestag.training import processes
+from nestag.training.checkpoints import complete, explained
+from nestag.training.dataset import Numbers
+from nestag.training.folder import CHECKPOINTS, last_checkpoint
+from nestag.training.guessing import Guesser
+from nestag.training.identity import claimed, fingerprint
+from nestag.training.trainer import CHECKPOINT_SECONDS
+
+WIDTH = 128
+"""Subwords that are read at once: as many sentences of one document as fit."""
+
+BATCH = 128
+"""Windows in a step."""
+
+PASSES = 100
+MOST_STEPS = 5_000
+"""Passes over the text if nobody says how many: a hundred, fewer of long texts, but one at least."""
+
+RATE, HEAD_RATE = 2e-4, 1e-3
+FROZEN = 0.05
+"""Share of the steps in which only the new head learns, and of those in which the encoder's rate rises after that."""
+
+TRIED = 512
+"""Windows of dev that are guessed at the end, at most."""
+
+
+class AdaptationProgress(NamedTuple):
+    """How far an adaptation is."""
+
+    step: int
+    steps: int
+    loss: float | None
+
+
+@dataclass(frozen=True)
+class Adaptation:
+    """A finished adaptation."""
+
+    windows: int
+    steps: int
+    guessed: float | None  # of the hidden subwords of dev, the share that is guessed right
+
+
+def adapt(
+    text: Sequence[Sentence] | Any,
+    output: str | Path,
+    encoder: str = "minilm",
+    *,
+    dev: Sequence[Sentence] | Any = (),
+    passes: int | None = None,
+    seed: int = 1,
+    watch: Callable[[AdaptationProgress], None] | None = None,
+    use_cpu: bool = False,
+) -> Adaptation:
+    """Let an encoder guess hidden words of a text and save it in `output`; entities are not looked at.
+
+    It takes sentences, or datasets of Hugging Face `datasets`. On `dev` it is measured at the end how many words are
+    guessed right. The same call after an interruption goes on where it stopped.
+    """
+    sentences, held_out, folder = corpus_of(text), corpus_of(dev), Path(output)
+    if is_light(encoder):
+        raise InputError(f"{encoder!r} has no layers to adapt; adapt another, then train with light:FOLDER", "adapt")
+    if passes is not None and passes < 1:
+        raise InputError(f"{passes} passes are too few; give 1 or more", named("passes"))
+    if not any(sentence.tokens for sentence in sentences):
+        raise InputError("there is no sentence with words in it; check the file", "text")
+    settings = {"encoder": encoder, "passes": passes}
+    claim = {"recipe": settings, "seed": seed, "data": {"text": fingerprint(sentences), "dev": fingerprint(held_out)}}
+    with claimed(folder, claim) if processes.is_first() else nullcontext(), explained(folder):
+        if not is_finished(folder):
+            set_seed(seed)
+            _adapt(_Job(encoder, sentences, held_out, folder, passes, seed, use_cpu), watch)
+            processes.wait_for_all()
+        if processes.is_first():
+            shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
+        return Adaptation(**read_json(folder / ADAPTED))
+
+
+class _Job(NamedTuple):
+    """What is to be done."""
+
+    encoder: str
+    text: Sequence[Sentence]
+    dev: Sequence[Sentence]
+    folder: Path
+    passes: int | None
+    seed: int
+    use_cpu: bool
+
+
+def _adapt(job: _Job, watch: Callable[[AdaptationProgress], None] | None) -> None:
+    encoder, tokenizer = load_encoder(job.encoder), load_tokenizer(job.encoder)
+    if tokenizer.mask_token_id is None:
+        raise InputError("its tokenizer has no subword that hides others; choose another encoder", job.encoder)
+    maker = LayoutMaker(tokenizer, longest_window(encoder.config, WIDTH), cut="disjoint")
+    layout = packed(maker, job.text)
+    trainer = _GuessTrainer(Guesser(encoder, tokenizer.mask_token_id), layout, job, watch)
+    trainer.run()
+    if not processes.is_first():
+        return
+    guessed = _guessed(trainer, packed(maker, job.dev)) if any(sentence.tokens for sentence in job.dev) else None
+    with writing_together(job.folder) as new:
+        encoder.save_pretrained(new)
+        tokenizer.save_pretrained(new)
+        report = Adaptation(len(layout.windows), trainer.steps, guessed)
+        (new / ADAPTED).write_text(json.dumps(asdict(report), indent=1) + "\n", encoding="utf-8")
+        shutil.copymode(new / ADAPTED, new / WEIGHTS)  # safetensors lets nobody but the owner read
+    write_manifest(job.folder)  # this makes it finished
+
+
+def packed(maker: LayoutMaker, sentences: Sequence[Sentence]) -> Layout:
+    """Sentences laid out in windows of as many of one document as fit."""
+    documents = [document_of(sentence) for sentence in sentences]
+    layout = maker.lay_out([sentence.tokens for sentence in sentences])
+    return Layout(layout.subwords, joined(layout.windows, documents, maker.max_length - 2), layout.special)
+
+
+def steps_for(windows: int, passes: int | None) -> int:
+    """How many steps are taken.
+
+    >>> steps_for(windows=1280, passes=3), steps_for(1280, None), steps_for(12_800, None), steps_for(1_280_000, None)
+    (30, 1000, 5000, 10000)
+    """
+    a_pass = ceil(windows / BATCH)
+    return passes * a_pass if passes else min(PASSES * a_pass, max(MOST_STEPS, a_pass))
+
+
+class _GuessTrainer(Trainer):
+    """transformers' trainer, with checkpoints that count when they are complete."""
+
+    def __init__(
+        self, model: Guesser, layout: Layout, job: _Job, watch: Callable[[AdaptationProgress], None] | None
+    ) -> None:
+        self.layout, self.checkpoints = layout, job.folder / CHECKPOINTS
+        self.steps = steps_for(len(layout.windows), job.passes)
+        self.interrupted = Interrupted()
+        optimizer = AdamW(
+            [{"params": list(model.encoder.parameters()), "lr": RATE}, {"params": model.head, "lr": HEAD_RATE}]
+        )
+        super().__init__(
+            model=model,
+            args=_arguments(self.checkpoints, self.steps, job.seed, job.use_cpu),
+            data_collator=self.tensors,
+            train_dataset=Numbers(len(layout.windows)),
+            optimizers=(optimizer, _schedule(optimizer, self.steps)),
+            callbacks=[_Follow(self, watch)],
+        )
+        self.remove_callback(PrinterCallback)
+
+    def tensors(self, numbers: Sequence[int] | Ints, layout: Layout | None = None) -> dict[str, torch.Tensor]:
+        """What the model takes for some windows."""
+        arrays = (layout or self.layout).arrays(np.array(numbers))
+        names = "input_ids", "attention_mask", "word"
+        return {name: torch.from_numpy(getattr(arrays, name)) for name in names}
+
+    def compute_loss(self, model: Any, inputs: dict[str, Any], *_: Any, **__: Any) -> torch.Tensor:
+        """The loss of a batch."""
+        loss: torch.Tensor = model(**inputs).loss
+        return loss
+
+    def run(self) -> None:
+        """Go on from the last complete checkpoint, or begin."""
+        last = last_checkpoint(self.checkpoints)
+        with interruptible(signal.SIGINT, *ENDING, patience=1) as self.interrupted:
+            self.train(resume_from_checkpoint=str(last) if last else None)
+        if self.interrupted and self.state.global_step < self.steps:
+            self.interrupted.obey()
+
+    def _save_checkpoint(self, *arguments: Any, **named: Any) -> None:
+        """Save it, and mark it as complete."""
+        super()._save_checkpoint(*arguments, **named)
+        if processes.is_first():
+            complete(self.checkpoints / f"checkpoint-{self.state.global_step}")
+
+
+class _Follow(TrainerCallback):
+    """Says when to save, tells the watcher, and stops when interrupted."""
+
+    def __init__(self, trainer: _GuessTrainer, watch: Callable[[AdaptationProgress], None] | None) -> None:
+        self.trainer, self.watch = trainer, watch
+        self.saved = time.monotonic()
+        self.loss: float | None = None
+
+    def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **_: Any) -> None:
+        """Now and then."""
+        self.loss = (logs or {}).get("loss", self.loss)
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        """After each step."""
+        if self.watch:
+            self.watch(AdaptationProgress(state.global_step, self.trainer.steps, self.loss))
+        alone = processes.count() == 1  # clocks of several processes could disagree
+        due = time.monotonic() - self.saved >= CHECKPOINT_SECONDS if alone else state.global_step % 500 == 0
+        control.should_save = bool(self.trainer.interrupted) or due
+        control.should_training_stop = bool(self.trainer.interrupted) or control.should_training_stop
+        if control.should_save:
+            self.saved = time.monotonic()
+
+
+def _schedule(optimizer: Optimizer, steps: int) -> LambdaLR:
+    """The head's rate falls to nothing; the encoder's is nothing at first, rises, and falls with it."""
+    begin = FROZEN * steps
+
+    def of_encoder(step: int) -> float:
+        return min(max(0.0, (step - begin) / (begin + 1)), 1.0) * of_head(step)
+
+    def of_head(step: int) -> float:
+        return 1 - step / steps
+
+    return LambdaLR(optimizer, [of_encoder, of_head])
+
+
+def _arguments(checkpoints: Path, steps: int, seed: int, use_cpu: bool) -> TrainingArguments:
+    fast = torch.cuda.is_available() and torch.cuda.is_bf16_supported() and not use_cpu
+    return TrainingArguments(
+        output_dir=str(checkpoints),
+        max_steps=steps,
+        per_device_train_batch_size=max(1, BATCH // processes.count()),
+        max_grad_norm=1.0,
+        bf16=fast,
+        use_cpu=use_cpu,
+        save_strategy="no",  # the callback says when
+        logging_steps=10,
+        report_to="none",
+        disable_tqdm=True,
+        remove_unused_columns=False,
+        seed=seed,
+        data_seed=seed,
+        dataloader_pin_memory=torch.cuda.is_available() and not use_cpu,
+        log_level="error",
+    )
+
+
+@torch.no_grad()
+def _guessed(trainer: _GuessTrainer, dev: Layout) -> float:
+    """The share of hidden subwords that is guessed right, over windows taken evenly from dev."""
+    model: Any = trainer.accelerator.unwrap_model(trainer.model)
+    model.train(False)
+    device = model.bias.device
+    windows = np.linspace(0, len(dev.windows) - 1, min(TRIED, len(dev.windows))).astype(int)
+    found = []
+    torch.manual_seed(0)  # the same words are hidden whichever encoder guesses
+    for at in range(0, len(windows), BATCH):
+        batch = trainer.tensors(windows[at : at + BATCH], dev)
+        _, right, asked = model(**{name: tensor.to(device) for name, tensor in batch.items()})
+        found.append((int(right), int(asked)))
+    return sum(right for right, _ in found) / max(1, sum(asked for _, asked in found))

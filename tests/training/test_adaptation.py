@@ -1,0 +1,172 @@
+"""Encoders adapted to a text: what is hidden, how it is laid out, and runs that learn, stop, go on and are refused."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file
+from typer.testing import CliRunner
+
+from nestag import adapt
+from nestag.cli import app
+from nestag.corpora.formats import jsonl
+from nestag.data import Sentence
+from nestag.errors import InputError
+from nestag.model_folder import WEIGHTS, is_finished
+from nestag.training import adaptation
+from nestag.training.adaptation import AdaptationProgress
+from nestag.training.folder import CHECKPOINTS
+from nestag.training.guessing import Guesser, hidden
+from nestag.training.run import train
+from tiny_encoders import KINDS
+from two_sentences import CORPUS, MANY, quick
+
+MASK = 4
+
+
+@pytest.fixture
+def fast(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rates for encoders of width 16."""
+    monkeypatch.setattr(adaptation, "RATE", 1e-2)
+    monkeypatch.setattr(adaptation, "HEAD_RATE", 3e-2)
+
+
+def test_whole_words_are_hidden_and_nothing_else() -> None:
+    torch.manual_seed(0)
+    ids = torch.randint(10, 60, (400, 20))
+    word = torch.arange(20).div(2, rounding_mode="floor").sub(1).clamp(max=8).repeat(400, 1)  # -1 -1 0 0 1 1 ...
+    shown, asked = hidden(ids, word, MASK, 60)
+    assert not asked[:, :2].any()
+    for first in range(2, 18, 2):
+        assert torch.equal(asked[:, first], asked[:, first + 1])
+    assert asked[:, 2:].float().mean().item() == pytest.approx(0.2, abs=0.03)
+    assert torch.equal(shown[~asked], ids[~asked])
+    masked = shown[asked] == MASK
+    kept = shown[asked] == ids[asked]
+    assert masked.float().mean().item() == pytest.approx(0.8, abs=0.03)
+    assert kept.float().mean().item() == pytest.approx(0.1, abs=0.03)
+    assert shown.max() < 60
+
+
+def test_a_batch_in_which_nothing_is_hidden_has_no_loss(tiny_encoder: Callable[[str], str]) -> None:
+    from nestag.tagger import load_encoder
+
+    guesser = Guesser(load_encoder(tiny_encoder("bert")), MASK)
+    ids = torch.full((1, 3), 7)
+    loss, right, asked = guesser(ids, torch.ones_like(ids), torch.full_like(ids, -1))
+    assert (loss.item(), right.item(), asked.item()) == (0.0, 0, 0)
+    loss.backward()
+
+
+@pytest.mark.usefixtures("fast")
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_encoder_learns_to_guess(kind: str, tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
+    before = load_file(Path(tiny_encoder(kind)) / WEIGHTS)
+    losses: list[float | None] = []
+    done = adapt(
+        MANY, tmp_path / "new", tiny_encoder(kind), dev=CORPUS, passes=40, use_cpu=True,
+        watch=lambda progress: losses.append(progress.loss),
+    )  # fmt: skip
+    assert done.steps == 40
+    assert done.guessed is not None
+    assert 0 <= done.guessed <= 1
+    known = [loss for loss in losses if loss is not None]
+    assert known[-1] < known[0] - 0.1
+    after = load_file(tmp_path / "new" / WEIGHTS)
+    assert after.keys() == before.keys()
+    assert any(not torch.equal(after[name], before[name]) for name in before)
+    assert not (tmp_path / "new" / CHECKPOINTS).exists()
+
+
+@pytest.mark.usefixtures("fast")
+def test_more_is_guessed_after_more_passes(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
+    short, long = (
+        adapt(MANY, tmp_path / str(passes), tiny_encoder("bert"), dev=MANY, passes=passes, use_cpu=True)
+        for passes in (1, 150)
+    )
+    assert short.guessed is not None
+    assert long.guessed is not None
+    assert long.guessed > short.guessed + 0.2
+
+
+def test_an_adapted_encoder_is_trained_with(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
+    adapt(MANY, tmp_path / "encoder", tiny_encoder("bert"), passes=2, use_cpu=True)
+    run = train(MANY, CORPUS, tmp_path / "model", quick(str(tmp_path / "encoder"), steps=2), use_cpu=True)
+    assert len(run.recognizer.predict(CORPUS)) == 2
+    with pytest.raises(InputError, match="it is an adapted encoder and not a model"):
+        type(run.recognizer).from_pretrained(tmp_path / "encoder")
+
+
+@pytest.mark.parametrize(("at", "sent"), [(1, signal.SIGINT), (4, signal.SIGTERM)])
+def test_a_signal_saves_and_goes_on_to_the_same_encoder(
+    at: int, sent: signal.Signals, tiny_encoder: Callable[[str], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(adaptation, "BATCH", 2)  # several steps in a pass
+    encoder = tiny_encoder("bert")
+    text = [Sentence(sentence.tokens, id=f"{number}-1") for number, sentence in enumerate(CORPUS * 3)]
+    adapt(text, tmp_path / "whole", encoder, passes=2, use_cpu=True)
+
+    def stop(progress: AdaptationProgress) -> None:
+        if progress.step == at:
+            os.kill(os.getpid(), sent)
+
+    with pytest.raises((KeyboardInterrupt, SystemExit)):
+        adapt(text, tmp_path / "cut", encoder, passes=2, use_cpu=True, watch=stop)
+    assert not is_finished(tmp_path / "cut")
+    assert (tmp_path / "cut" / CHECKPOINTS / f"checkpoint-{at}" / "complete").exists()
+    seen: list[int] = []
+    done = adapt(text, tmp_path / "cut", encoder, passes=2, use_cpu=True, watch=lambda one: seen.append(one.step))
+    assert seen == list(range(at + 1, done.steps + 1))
+    assert (tmp_path / "cut" / WEIGHTS).read_bytes() == (tmp_path / "whole" / WEIGHTS).read_bytes()
+
+
+def test_a_finished_adaptation_is_not_done_again_and_another_is_refused(
+    tiny_encoder: Callable[[str], str], tmp_path: Path
+) -> None:
+    encoder = tiny_encoder("bert")
+    done = adapt(MANY, tmp_path / "new", encoder, passes=1, use_cpu=True)
+
+    def never(progress: AdaptationProgress) -> None:
+        raise AssertionError("it must not learn again")
+
+    assert adapt(MANY, tmp_path / "new", encoder, passes=1, use_cpu=True, watch=never) == done
+    with pytest.raises(InputError, match="another run is in this folder \\(passes 1 instead of 2\\)"):
+        adapt(MANY, tmp_path / "new", encoder, passes=2, use_cpu=True)
+    with pytest.raises(InputError, match="other sentences in text"):
+        adapt(CORPUS, tmp_path / "new", encoder, passes=1, use_cpu=True)
+
+
+def test_what_cannot_be_adapted_is_refused(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="'light' has no layers to adapt"):
+        adapt(CORPUS, tmp_path / "new", "light")
+    with pytest.raises(InputError, match="0 passes are too few"):
+        adapt(CORPUS, tmp_path / "new", tiny_encoder("bert"), passes=0)
+    with pytest.raises(InputError, match="no sentence with words"):
+        adapt([], tmp_path / "new", tiny_encoder("bert"))
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_tokenizer_that_hides_nothing_is_refused(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
+    from transformers import AutoModel, AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(tiny_encoder("bert"))
+    tokenizer.mask_token = None
+    tokenizer.save_pretrained(tmp_path / "encoder")
+    AutoModel.from_pretrained(tiny_encoder("bert")).save_pretrained(tmp_path / "encoder")
+    with pytest.raises(InputError, match="no subword that hides others"):
+        adapt(CORPUS, tmp_path / "new", str(tmp_path / "encoder"), use_cpu=True)
+
+
+def test_the_command(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
+    jsonl.write(CORPUS, tmp_path / "text.jsonl")
+    arguments = ["adapt", *[str(tmp_path / "text.jsonl")] * 2, "-o", str(tmp_path / "new"), "--cpu"]
+    arguments += ["--encoder", tiny_encoder("bert"), "--passes", "1", "--dev", str(tmp_path / "text.jsonl")]
+    ran = CliRunner().invoke(app, arguments)
+    assert ran.exit_code == 0, ran.output
+    assert "1 windows, 1 steps" in ran.stderr or "2 windows, 1 steps" in ran.stderr
+    assert "of the hidden subwords of dev are guessed; train with --encoder" in ran.stderr
