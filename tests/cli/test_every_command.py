@@ -83,7 +83,8 @@ REFUSED = {
 }  # fmt: skip
 """What is said of runs, models and files that are not there: the rest of these commands takes too long."""
 WRITERS = (
-    f"{TRAIN} cut", f"{ADAPT} cut-too", "predict model {} --device cpu -o out.jsonl", "convert {} out.jsonl", "convert {} out --to brat",
+    f"{TRAIN} cut", f"{ADAPT} cut-too",
+    "predict model {} --device cpu -o out.jsonl", "convert {} out.jsonl", "convert {} out --to brat",
     "split {} -o out --by sentence", "export conll out --train {} --dev dev.jsonl",
 )  # fmt: skip
 """Commands for which the disk is full before they end; files may not be larger than LARGEST bytes."""

@@ -60,6 +60,22 @@ def test_two_processes_learn_what_one_learns(tiny_encoder: Callable[[str], str],
     np.testing.assert_allclose(losses[0], losses[1], rtol=1e-4)
 
 
+@pytest.mark.slow
+def test_two_processes_adapt_one_encoder(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
+    jsonl.write(MANY, tmp_path / "text.jsonl")
+    words = ["adapt", tmp_path / "text.jsonl", "-o", tmp_path / "new", "--encoder", tiny_encoder("bert"),
+             "--passes", "3", "--dev", tmp_path / "text.jsonl", "--cpu"]  # fmt: skip
+    with socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    launched = [launch(rank, port, *map(str, words)) for rank in range(2)]
+    assert [process.wait(timeout=200) for process in launched] == [0, 0]
+    found = json.loads((tmp_path / "new" / "adaptation.json").read_text())
+    assert found["steps"] == 3
+    assert 0 <= found["guessed"] <= 1
+    train(MANY, CORPUS, tmp_path / "model", quick(str(tmp_path / "new"), steps=1), use_cpu=True)
+
+
 def without_dropout(encoder: str, folder: Path) -> str:
     """A copy of an encoder that draws no random numbers, of which every process has its own."""
     shutil.copytree(encoder, folder)

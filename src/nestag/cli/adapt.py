@@ -16,7 +16,7 @@ from nestag.encoders import locate
 def adapt(
     *,
     sources: Annotated[
-        list[str], typer.Argument(metavar="TEXT...", help="Text, or corpora in any format; entities are not looked at.")
+        list[str], typer.Argument(metavar="TEXT", help="Text, or corpora in any format; entities are not looked at.")
     ],
     output: Annotated[str, typer.Option("-o", "--output", metavar="DIR", help="The folder to save the encoder in.")],
     encoder: Annotated[str, typer.Option(metavar="E", help="minilm, a folder, or a name on the hub.")] = "minilm",
@@ -44,14 +44,14 @@ def adapt(
     held_out: Sequence[object] = read(dev, dev, format, reading) if dev else ()
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
     with Progress(*columns, console=Console(stderr=True, highlight=False)) as bar:
-        task = bar.add_task("adapting", total=None)
+        task = bar.add_task("adapting", total=None, visible=False)
         step = 0
 
         def show(progress: AdaptationProgress) -> None:
             nonlocal step
             step = progress.step
             loss = "" if progress.loss is None else f"  loss {progress.loss:.3f}"
-            bar.update(task, description=f"adapting{loss}", completed=progress.step, total=progress.steps)
+            bar.update(task, description=f"adapting{loss}", completed=progress.step, total=progress.steps, visible=True)
 
         try:
             done = run_adaptation(
