@@ -7,6 +7,7 @@ import signal
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file
@@ -18,7 +19,10 @@ from nestag.corpora.formats import jsonl
 from nestag.data import Sentence
 from nestag.errors import InputError
 from nestag.model_folder import WEIGHTS, is_finished
-from nestag.training import adaptation
+from nestag.recognizer import load_tokenizer
+from nestag.subwords import LayoutMaker
+from nestag.tagger import load_encoder
+from nestag.training import adaptation, packing
 from nestag.training.adaptation import AdaptationProgress
 from nestag.training.folder import CHECKPOINTS
 from nestag.training.guessing import Guesser, hidden
@@ -54,13 +58,31 @@ def test_whole_words_are_hidden_and_nothing_else() -> None:
 
 
 def test_a_batch_in_which_nothing_is_hidden_has_no_loss(tiny_encoder: Callable[[str], str]) -> None:
-    from nestag.tagger import load_encoder
-
     guesser = Guesser(load_encoder(tiny_encoder("bert")), MASK)
     ids = torch.full((1, 3), 7)
     loss, right, asked = guesser(ids, torch.ones_like(ids), torch.full_like(ids, -1))
     assert (loss.item(), right.item(), asked.item()) == (0.0, 0, 0)
     loss.backward()
+
+
+def test_a_text_is_packed_the_same_in_pieces(
+    tiny_encoder: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    maker = LayoutMaker(load_tokenizer(tiny_encoder("bert")), 40)
+    text = [Sentence(one.tokens, id=f"{number // 5}-{number}") for number, one in enumerate([*MANY, Sentence([])])]
+    whole = packing.packed(maker, text)
+    monkeypatch.setattr(packing, "CHUNK", 3)
+    pieces = packing.packed(maker, iter(text))
+    assert pieces.fingerprint == whole.fingerprint
+    assert packing.packed(maker, text[:-2]).fingerprint != whole.fingerprint
+    for name in ("input_ids", "attention_mask", "word"):
+        batch = np.arange(len(whole.layout.windows))
+        both = [getattr(one.layout.arrays(batch), name) for one in (whole, pieces)]
+        assert np.array_equal(*both)
+    shown = whole.layout.arrays(np.array([0]))
+    letters = "".join(word for sentence in text[:5] for word in sentence.tokens)  # one document; more than fits
+    read = maker.table.tokenizer.convert_ids_to_tokens(shown.input_ids[0][1:-1])  # type: ignore[attr-defined]
+    assert letters.startswith("".join(read).replace("#", ""))
 
 
 @pytest.mark.usefixtures("fast")

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
 from typing import Annotated
 
 import typer
 
 from nestag.cli.options import From, Reading
 from nestag.cli.terminal import hush, tell
-from nestag.cli.train import read
+from nestag.corpora.registry import format_of
+from nestag.corpora.report import Report
+from nestag.data import Sentence
 from nestag.encoders import locate
 
 
@@ -40,8 +42,12 @@ def adapt(
     from nestag.training.adaptation import adapt as run_adaptation
 
     locate(encoder)
-    text = [sentence for source in sources for sentence in read(source, source, format, reading)]
-    held_out: Sequence[object] = read(dev, dev, format, reading) if dev else ()
+    report = Report()
+
+    def sentences(paths: Iterable[str]) -> Iterator[Sentence]:
+        for path in paths:
+            yield from format_of(path, format).read(path, reading.options, report)
+
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
     with Progress(*columns, console=Console(stderr=True, highlight=False)) as bar:
         task = bar.add_task("adapting", total=None, visible=False)
@@ -55,8 +61,9 @@ def adapt(
 
         try:
             done = run_adaptation(
-                text, output, encoder, dev=held_out, passes=passes, seed=seed, watch=show, use_cpu=cpu
-            )
+                sentences(sources), output, encoder,
+                dev=sentences([dev] if dev else []), passes=passes, seed=seed, watch=show, use_cpu=cpu,
+            )  # fmt: skip
         except (KeyboardInterrupt, SystemExit):
             tell(
                 f"stopped after step {step:,}; everything is saved in {output}, and the same command goes on from there"
@@ -64,5 +71,7 @@ def adapt(
                 else "stopped before the first step; nothing had to be saved"
             )
             raise
+    for line in report.summary():
+        tell(line)
     guessed = "" if done.guessed is None else f", {done.guessed:.1%} of the hidden subwords of dev are guessed"
     tell(f"{done.windows:,} windows, {done.steps:,} steps{guessed}; train with --encoder {output}")

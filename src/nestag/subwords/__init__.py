@@ -5,7 +5,7 @@ arrays a batch at a time (`layout`). Nothing here loops over words in Python exc
 """
 
 from nestag.subwords.layout import NOTHING, Arrays, Layout, LayoutMaker
-from nestag.subwords.windows import Cut, Windows, batches, joined, sentence_batches
+from nestag.subwords.windows import Cut, Windows, batches, joined, sentence_batches, windows_of
 from nestag.subwords.words import SHAPES, Subwords, WordTable
 
 __all__ = [
@@ -21,4 +21,5 @@ __all__ = [
     "batches",
     "joined",
     "sentence_batches",
+    "windows_of",
 ]

@@ -118,15 +118,16 @@ def with_context(windows: Windows, subwords: Subwords, documents: Sequence[str],
     return replace(windows, begin=windows.begin - left, end=windows.end + right)
 
 
-def joined(windows: Windows, documents: Sequence[str], room: int) -> Windows:
+def joined(windows: Windows, documents: Sequence[object], room: int) -> Windows:
     """Disjoint windows put together while they are of one document and at most `room` subwords."""
     begins: list[int] = []
-    begin, document = 0, None
+    begin, document = 0, object()
     for row, (sentence, start, end) in enumerate(zip(windows.sentence, windows.begin, windows.end, strict=True)):
-        if not begins or documents[sentence] != document or end - begin > room:
+        if documents[sentence] != document or end - begin > room:
             begins.append(row)
             begin, document = start, documents[sentence]
-    first, last = np.array(begins, dtype=np.int64), np.append(begins[1:], len(windows)).astype(np.int64) - 1
+    first, last = np.array(begins, dtype=np.int64), np.array([*begins[1:], len(windows)], dtype=np.int64) - 1
+    last = last[: len(first)]  # no windows, none joined
     words = windows.first[first], windows.last[last]
     return Windows(windows.sentence[first], *words, *words, windows.begin[first], windows.end[last])
 

@@ -11,7 +11,7 @@ import json
 import shutil
 import signal
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from math import ceil
@@ -27,7 +27,6 @@ from transformers import PrinterCallback, Trainer, TrainerCallback, TrainingArgu
 from nestag.arguments import named
 from nestag.arrays import Ints
 from nestag.corpora.corpus import corpus_of
-from nestag.corpora.document import document_of
 from nestag.data import Sentence
 from nestag.encoders import is_light, longest_window
 from nestag.errors import InputError
@@ -35,14 +34,15 @@ from nestag.files import writing_together
 from nestag.interruption import ENDING, Interrupted, interruptible
 from nestag.model_folder import ADAPTED, WEIGHTS, is_finished, read_json, write_manifest
 from nestag.recognizer import load_tokenizer
-from nestag.subwords import Layout, LayoutMaker, joined
+from nestag.subwords import Layout, LayoutMaker
 from nestag.tagger import load_encoder
 from nestag.training import processes
 from nestag.training.checkpoints import complete, explained
 from nestag.training.dataset import Numbers
 from nestag.training.folder import CHECKPOINTS, last_checkpoint
 from nestag.training.guessing import Guesser
-from nestag.training.identity import claimed, fingerprint
+from nestag.training.identity import claimed
+from nestag.training.packing import packed
 from nestag.training.trainer import CHECKPOINT_SECONDS
 
 WIDTH = 128
@@ -71,6 +71,9 @@ class AdaptationProgress(NamedTuple):
     loss: float | None
 
 
+Watch = Callable[[AdaptationProgress], None]
+
+
 @dataclass(frozen=True)
 class Adaptation:
     """A finished adaptation."""
@@ -81,77 +84,61 @@ class Adaptation:
 
 
 def adapt(
-    text: Sequence[Sentence] | Any,
+    text: Iterable[Sentence] | Any,
     output: str | Path,
     encoder: str = "minilm",
     *,
-    dev: Sequence[Sentence] | Any = (),
+    dev: Iterable[Sentence] | Any = (),
     passes: int | None = None,
     seed: int = 1,
-    watch: Callable[[AdaptationProgress], None] | None = None,
+    watch: Watch | None = None,
     use_cpu: bool = False,
 ) -> Adaptation:
     """Let an encoder guess hidden words of a text and save it in `output`; entities are not looked at.
 
-    It takes sentences, or datasets of Hugging Face `datasets`. On `dev` it is measured at the end how many words are
-    guessed right. The same call after an interruption goes on where it stopped.
+    It takes sentences, also a stream of them, or datasets of Hugging Face `datasets`. On `dev` it is measured at the
+    end how many words are guessed right. The same call after an interruption goes on where it stopped.
     """
-    sentences, held_out, folder = corpus_of(text), corpus_of(dev), Path(output)
     if is_light(encoder):
         raise InputError(f"{encoder!r} has no layers to adapt; adapt another, then train with light:FOLDER", "adapt")
     if passes is not None and passes < 1:
         raise InputError(f"{passes} passes are too few; give 1 or more", named("passes"))
-    if not any(sentence.tokens for sentence in sentences):
+    set_seed(seed)
+    pretrained, tokenizer, folder = load_encoder(encoder), load_tokenizer(encoder), Path(output)
+    if tokenizer.mask_token_id is None:
+        raise InputError("its tokenizer has no subword that hides others; choose another encoder", encoder)
+    maker = LayoutMaker(tokenizer, longest_window(pretrained.config, WIDTH))
+    texts = {"text": packed(maker, corpus_of(text)), "dev": packed(maker, corpus_of(dev))}
+    if not len(texts["text"].layout.windows):
         raise InputError("there is no sentence with words in it; check the file", "text")
-    settings = {"encoder": encoder, "passes": passes}
-    claim = {"recipe": settings, "seed": seed, "data": {"text": fingerprint(sentences), "dev": fingerprint(held_out)}}
+    data = {name: one.fingerprint for name, one in texts.items()}
+    claim = {"recipe": {"encoder": encoder, "passes": passes}, "seed": seed, "data": data}
     with claimed(folder, claim) if processes.is_first() else nullcontext(), explained(folder):
         if not is_finished(folder):
-            set_seed(seed)
-            _adapt(_Job(encoder, sentences, held_out, folder, passes, seed, use_cpu), watch)
+            layout = texts["text"].layout
+            trainer = _GuessTrainer(
+                Guesser(pretrained, tokenizer.mask_token_id),
+                layout,
+                _arguments(folder / CHECKPOINTS, steps_for(len(layout.windows), passes), seed, use_cpu),
+                watch,
+            )
+            trainer.run()
+            if processes.is_first():
+                done = Adaptation(len(layout.windows), trainer.args.max_steps, _guessed(trainer, texts["dev"].layout))
+                _save(folder, pretrained, tokenizer, done)
             processes.wait_for_all()
         if processes.is_first():
             shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
         return Adaptation(**read_json(folder / ADAPTED))
 
 
-class _Job(NamedTuple):
-    """What is to be done."""
-
-    encoder: str
-    text: Sequence[Sentence]
-    dev: Sequence[Sentence]
-    folder: Path
-    passes: int | None
-    seed: int
-    use_cpu: bool
-
-
-def _adapt(job: _Job, watch: Callable[[AdaptationProgress], None] | None) -> None:
-    encoder, tokenizer = load_encoder(job.encoder), load_tokenizer(job.encoder)
-    if tokenizer.mask_token_id is None:
-        raise InputError("its tokenizer has no subword that hides others; choose another encoder", job.encoder)
-    maker = LayoutMaker(tokenizer, longest_window(encoder.config, WIDTH), cut="disjoint")
-    layout = packed(maker, job.text)
-    trainer = _GuessTrainer(Guesser(encoder, tokenizer.mask_token_id), layout, job, watch)
-    trainer.run()
-    if not processes.is_first():
-        return
-    guessed = _guessed(trainer, packed(maker, job.dev)) if any(sentence.tokens for sentence in job.dev) else None
-    with writing_together(job.folder) as new:
+def _save(folder: Path, encoder: Any, tokenizer: Any, done: Adaptation) -> None:
+    with writing_together(folder) as new:
         encoder.save_pretrained(new)
         tokenizer.save_pretrained(new)
-        report = Adaptation(len(layout.windows), trainer.steps, guessed)
-        (new / ADAPTED).write_text(json.dumps(asdict(report), indent=1) + "\n", encoding="utf-8")
+        (new / ADAPTED).write_text(json.dumps(asdict(done), indent=1) + "\n", encoding="utf-8")
         shutil.copymode(new / ADAPTED, new / WEIGHTS)  # safetensors lets nobody but the owner read
-    write_manifest(job.folder)  # this makes it finished
-
-
-def packed(maker: LayoutMaker, sentences: Sequence[Sentence]) -> Layout:
-    """Sentences laid out in windows of as many of one document as fit."""
-    documents = [document_of(sentence) for sentence in sentences]
-    layout = maker.lay_out([sentence.tokens for sentence in sentences])
-    return Layout(layout.subwords, joined(layout.windows, documents, maker.max_length - 2), layout.special)
+    write_manifest(folder)  # this makes it finished
 
 
 def steps_for(windows: int, passes: int | None) -> int:
@@ -167,21 +154,20 @@ def steps_for(windows: int, passes: int | None) -> int:
 class _GuessTrainer(Trainer):
     """transformers' trainer, with checkpoints that count when they are complete."""
 
-    def __init__(
-        self, model: Guesser, layout: Layout, job: _Job, watch: Callable[[AdaptationProgress], None] | None
-    ) -> None:
-        self.layout, self.checkpoints = layout, job.folder / CHECKPOINTS
-        self.steps = steps_for(len(layout.windows), job.passes)
+    def __init__(self, model: Guesser, layout: Layout, arguments: TrainingArguments, watch: Watch | None) -> None:
+        self.layout, self.checkpoints = layout, Path(str(arguments.output_dir))
         self.interrupted = Interrupted()
-        optimizer = AdamW(
-            [{"params": list(model.encoder.parameters()), "lr": RATE}, {"params": model.head, "lr": HEAD_RATE}]
-        )
+        weights = [
+            {"params": list(model.encoder.parameters()), "lr": RATE},
+            {"params": model.head, "lr": HEAD_RATE},
+        ]
+        optimizer = AdamW(weights, weight_decay=0.01)
         super().__init__(
             model=model,
-            args=_arguments(self.checkpoints, self.steps, job.seed, job.use_cpu),
+            args=arguments,
             data_collator=self.tensors,
             train_dataset=Numbers(len(layout.windows)),
-            optimizers=(optimizer, _schedule(optimizer, self.steps)),
+            optimizers=(optimizer, _schedule(optimizer, arguments.max_steps)),
             callbacks=[_Follow(self, watch)],
         )
         self.remove_callback(PrinterCallback)
@@ -202,7 +188,7 @@ class _GuessTrainer(Trainer):
         last = last_checkpoint(self.checkpoints)
         with interruptible(signal.SIGINT, *ENDING, patience=1) as self.interrupted:
             self.train(resume_from_checkpoint=str(last) if last else None)
-        if self.interrupted and self.state.global_step < self.steps:
+        if self.interrupted and self.state.global_step < self.args.max_steps:
             self.interrupted.obey()
 
     def _save_checkpoint(self, *arguments: Any, **named: Any) -> None:
@@ -215,7 +201,7 @@ class _GuessTrainer(Trainer):
 class _Follow(TrainerCallback):
     """Says when to save, tells the watcher, and stops when interrupted."""
 
-    def __init__(self, trainer: _GuessTrainer, watch: Callable[[AdaptationProgress], None] | None) -> None:
+    def __init__(self, trainer: _GuessTrainer, watch: Watch | None) -> None:
         self.trainer, self.watch = trainer, watch
         self.saved = time.monotonic()
         self.loss: float | None = None
@@ -227,7 +213,7 @@ class _Follow(TrainerCallback):
     def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         """After each step."""
         if self.watch:
-            self.watch(AdaptationProgress(state.global_step, self.trainer.steps, self.loss))
+            self.watch(AdaptationProgress(state.global_step, state.max_steps, self.loss))
         alone = processes.count() == 1  # clocks of several processes could disagree
         due = time.monotonic() - self.saved >= CHECKPOINT_SECONDS if alone else state.global_step % 500 == 0
         control.should_save = bool(self.trainer.interrupted) or due
@@ -271,8 +257,10 @@ def _arguments(checkpoints: Path, steps: int, seed: int, use_cpu: bool) -> Train
 
 
 @torch.no_grad()
-def _guessed(trainer: _GuessTrainer, dev: Layout) -> float:
-    """The share of hidden subwords that is guessed right, over windows taken evenly from dev."""
+def _guessed(trainer: _GuessTrainer, dev: Layout) -> float | None:
+    """The share of hidden subwords that is guessed right, over windows taken evenly from dev; None without one."""
+    if not len(dev.windows):
+        return None
     model: Any = trainer.accelerator.unwrap_model(trainer.model)
     model.train(False)
     device = model.bias.device
