@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import threading
@@ -17,6 +18,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # tests run side by side; threads
 
 if threading.current_thread() is threading.main_thread():
     signal.signal(signal.SIGHUP, signal.SIG_DFL)  # under nohup it is ignored, and tests that send it would wait in vain
+
+gc.disable()  # until everything is imported: little of that is garbage
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # nothing here may reach for the network
 
@@ -39,6 +42,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """
     training = {_file(item) for item in items if "tiny_encoder" in getattr(item, "fixturenames", ())}
     items.sort(key=lambda item: _file(item) not in training)
+
+
+def pytest_collection_finish() -> None:
+    """What was imported stays: looking through it for garbage takes half a second, and each training run does so."""
+    gc.freeze()
+    gc.enable()
 
 
 def _file(item: pytest.Item) -> str:

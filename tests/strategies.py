@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from functools import cache
 
 from hypothesis import strategies as st
 
@@ -17,23 +18,38 @@ AWKWARD = ("S", "-", "PER", "a b", "a+b", "PER'", "=1", "x\ty", "\\", "\\S", "é
 
 types = st.sampled_from(AWKWARD) | st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=4)
 words = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=4)
+names = st.none() | words
+
+
+TypedPlaces = list[tuple[int, int, str]]
+
+
+@cache  # making a strategy takes longer than drawing from it
+def typed_places(length: int, types: st.SearchStrategy[str], most: int) -> st.SearchStrategy[TypedPlaces]:
+    """Two places in a sentence of so many tokens, in any order, and a type; up to `most` of them."""
+    place = st.integers(0, length)
+    return st.lists(st.tuples(place, place, types), max_size=most)
+
+
+@cache
+def words_up_to(most: int) -> st.SearchStrategy[list[str]]:
+    return st.lists(words, max_size=most)
 
 
 @st.composite
 def sentences(draw: st.DrawFn, most: int = 14) -> Sentence:
     """Up to `most` tokens and entities that nest, same-span chains and whole-sentence entities among them."""
-    tokens = draw(st.lists(words, max_size=most))
+    tokens = draw(words_up_to(most))
     length = len(tokens)
     if not length:
         return Sentence([])
-    place = st.integers(0, length)
     entities: list[Entity] = []
-    for first, second, kind in draw(st.lists(st.tuples(place, place, types), max_size=12)):
+    for first, second, kind in draw(typed_places(length, types, 12)):
         start, end = sorted((first, second))
         new = Entity(start, end, kind)
         if start < end and not any(crosses(new, old) for old in entities):
             entities.append(new)
-    return Sentence(tokens, entities, draw(st.none() | words))
+    return Sentence(tokens, entities, draw(names))
 
 
 def crosses(a: Entity, b: Entity) -> bool:
@@ -77,6 +93,7 @@ def loose_vocabulary(encoding: str) -> Vocabulary:
     return Vocabulary(encoding, numbers(encoding), NAMES, CHAINS)
 
 
+@cache
 def any_labels(encoding: str, most: int = 20) -> st.SearchStrategy[list[Label]]:
     """Any well-formed labels in any order."""
     n = st.sampled_from(numbers(encoding))

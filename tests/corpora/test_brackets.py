@@ -13,15 +13,17 @@ from nestag.corpora.report import Report
 from nestag.crossing import set_aside_crossing
 from nestag.data import Entity, Sentence
 from nestag.errors import CrossingError, DataError, InputError
+from strategies import typed_places
 
 AWKWARD = ("[", "]", "\\", "#", "# doc: x", "\\s", " ", "a b", "\t", "\n", "\r", "\u2028", "\ufeff", "[PER", "]]")
 texts = st.sampled_from(AWKWARD) | st.text(min_size=1, max_size=4)
+some_tokens = st.lists(texts, min_size=1, max_size=8)
 
 
 @st.composite
 def sentences(draw: st.DrawFn) -> Sentence:
-    tokens = draw(st.lists(texts, min_size=1, max_size=8))
-    drawn = draw(st.lists(st.tuples(st.integers(0, len(tokens)), st.integers(0, len(tokens)), texts), max_size=6))
+    tokens = draw(some_tokens)
+    drawn = draw(typed_places(len(tokens), texts, 6))
     entities = [Entity(min(a, b), max(a, b), kind) for a, b, kind in drawn if a != b]
     return Sentence(tokens, set_aside_crossing(entities).kept)
 

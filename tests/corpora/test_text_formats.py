@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -49,16 +50,24 @@ def raw_text_formats() -> list[Format]:
     return [entry for entry in registry.available().values() if entry.raw_text]
 
 
+names = st.text(st.sampled_from("ab/.:% 1é"), min_size=1, max_size=6)
+
+
+@cache  # making a strategy takes longer than drawing from it
+def spans_in(length: int) -> st.SearchStrategy[list[tuple[int, int]]]:
+    return st.lists(st.tuples(st.integers(0, length), st.integers(0, length)), max_size=6)
+
+
 @st.composite
-def documents(draw: st.DrawFn, types: st.SearchStrategy[str], characters: st.SearchStrategy[str]) -> Document:
-    content = draw(st.text(characters, max_size=50))
-    places = st.integers(0, len(content))
-    ends = draw(st.lists(st.tuples(places, places), max_size=6))
+def documents(draw: st.DrawFn, types: st.SearchStrategy[str], texts: st.SearchStrategy[str]) -> Document:
+    content = draw(texts)
+    ends = draw(spans_in(len(content)))
     spans = tuple(TextSpan(min(a, b), max(a, b), draw(types)) for a, b in ends if a != b)
-    return Document(draw(st.text(st.sampled_from("ab/.:% 1é"), min_size=1, max_size=6)), content, spans)
+    return Document(draw(names), content, spans)
 
 
-def kept_by(entry: Format, data: st.DataObject) -> list[Document]:
+@cache
+def kept_by(entry: Format) -> st.SearchStrategy[list[Document]]:
     """Some documents that a format can hold."""
     plain = st.sampled_from(["PER", "+'-", "北", "a:b;c|d"])
     odd_types = {"brat": ["+"], "pubtator": ["a b", "\u2028"]}.get(entry.name, ["a b", "x\ty\n", "\u2028"])
@@ -69,7 +78,8 @@ def kept_by(entry: Format, data: st.DataObject) -> list[Document]:
         ),
         st.characters(exclude_categories=("Cs", "Cc", "Cn")),
     )
-    return data.draw(st.lists(documents(types, legal), min_size=1, max_size=1 if entry.name == "text" else 3))
+    texts = st.text(legal, max_size=50)
+    return st.lists(documents(types, texts), min_size=1, max_size=1 if entry.name == "text" else 3)
 
 
 def held_by(entry: Format) -> Callable[[Document], Any]:
@@ -95,7 +105,7 @@ def held_by(entry: Format) -> Callable[[Document], Any]:
 @patient
 @given(data=st.data())
 def test_what_is_written_is_read(entry: Format, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory) -> None:
-    given = kept_by(entry, data)
+    given = data.draw(kept_by(entry))
     sentences = [sentence for document in given for sentence in sentences_of(document, EXACT, Report())]
     expected = list(documents_of(sentences))
     path = tmp_path_factory.mktemp("x") / PATHS[entry.name]

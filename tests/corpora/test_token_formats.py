@@ -15,6 +15,7 @@ from nestag.corpora.registry import available, format_for, format_of
 from nestag.crossing import set_aside_crossing
 from nestag.data import Entity, Origin, Sentence
 from nestag.errors import InputError
+from strategies import typed_places
 from token_texts import CORPORA, read, there_and_back, with_corpora, written
 
 TOKEN_FORMATS = [entry for entry in available().values() if entry.write and not entry.raw_text]
@@ -28,6 +29,7 @@ AWKWARD = (
 
 texts = st.sampled_from(AWKWARD) | st.text(min_size=1, max_size=4)
 ids = st.none() | texts | st.just("") | st.builds("{}-{}".format, st.sampled_from("ab"), st.integers(0, 3))
+some_tokens = st.lists(texts, min_size=1, max_size=8)
 
 
 def place_in(folder: Path, entry: Format, packed: str = "") -> Path:
@@ -36,9 +38,8 @@ def place_in(folder: Path, entry: Format, packed: str = "") -> Path:
 
 @st.composite
 def sentences(draw: st.DrawFn) -> Sentence:
-    tokens = draw(st.lists(texts, min_size=1, max_size=8))
-    places = st.tuples(st.integers(0, len(tokens)), st.integers(0, len(tokens)), texts)
-    drawn = draw(st.lists(places, max_size=6))
+    tokens = draw(some_tokens)
+    drawn = draw(typed_places(len(tokens), texts, 6))
     return Sentence(tokens, [Entity(min(a, b), max(a, b), kind) for a, b, kind in drawn if a != b], draw(ids))
 
 

@@ -1,6 +1,8 @@
 """Confidences are what adding up every legal sequence gives."""
 
+from functools import cache
 from math import exp
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -18,7 +20,7 @@ from enumeration import (
     total,
 )
 from nestag.data import Entity, Sentence
-from nestag.decoding import Scores, Search, decode_scores
+from nestag.decoding import EntityTable, Scores, Search, decode_scores
 from nestag.decoding.depth import parts
 from nestag.decoding.depth import probabilities as depth_probabilities
 from nestag.decoding.depth.machine import depth_machine
@@ -229,22 +231,37 @@ def test_long_sentences_do_not_underflow(encoding: str) -> None:
     assert table.confidence[table.sentence == 1] == pytest.approx(short.confidence, abs=1e-9)
 
 
+class Confidences(NamedTuple):
+    """Random scores of some sentences, and what decoding finds in them."""
+
+    batch: list[np.ndarray]
+    lengths: list[int]
+    table: EntityTable
+
+
+@cache
+def found_whole(encoding: str, pooling: Pooling, seed: int) -> Confidences:
+    """Sentences weighed without parts, found once for all sizes of parts."""
+    vocabulary = loose_vocabulary(encoding)
+    lengths = np.random.default_rng(seed).integers(0, 25, 6).tolist()
+    batch = random_scores(vocabulary, lengths, seed, 0.1 * seed)
+    search = Search(pooling=pooling)
+    return Confidences(batch, lengths, decode_scores(vocabulary, *batch, lengths, confidence=True, search=search))
+
+
 @pytest.mark.parametrize("encoding", ["abs", "rel", "dyn"])
 @pytest.mark.parametrize("part", [1, 2, 7])
 @pytest.mark.parametrize("pooling", ["mean", "exact"])
 def test_long_sentences_weighed_in_parts_are_as_probable(
     encoding: str, part: int, pooling: Pooling, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    wholes = [found_whole(encoding, pooling, seed) for seed in range(4)]
     vocabulary = loose_vocabulary(encoding)
-    for seed in range(4):
-        lengths = np.random.default_rng(seed).integers(0, 40, 6).tolist()
-        batch = random_scores(vocabulary, lengths, seed, 0.1 * seed)
+    monkeypatch.setattr(parts, "LONG", 5)
+    monkeypatch.setattr(parts, "PART", part)
+    for batch, lengths, whole in wholes:
         search = Search(pooling=pooling)
-        whole = decode_scores(vocabulary, *batch, lengths, confidence=True, search=search)
-        monkeypatch.setattr(parts, "LONG", 5)
-        monkeypatch.setattr(parts, "PART", part)
         in_parts = decode_scores(vocabulary, *batch, lengths, confidence=True, search=search)
-        monkeypatch.undo()
         assert whole.to_lists() == in_parts.to_lists()
         assert in_parts.confidence == pytest.approx(whole.confidence, abs=1e-8)
 

@@ -4,6 +4,7 @@ import json
 import random
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 
 import pytest
 from hypothesis import given, settings
@@ -18,8 +19,12 @@ from nestag.evaluation.matching import Pair
 from nestag.evaluation.result import DEPTHS, LENGTHS, PAPER_LENGTHS, Evaluation
 from nestag.evaluation.score import Score, macro, total
 from nestag.validation import from_mapping, to_mapping
+from strategies import typed_places
 
-TYPES = ("A", "B", "C")
+types = st.sampled_from("ABC")
+maybe_types = st.none() | types
+letters = st.lists(st.sampled_from("xyz"), max_size=6)
+ids = st.none() | st.sampled_from(["1", "2"])
 few = settings(max_examples=40, deadline=None)
 
 
@@ -31,13 +36,17 @@ def _few_draws() -> Iterator[None]:
         yield
 
 
+@cache  # making a strategy takes longer than drawing from it
+def ends_in(length: int) -> st.SearchStrategy[set[int]]:
+    return st.sets(st.integers(1, length))
+
+
 @st.composite
 def flat(draw: st.DrawFn, length: int) -> list[Entity]:
     """Entities of which no two share a token."""
-    ends = sorted(draw(st.sets(st.integers(1, length))))
+    ends = sorted(draw(ends_in(length)))
     spans = zip([0, *ends], ends, strict=False)
-    kinds = st.none() | st.sampled_from(TYPES)
-    found = [(start, end, draw(kinds)) for start, end in spans]
+    found = [(start, end, draw(maybe_types)) for start, end in spans]
     return [Entity(start, end, kind) for start, end, kind in found if kind]
 
 
@@ -95,15 +104,14 @@ def test_flat_data_is_scored_as_by_seqeval(pairs: list[Pair]) -> None:
 @st.composite
 def nested(draw: st.DrawFn, length: int) -> list[Entity]:
     """Entities that nest, cross and share their tokens."""
-    place = st.integers(0, length)
-    found = draw(st.lists(st.tuples(place, place, st.sampled_from(TYPES)), max_size=6))
+    found = draw(typed_places(length, types, 6))
     return [Entity(min(a, b), max(a, b), kind) for a, b, kind in found if a != b]
 
 
 @st.composite
 def sentences(draw: st.DrawFn) -> Sentence:
-    tokens = draw(st.lists(st.sampled_from("xyz"), max_size=6))
-    return Sentence(tokens, draw(nested(len(tokens))), draw(st.none() | st.sampled_from(["1", "2"])))
+    tokens = draw(letters)
+    return Sentence(tokens, draw(nested(len(tokens))), draw(ids))
 
 
 @st.composite

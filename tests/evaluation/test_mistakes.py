@@ -11,15 +11,17 @@ from nestag.data import Entity, Sentence, outermost_first
 from nestag.evaluation.matching import Pair
 from nestag.evaluation.mistakes import MOST_KEPT, Ledger, Mistake, mistakes_of
 from nestag.evaluation.result import KINDS
+from strategies import typed_places
 
 TOKENS = tuple("abcdefg")
+types = st.sampled_from("ABC")
+ids = st.none() | st.sampled_from(["1", "2"])
 
 
 @st.composite
 def entities(draw: st.DrawFn) -> list[Entity]:
     """Some that nest, cross or share their tokens."""
-    place = st.integers(0, len(TOKENS))
-    found = draw(st.lists(st.tuples(place, place, st.sampled_from("ABC")), max_size=7))
+    found = draw(typed_places(len(TOKENS), types, 7))
     return [Entity(min(a, b), max(a, b), kind) for a, b, kind in found if a != b]
 
 
@@ -28,7 +30,7 @@ def pairs(draw: st.DrawFn) -> Pair:
     """A prediction that has some of the gold entities."""
     gold = draw(entities())
     kept = draw(st.lists(st.sampled_from(gold), max_size=4)) if gold else []
-    name = draw(st.none() | st.sampled_from(["1", "2"]))
+    name = draw(ids)
     return Pair(Sentence(TOKENS, gold, name), Sentence(TOKENS, kept + draw(entities()), name))
 
 

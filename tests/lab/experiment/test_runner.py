@@ -12,6 +12,7 @@ import pytest
 
 from nestag.corpora.formats import jsonl
 from nestag.errors import InputError
+from nestag.lab.experiment import runner
 from nestag.lab.experiment.outcome import Ended, Task, TaskOutcome
 from nestag.lab.experiment.plan import ExperimentPlan
 from nestag.lab.experiment.result import Key
@@ -47,6 +48,7 @@ def nap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with a module that does as it is told."""
     (tmp_path / "napping.py").write_text(NAP)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
+    monkeypatch.setattr(runner, "PAUSE", 0.01)
     return tmp_path
 
 

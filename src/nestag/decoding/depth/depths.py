@@ -46,6 +46,12 @@ class BestDepths(NamedTuple):
         """Those of some sentences."""
         return BestDepths(self.depth[np.repeat(sentences, lengths)], self.root[sentences], self.score[sentences])
 
+    def below_roots(self, scores: Scores) -> Ints:
+        """Depths as nodes.py takes them: every root has depth 1, and each last word has depth 0."""
+        depth: Ints = self.depth - np.repeat(self.root - 1, scores.lengths)
+        depth[scores.last] = 0
+        return depth
+
 
 class Sections(NamedTuple):
     """Runs of words, each a sentence or a part of one."""

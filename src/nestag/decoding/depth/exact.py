@@ -91,9 +91,7 @@ def _known(
     labels = np.concatenate([n, np.full((1, len(word)), MISSING)])
     n_score = labels[machine.n_row[before, depths.depth - 1], word]
     free = n_score + _free(c, machine, depths.depth, np.repeat(depths.root, scores.lengths))
-    relative = depths.depth - np.repeat(depths.root - 1, scores.lengths)
-    relative[scores.last] = 0
-    nodes = nodes_of(relative)
+    nodes = nodes_of(depths.below_roots(scores))
     plain = c[machine.root_names[0][0]] if machine.root_names[0].size else np.full(len(word), FORBIDDEN)
     same = n_score + plain
     if nodes.first.size and machine.names.size:

@@ -127,9 +127,7 @@ def _node_shares(
 
 def _of_best_depths(machine: DepthMachine, scores: Scores) -> ClosedNodes:
     """The nodes of the best depths with every name, as probable as their span is a node and has the name."""
-    depths = best_depths(scores, machine)
-    depth = depths.depth - np.repeat(depths.root - 1, scores.lengths)
-    depth[scores.last] = 0
+    depth = best_depths(scores, machine).below_roots(scores)
     nodes = nodes_of(depth)
     found = node_probabilities(machine, scores, nodes.start, nodes.end)
     parts = [_with_names(scores, nodes.start, nodes.end, found.node, (nodes.gaps, nodes.first), machine.names)]

@@ -35,8 +35,7 @@ class LegalDepthNodes(NamedTuple):
 def legal_nodes(scores: Scores, machine: DepthMachine, vocabulary: Vocabulary, search: Search) -> LegalDepthNodes:
     """The nodes of the best depths; a sentence is settled if every gap has the best name for it, and a tree has all."""
     depths = best_depths(scores, machine)
-    depth = depths.depth - np.repeat(depths.root - 1, scores.lengths)
-    depth[scores.last] = 0
+    depth = depths.below_roots(scores)
     nodes = nodes_of(depth)
     chain_lengths = np.array([name.chain_length for name in vocabulary.c], dtype=np.int64)
     fits = _fitting(nodes, chain_lengths[machine.names]) if search.consistent else None
