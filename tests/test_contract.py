@@ -16,7 +16,7 @@ def run(code: str) -> str:
 
 CONTRACT = """
 CrossingError DataError Entity InputError LabelError MissingExtraError NestagError NestedNER Recipe Sentence
-SettingError UnknownNameError decode encode evaluate read_corpus render train write_corpus
+SettingError UnknownNameError adapt decode encode evaluate read_corpus render train write_corpus
 """
 
 

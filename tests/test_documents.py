@@ -40,6 +40,7 @@ NOT_RUN = {
     "pip install": "an index is needed; the extras are looked up",
     "export NESTAG_CORPORA": "corpora with licences of their own",
     "nestag experiment docs/": "the same corpora, and days on a GPU; tests/lab/experiment runs small grids",
+    "nestag adapt $NESTAG_CORPORA": "the same corpora, and minutes on a GPU; docs/settings.md adapts in small",
     "python benchmarks/": "the same corpora, and hours; options are looked up",
     "nestag build english": "copies of two corpora, and minutes; tests/lab/release builds one in small",
     "nestag predict english": "what the line before builds",

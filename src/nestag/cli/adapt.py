@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from typing import Annotated
 
 import typer
 
 from nestag.cli.options import From, Reading
-from nestag.cli.terminal import hush, tell
-from nestag.corpora.registry import format_of
+from nestag.cli.paths import inputs_from, together
+from nestag.cli.terminal import hush, progress, tell
 from nestag.corpora.report import Report
-from nestag.data import Sentence
 from nestag.encoders import locate
 
 
 def adapt(
     *,
     sources: Annotated[
-        list[str], typer.Argument(metavar="TEXT", help="Text, or corpora in any format; entities are not looked at.")
+        list[str],
+        typer.Argument(
+            metavar="TEXT",
+            help="Files, folders or patterns like notes/*.txt, in any format; entities are not looked at.",
+        ),
     ],
     output: Annotated[str, typer.Option("-o", "--output", metavar="DIR", help="The folder to save the encoder in.")],
     encoder: Annotated[str, typer.Option(metavar="E", help="minilm, a folder, or a name on the hub.")] = "minilm",
@@ -43,26 +45,25 @@ def adapt(
 
     locate(encoder)
     report = Report()
-
-    def sentences(paths: Iterable[str]) -> Iterator[Sentence]:
-        for path in paths:
-            yield from format_of(path, format).read(path, reading.options, report)
-
+    texts, held_out = (
+        progress(together(inputs_from(paths, format), reading.options, report), what)
+        for paths, what in ((sources, "reading"), ([dev] if dev else [], "reading dev"))
+    )
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
     with Progress(*columns, console=Console(stderr=True, highlight=False)) as bar:
         task = bar.add_task("adapting", total=None, visible=False)
         step = 0
 
-        def show(progress: AdaptationProgress) -> None:
+        def show(now: AdaptationProgress) -> None:
             nonlocal step
-            step = progress.step
-            loss = "" if progress.loss is None else f"  loss {progress.loss:.3f}"
-            bar.update(task, description=f"adapting{loss}", completed=progress.step, total=progress.steps, visible=True)
+            step = now.step
+            loss = "" if now.loss is None else f"  loss {now.loss:.3f}"
+            bar.update(task, description=f"adapting{loss}", completed=now.step, total=now.steps, visible=True)
 
         try:
             done = run_adaptation(
-                sentences(sources), output, encoder,
-                dev=sentences([dev] if dev else []), passes=passes, seed=seed, watch=show, use_cpu=cpu,
+                texts, output, encoder,
+                dev=held_out, passes=passes, seed=seed, watch=show, use_cpu=cpu,
             )  # fmt: skip
         except (KeyboardInterrupt, SystemExit):
             tell(

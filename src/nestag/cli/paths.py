@@ -118,6 +118,13 @@ def _hidden(file: Path, folder: Path) -> bool:
     return any(part.startswith(".") for part in file.relative_to(folder).parts)
 
 
+def together(given: Sequence[Input], options: Options, report: Report) -> Iterator[Sentence]:
+    """The sentences of all inputs as one stream."""
+    apart = Apart(report)
+    for one in given:
+        yield from apart.read(one.read(options, report))
+
+
 class Apart:
     """Documents of several inputs, told apart where they have the same name."""
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from nestag.cli.options import From, Predicting, Reading
-from nestag.cli.paths import Apart, Input, inputs_from
+from nestag.cli.paths import Input, inputs_from, together
 from nestag.cli.terminal import hush, progress, tell
 from nestag.cli.writers import writer_for
 from nestag.corpora.format import Options, Writer
@@ -68,14 +68,15 @@ def predict(
     recognizer = loaded(model, device, predicting.changes)
     options = reading.options_for(recognizer.settings.reading)
     report = Report()
+    sentences = progress(together(given, options, report), "tagging")
     if show:
-        draw(recognizer.annotate(together(given, options, report)))
+        draw(recognizer.annotate(sentences))
     elif beside:
         write_beside(recognizer, given, write, suffix_of(write_as), options, report)
     elif write:
-        write(recognizer.annotate(together(given, options, report)), output or PIPE, options, report)
+        write(recognizer.annotate(sentences), output or PIPE, options, report)
     else:
-        write_scored(recognizer.annotate_scored(together(given, options, report)), output or PIPE)
+        write_scored(recognizer.annotate_scored(sentences), output or PIPE)
     for line in report.summary():
         tell(line)
 
@@ -120,12 +121,6 @@ def loaded(model: str, device: str | None, changes: dict[str, Any]) -> Predictor
     if not has_graph(folder):
         hush()
     return load(folder, device, **changes)
-
-
-def together(given: Sequence[Input], options: Options, report: Report) -> Iterator[Sentence]:
-    """The sentences of all inputs as one stream."""
-    apart = Apart(report)
-    yield from progress((sentence for one in given for sentence in apart.read(one.read(options, report))), "tagging")
 
 
 def write_beside(

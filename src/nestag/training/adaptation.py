@@ -168,7 +168,7 @@ class _GuessTrainer(Trainer):
             data_collator=self.tensors,
             train_dataset=Numbers(len(layout.windows)),
             optimizers=(optimizer, _schedule(optimizer, arguments.max_steps)),
-            callbacks=[_Follow(self, watch)],
+            callbacks=[_Stepper(self, watch)],
         )
         self.remove_callback(PrinterCallback)
 
@@ -198,7 +198,7 @@ class _GuessTrainer(Trainer):
             complete(self.checkpoints / f"checkpoint-{self.state.global_step}")
 
 
-class _Follow(TrainerCallback):
+class _Stepper(TrainerCallback):
     """Says when to save, tells the watcher, and stops when interrupted."""
 
     def __init__(self, trainer: _GuessTrainer, watch: Watch | None) -> None:
