@@ -49,7 +49,11 @@ def listening(predictor: Predictor, **limits: Any) -> Iterator[str]:
     """A server that listens, as its address; all that it accepted is done at the end."""
     service = Service(predictor, "capitals", ServerLimits(**limits), Metrics())
     taken = listen(Address(port=0))
-    server = uvicorn.Server(uvicorn.Config(app_of(service), log_config=None, lifespan="on", ws="none"))
+    config = uvicorn.Config(
+        app_of(service), log_config=None, lifespan="on", ws="none",
+        timeout_graceful_shutdown=10,  # a browser on a busy machine may still be asking
+    )  # fmt: skip
+    server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, args=([taken],))
     thread.start()
     while not server.started:

@@ -161,6 +161,9 @@ def test_a_finished_adaptation_is_not_done_again_and_another_is_refused(
         adapt(MANY, tmp_path / "new", encoder, passes=2, use_cpu=True)
     with pytest.raises(InputError, match="other sentences in text"):
         adapt(CORPUS, tmp_path / "new", encoder, passes=1, use_cpu=True)
+    (tmp_path / "new" / "adaptation.json").write_text("[]")
+    with pytest.raises(InputError, match="no report of an adaptation"):
+        adapt(MANY, tmp_path / "new", encoder, passes=1, use_cpu=True)
 
 
 def test_what_cannot_be_adapted_is_refused(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from nestag.cli.options import From, Reading
 from nestag.cli.paths import inputs_from, together
-from nestag.cli.terminal import hush, progress, tell
+from nestag.cli.terminal import bar_of_steps, hush, progress, tell
 from nestag.corpora.report import Report
 from nestag.encoders import locate
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+    from nestag.training.adaptation import AdaptationProgress
 
 
 def adapt(
@@ -37,10 +42,6 @@ def adapt(
 ) -> None:
     """Adapt an encoder to a kind of text before training; the same command goes on after an interruption."""
     hush()
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    from nestag.training.adaptation import AdaptationProgress
     from nestag.training.adaptation import adapt as run_adaptation
 
     locate(encoder)
@@ -49,30 +50,37 @@ def adapt(
         progress(together(inputs_from(paths, format), reading.options, report), what)
         for paths, what in ((sources, "reading"), ([dev] if dev else [], "reading dev"))
     )
-    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
-    with Progress(*columns, console=Console(stderr=True, highlight=False)) as bar:
-        task = bar.add_task("adapting", total=None, visible=False)
-        step = 0
-
-        def show(now: AdaptationProgress) -> None:
-            nonlocal step
-            step = now.step
-            loss = "" if now.loss is None else f"  loss {now.loss:.3f}"
-            bar.update(task, description=f"adapting{loss}", completed=now.step, total=now.steps, visible=True)
-
+    with bar_of_steps() as bar:
+        shown = AdaptationBar(bar)
         try:
             done = run_adaptation(
-                texts, output, encoder,
-                dev=held_out, passes=passes, seed=seed, watch=show, use_cpu=cpu,
-            )  # fmt: skip
-        except (KeyboardInterrupt, SystemExit):
-            tell(
-                f"stopped after step {step:,}; everything is saved in {output}, and the same command goes on from there"
-                if step
-                else "stopped before the first step; nothing had to be saved"
+                texts, output, encoder, dev=held_out, passes=passes, seed=seed, watch=shown, use_cpu=cpu
             )
+        except (KeyboardInterrupt, SystemExit):
+            tell(shown.stopped(output))
             raise
     for line in report.summary():
         tell(line)
     guessed = "" if done.guessed is None else f", {done.guessed:.1%} of the hidden subwords of dev are guessed"
     tell(f"{done.windows:,} windows, {done.steps:,} steps{guessed}; train with --encoder {output}")
+
+
+class AdaptationBar:
+    """Steps and loss, on a bar that appears with the first step."""
+
+    def __init__(self, bar: Progress) -> None:
+        self.bar = bar
+        self.task = bar.add_task("adapting", total=None, visible=False)
+        self.step = 0
+
+    def __call__(self, now: AdaptationProgress) -> None:
+        """Show how far it is."""
+        self.step = now.step
+        loss = "" if now.loss is None else f"  loss {now.loss:.3f}"
+        self.bar.update(self.task, description=f"adapting{loss}", completed=now.step, total=now.steps, visible=True)
+
+    def stopped(self, output: str) -> str:
+        """What to say when it was stopped."""
+        if not self.step:
+            return "stopped before the first step; nothing had to be saved"
+        return f"stopped after step {self.step:,}; {output} has everything, and the same command goes on from there"

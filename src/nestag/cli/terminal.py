@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import nestag
 from nestag.cli.streams import tell as tell_as_it_is
 from nestag.visible import visible
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 T = TypeVar("T")
 REDRAW_ITEMS = 1_000
@@ -47,3 +50,12 @@ def progress(items: Iterable[T], what: str) -> Iterator[T]:
             yield item
             if count % REDRAW_ITEMS == 0:
                 bar.update(task, completed=count)
+
+
+def bar_of_steps() -> Progress:
+    """A bar on the error stream for work that is counted in steps, with the time that is left."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
+    return Progress(*columns, console=Console(stderr=True, highlight=False))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from nestag.cli.options import From, Reading
-from nestag.cli.terminal import hush, tell
+from nestag.cli.terminal import bar_of_steps, hush, tell
 from nestag.corpora.corpus import Corpus
 from nestag.data import Sentence
 from nestag.duration import duration
@@ -185,12 +185,7 @@ class ProgressBar:
     """The plan, a progress bar with loss and dev F1, and a line for each scoring, on the error stream."""
 
     def __init__(self, title: str) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-        from rich.progress import Progress as Bar
-
-        columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
-        self.bar = Bar(*columns, console=Console(stderr=True, highlight=False))
+        self.bar = bar_of_steps()
         self.title = title
         self.told: int | None = None  # scorings that have been shown; None before the plan has been
         self.timed = False

@@ -116,20 +116,25 @@ def adapt(
     with claimed(folder, claim) if processes.is_first() else nullcontext(), explained(folder):
         if not is_finished(folder):
             layout = texts["text"].layout
-            trainer = _GuessTrainer(
-                Guesser(pretrained, tokenizer.mask_token_id),
-                layout,
-                _arguments(folder / CHECKPOINTS, steps_for(len(layout.windows), passes), seed, use_cpu),
-                watch,
-            )
+            steps = steps_for(len(layout.windows), passes)
+            arguments = _arguments(folder / CHECKPOINTS, steps, seed, use_cpu)
+            trainer = _GuessTrainer(Guesser(pretrained, tokenizer.mask_token_id), layout, arguments, watch)
             trainer.run()
             if processes.is_first():
-                done = Adaptation(len(layout.windows), trainer.args.max_steps, _guessed(trainer, texts["dev"].layout))
+                done = Adaptation(len(layout.windows), steps, _guessed(trainer, texts["dev"].layout))
                 _save(folder, pretrained, tokenizer, done)
             processes.wait_for_all()
         if processes.is_first():
             shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
+        return _finished(folder)
+
+
+def _finished(folder: Path) -> Adaptation:
+    """What an adaptation said of itself when it was finished."""
+    try:
         return Adaptation(**read_json(folder / ADAPTED))
+    except TypeError as error:
+        raise InputError(f"no report of an adaptation ({error!s:.100})", str(folder / ADAPTED)) from None
 
 
 def _save(folder: Path, encoder: Any, tokenizer: Any, done: Adaptation) -> None:
