@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +24,7 @@ from nestag.recognizer import load_tokenizer
 from nestag.subwords import LayoutMaker
 from nestag.tagger import load_encoder
 from nestag.training import adaptation, packing
-from nestag.training.adaptation import AdaptationProgress
+from nestag.training.adaptation import AdaptationProgress, _schedule
 from nestag.training.folder import CHECKPOINTS
 from nestag.training.guessing import Guesser, hidden
 from nestag.training.run import train
@@ -55,6 +56,22 @@ def test_whole_words_are_hidden_and_nothing_else() -> None:
     assert masked.float().mean().item() == pytest.approx(0.8, abs=0.03)
     assert kept.float().mean().item() == pytest.approx(0.1, abs=0.03)
     assert shown.max() < 60
+
+
+def test_the_encoder_rests_while_the_new_head_finds_its_way() -> None:
+    weights = [torch.nn.Parameter(torch.zeros(1)) for _ in range(2)]
+    optimizer = torch.optim.AdamW([{"params": [one], "lr": 1.0} for one in weights])
+    schedule = _schedule(optimizer, 200)
+    rates = []
+    for _ in range(200):
+        rates.append([group["lr"] for group in optimizer.param_groups])
+        optimizer.step()
+        schedule.step()
+    encoder, head = zip(*rates, strict=True)
+    assert head == pytest.approx([1 - step / 200 for step in range(200)])
+    assert set(encoder[:11]) == {0.0}
+    assert all(earlier < later for earlier, later in pairwise(encoder[10:21]))
+    assert encoder[21:] == pytest.approx(head[21:])
 
 
 def test_a_batch_in_which_nothing_is_hidden_has_no_loss(tiny_encoder: Callable[[str], str]) -> None:
