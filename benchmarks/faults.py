@@ -44,7 +44,7 @@ vocabulary, settings and tokenizer as a run without faults, byte for byte, and l
 GROUPS = {
     "a model folder with files missing, changed, planted or of any content": "test_model_folder.py",
     "training stopped by SIGINT and SIGKILL, in a folder of another run, or with other data": "training/test_run.py",
-    "adapting stopped by signals, in a folder of another run, or with what cannot be adapted": "training/test_adaptation.py",
+    "adapting stopped, in a folder of another run, or with what cannot be adapted": "training/test_adaptation.py",
     "settings, devices and recipes that cannot be": "cli/test_train_and_predict.py",
     "thresholds, folders and other kinds of files given to a model": "cli/test_predict.py",
     "files of rows that are bad, broken, changed or too much for the disk": "scale/test_worker.py",
