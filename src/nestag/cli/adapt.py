@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -10,12 +11,16 @@ from nestag.cli.options import From, Reading
 from nestag.cli.paths import inputs_from, together
 from nestag.cli.terminal import bar_of_steps, hush, progress, tell
 from nestag.corpora.report import Report
+from nestag.duration import duration
 from nestag.encoders import locate
 
 if TYPE_CHECKING:
     from rich.progress import Progress
 
     from nestag.training.adaptation import AdaptationProgress
+
+TIMED = 10
+"""Steps after the first from which the time of all is reckoned."""
 
 
 def adapt(
@@ -66,18 +71,31 @@ def adapt(
 
 
 class AdaptationBar:
-    """Steps and loss, on a bar that appears with the first step."""
+    """Steps and loss on a bar that appears with the first step, how long it will take, and a line each tenth."""
 
     def __init__(self, bar: Progress) -> None:
         self.bar = bar
         self.task = bar.add_task("adapting", total=None, visible=False)
         self.step = 0
+        self.timed = (0, 0.0)  # a step and when it was done, from which the time is reckoned
 
     def __call__(self, now: AdaptationProgress) -> None:
         """Show how far it is."""
         self.step = now.step
         loss = "" if now.loss is None else f"  loss {now.loss:.3f}"
         self.bar.update(self.task, description=f"adapting{loss}", completed=now.step, total=now.steps, visible=True)
+        first, begun = self.timed
+        if not first:
+            self.timed = now.step, time.monotonic()
+        elif now.step == first + TIMED:
+            left = (time.monotonic() - begun) / TIMED * (now.steps - now.step)
+            self.say(f"about {duration(left)} more on this machine")
+        if now.step % max(1, now.steps // 10) == 0:
+            self.say(f"step {now.step:,} of {now.steps:,}{loss}")
+
+    def say(self, line: str) -> None:
+        """A line above the bar."""
+        self.bar.console.print(line, soft_wrap=True)
 
     def stopped(self, output: str) -> str:
         """What to say when it was stopped."""

@@ -43,7 +43,7 @@ from nestag.training.folder import CHECKPOINTS, last_checkpoint
 from nestag.training.guessing import Guesser
 from nestag.training.identity import claimed
 from nestag.training.packing import packed
-from nestag.training.trainer import CHECKPOINT_SECONDS
+from nestag.training.trainer import CHECKPOINT_SECONDS, quiet_arguments
 
 WIDTH = 128
 """Subwords that are read at once: as many sentences of one document as fit."""
@@ -58,6 +58,9 @@ MOST_STEPS = 5_000
 RATE, HEAD_RATE = 2e-4, 1e-3
 FROZEN = 0.05
 """Share of the steps in which only the new head learns, and of those in which the encoder's rate rises after that."""
+
+CHECKPOINT_STEPS = 500
+"""Steps between two checkpoints of several processes, whose clocks could disagree; one process goes by time."""
 
 TRIED = 512
 """Windows of dev that are guessed at the end, at most."""
@@ -219,8 +222,10 @@ class _Stepper(TrainerCallback):
         """After each step."""
         if self.watch:
             self.watch(AdaptationProgress(state.global_step, state.max_steps, self.loss))
-        alone = processes.count() == 1  # clocks of several processes could disagree
-        due = time.monotonic() - self.saved >= CHECKPOINT_SECONDS if alone else state.global_step % 500 == 0
+        alone = processes.count() == 1
+        due = (
+            time.monotonic() - self.saved >= CHECKPOINT_SECONDS if alone else state.global_step % CHECKPOINT_STEPS == 0
+        )
         control.should_save = bool(self.trainer.interrupted) or due
         control.should_training_stop = bool(self.trainer.interrupted) or control.should_training_stop
         if control.should_save:
@@ -241,23 +246,16 @@ def _schedule(optimizer: Optimizer, steps: int) -> LambdaLR:
 
 
 def _arguments(checkpoints: Path, steps: int, seed: int, use_cpu: bool) -> TrainingArguments:
-    fast = torch.cuda.is_available() and torch.cuda.is_bf16_supported() and not use_cpu
-    return TrainingArguments(
-        output_dir=str(checkpoints),
-        max_steps=steps,
+    return quiet_arguments(
+        checkpoints,
+        steps,
+        seed,
+        use_cpu,
         per_device_train_batch_size=max(1, BATCH // processes.count()),
         max_grad_norm=1.0,
-        bf16=fast,
-        use_cpu=use_cpu,
-        save_strategy="no",  # the callback says when
+        bf16=torch.cuda.is_available() and torch.cuda.is_bf16_supported() and not use_cpu,
         logging_steps=10,
         report_to="none",
-        disable_tqdm=True,
-        remove_unused_columns=False,
-        seed=seed,
-        data_seed=seed,
-        dataloader_pin_memory=torch.cuda.is_available() and not use_cpu,
-        log_level="error",
     )
 
 

@@ -284,25 +284,36 @@ def _mask_of(tokenizer: Any) -> int:
 def _arguments(
     folder: Path, recipe: Recipe, plan: TrainingPlan, seed: int, report_to: Sequence[str], use_cpu: bool
 ) -> TrainingArguments:
-    return TrainingArguments(
-        output_dir=str(folder / CHECKPOINTS),
-        max_steps=plan.steps,
+    return quiet_arguments(
+        folder / CHECKPOINTS,
+        plan.steps,
+        seed,
+        use_cpu,
         gradient_accumulation_steps=recipe.gradient_accumulation_steps,
         max_grad_norm=recipe.max_grad_norm,
-        use_cpu=use_cpu,
         accelerator_config={
             "even_batches": False,
             "non_blocking": True,
         },  # batches differ in size; the sampler evens them
-        eval_strategy="no",  # the callback says when
-        save_strategy="no",
         logging_steps=max(1, plan.evaluate_every // 4),
         logging_nan_inf_filter=False,  # looking at every loss would make the GPU wait
         report_to=list(report_to) or "none",
-        disable_tqdm=True,
-        remove_unused_columns=False,
+    )
+
+
+def quiet_arguments(checkpoints: Path, steps: int, seed: int, use_cpu: bool, **more: Any) -> TrainingArguments:
+    """Arguments for a trainer whose callback says when to score and save, and which prints nothing."""
+    return TrainingArguments(
+        output_dir=str(checkpoints),
+        max_steps=steps,
         seed=seed,
         data_seed=seed,
+        use_cpu=use_cpu,
+        eval_strategy="no",
+        save_strategy="no",
+        disable_tqdm=True,
+        remove_unused_columns=False,
         dataloader_pin_memory=torch.cuda.is_available() and not use_cpu,
         log_level="error",
+        **more,
     )
