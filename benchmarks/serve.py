@@ -28,8 +28,9 @@ from typing import Any
 from served import Client, minilm, server, small
 from soak import soak, stopped
 
-from nestag import NestedNER, sample
-from nestag.files import writing
+from nestag import NestedNER
+from nestag.formats import sample
+from nestag.formats.files import writing
 
 BAR = 0.8
 """The share of the engine's throughput that the server must reach at full load."""
@@ -136,11 +137,11 @@ def throughput(engine: NestedNER, port: int, rounds: int) -> Iterator[str]:
         for i in range(0, len(sentences), AT_ONCE)
     ]
     alone, served = [], []
-    engine.predict(sentences[:AT_ONCE], confidence=True)
+    engine(sentences[:AT_ONCE])
     for number in range(rounds):
         print(f"round {number + 1}", file=sys.stderr, flush=True)
         began = time.perf_counter()
-        engine.predict(sentences, confidence=True)
+        engine(sentences)
         alone.append(len(sentences) / (time.perf_counter() - began))
         began = time.perf_counter()
         with ThreadPoolExecutor(CONNECTIONS) as pool:

@@ -17,11 +17,12 @@ from typing import Any
 
 from transformers import AutoConfig, AutoModel, AutoTokenizer
 
-from nestag import sample, train
-from nestag.encoders import locate
+from nestag import train
+from nestag.encodings.vocabulary import Vocabulary
+from nestag.formats import sample
+from nestag.model.encoders import locate
 from nestag.training.recipe import load_recipe
 from nestag.training.run import untrained
-from nestag.vocabulary import Vocabulary
 
 FAVOUR = 4.0
 

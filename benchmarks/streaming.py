@@ -17,11 +17,12 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from nestag import sample
-from nestag.data import Sentence
-from nestag.files import writing
-from nestag.recognizer import NestedNER
 from scale import make_models
+
+from nestag.data.sentence import Sentence
+from nestag.formats import sample
+from nestag.formats.files import writing
+from nestag.model.recognizer import NestedNER
 
 BAR = 1024
 """MiB beside the model."""

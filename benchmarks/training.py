@@ -16,7 +16,7 @@ from pathlib import Path
 import torch
 
 import nestag
-from nestag.training.progress import Progress
+from nestag.training.plan import Progress
 from nestag.training.recipe import load_recipe
 
 

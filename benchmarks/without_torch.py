@@ -28,15 +28,15 @@ from typing import Any, Literal
 import torch
 from packaging.requirements import Requirement
 
-from nestag import NestedNER, Recipe, Sentence, sample
-from nestag.corpora.formats import jsonl
+from nestag import NestedNER, Recipe, Sentence
 from nestag.evaluation import score
-from nestag.files import writing
-from nestag.graph import export
-from nestag.model_folder import GRAPH
-from nestag.predictor import Predictor
-from nestag.runtime import OnnxNER
-from nestag.speed import machine_name
+from nestag.formats import jsonl, sample
+from nestag.formats.files import writing
+from nestag.model.benchmark import machine_name
+from nestag.model.model_folder import GRAPH
+from nestag.model.onnx_export import export
+from nestag.model.onnx_runtime import OnnxNER
+from nestag.model.predictor import Predictor
 from nestag.training.run import train
 
 ROOT = Path(__file__).parent.parent
@@ -48,7 +48,7 @@ ALONE = 50
 
 START = {
     "torch": "from nestag import NestedNER as N; N.from_pretrained(sys.argv[1], 'cpu').predict([['Paris']])",
-    "onnx": "from nestag.runtime import OnnxNER as N; N.from_pretrained(sys.argv[1]).predict([['Paris']])",
+    "onnx": "from nestag.model.onnx_runtime import OnnxNER as N; N.from_pretrained(sys.argv[1]).predict([['Paris']])",
 }
 
 

@@ -6,7 +6,7 @@ import posixpath
 import re
 from typing import Any
 
-from nestag.cli import COMMANDS, load
+from nestag.cli import COMMANDS, LAB, load
 
 _LINK = re.compile(r"(?<!!)\[([^\]]+)\]\(([^)#:\s]+)(#[^)\s]*)?\)")
 
@@ -24,7 +24,7 @@ def on_page_markdown(markdown: str, page: Any, files: Any, **_: Any) -> str:
 
 def commands() -> str:
     """A row for each command, with the first line of its help."""
-    rows = [f"| `nestag {name}` | {first_line(name)} |" for name in COMMANDS]
+    rows = [f"| `nestag {name}` | {first_line(name)} |" for name in (*COMMANDS, *LAB)]
     return "\n".join(["| command | what it does |", "|---|---|", *rows])
 
 

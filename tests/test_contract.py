@@ -7,7 +7,7 @@ import pytest
 
 import nestag
 
-CORE = "errors data tree crossing encodings vocabulary decoding corpora.registry cli"
+CORE = "errors data.sentence data.tree data.crossing encodings encodings.vocabulary decoding formats.registry cli"
 
 
 def run(code: str) -> str:
@@ -16,7 +16,8 @@ def run(code: str) -> str:
 
 CONTRACT = """
 CrossingError DataError Entity InputError LabelError MissingExtraError NestagError NestedNER Recipe Sentence
-SettingError UnknownNameError adapt decode encode evaluate read_corpus render train write_corpus
+SettingError UnknownNameError adapt benchmark convert coverage decode doctor encode evaluate export load read_corpus
+render report split stats thresholds train write_corpus
 """
 
 
@@ -88,3 +89,13 @@ for name in ("NestedNER", "train"):
 def test_errors_are_of_the_kinds_that_python_has_for_them(error: type, kinds: tuple[type, ...]) -> None:
     assert issubclass(error, kinds[0])
     assert issubclass(error, kinds[1])
+
+
+@pytest.mark.parametrize(("given", "used"), [(None, "PASSIVE"), ("ACTIVE", "ACTIVE")])
+def test_threads_wait_passively_unless_the_user_says_otherwise(
+    given: str | None, used: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OMP_WAIT_POLICY", raising=False)
+    if given:
+        monkeypatch.setenv("OMP_WAIT_POLICY", given)
+    assert run("import os, nestag; print(os.environ['OMP_WAIT_POLICY'])").split() == [used]

@@ -19,9 +19,9 @@ import pytest
 from typer import Exit
 from typer.testing import CliRunner
 
-from nestag import encoders, sample
 from nestag.cli import app, load
-from nestag.corpora.formats import docbin, jsonl
+from nestag.formats import docbin, jsonl, sample
+from nestag.model import encoders
 from nestag.training import run as training
 from two_sentences import CORPUS
 
@@ -30,7 +30,7 @@ PAGES = [TOP / "README.md", TOP / "CONTRIBUTING.md", TOP / "SECURITY.md", *sorte
 
 ELSEWHERE = {
     "docs/tutorial.md": "test_tutorial.py",
-    "docs/formats.md": "test_formats_page.py",
+    "docs/formats.md": "formats/test_formats_page.py",
 }
 """Pages whose blocks are run by tests of their own."""
 
@@ -39,23 +39,24 @@ NOT_RUN = {
     "git clone": "there is no address yet",
     "pip install": "an index is needed; the extras are looked up",
     "export NESTAG_CORPORA": "corpora with licences of their own",
-    "nestag experiment docs/": "the same corpora, and days on a GPU; tests/lab/experiment runs small grids",
+    "nestag experiment lab/grids/": "the same corpora, and days on a GPU; lab/tests/experiment runs small grids",
     "nestag adapt $NESTAG_CORPORA": "the same corpora, and minutes on a GPU; docs/settings.md adapts in small",
     "python benchmarks/": "the same corpora, and hours; options are looked up",
-    "nestag build english": "copies of two corpora, and minutes; tests/lab/release builds one in small",
+    "python lab/benchmarks/": "the same",
+    "nestag build english": "copies of two corpora, and minutes; lab/tests/release builds one in small",
     "nestag predict english": "what the line before builds",
-    "nestag tag s3://": "a bucket and a cluster; tests/scale runs it on folders and on a local cluster",
+    "nestag batch s3://": "a bucket and a cluster; tests/scale runs it on folders and on a local cluster",
     "accelerate launch": "several GPUs or machines; tests/training/test_processes.py runs two processes",
 }
 """The beginning of a line -> why it is not run."""
 
 BLOCKS_NOT_RUN = {
     "test  precision": "what the demo prints after minutes",
-    "-- DuckDB": "tests/scale/test_queries.py runs it on what was tagged",
-    "# Polars": "tests/scale/test_queries.py runs it on what was tagged",
+    "-- DuckDB": "tests/batch/test_queries.py runs it on what was tagged",
+    "# Polars": "tests/batch/test_queries.py runs it on what was tagged",
     "-- Spark": "Spark is not installed",
     "import json\nimport urllib": "tests/serve/test_api.py runs it against a server",
-    'token = "hf_': "tests/test_huggingface.py runs it against a stand-in of the hub",
+    'token = "hf_': "tests/integrations/test_huggingface.py runs it against a stand-in of the hub",
     "corpus -> Sentence": "a drawing",
     "hours = sentences": "a formula",
 }
@@ -108,7 +109,7 @@ def furnished(trained_model: Path, tmp_path_factory: pytest.TempPathFactory) -> 
         jsonl.write([sentence.with_entities(sentence.entities[:1]) for sentence in CORPUS], place / f"{name}.jsonl")
     jsonl.write(CORPUS, place / "test.jsonl.gz")
     for name in ("train", "dev"):
-        docbin.write(CORPUS, place / f"{name}.spacy")
+        docbin.FORMAT.write(CORPUS, place / f"{name}.spacy")
     for name in ("article.txt", "notes/a.txt", "more/b.txt"):
         (place / name).parent.mkdir(exist_ok=True)
         (place / name).write_text("Lincoln was president of the USA.\n", encoding="utf-8")

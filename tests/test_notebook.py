@@ -22,7 +22,9 @@ CELLS = (
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of the libraries that run notebooks
 def test_a_notebook_shows_nested_entities(trained_model: Path) -> None:
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in CELLS])
-    nbclient.NotebookClient(notebook, timeout=60, resources={"metadata": {"path": str(trained_model.parent)}}).execute()
+    nbclient.NotebookClient(
+        notebook, timeout=None, resources={"metadata": {"path": str(trained_model.parent)}}
+    ).execute()
     shown = [output["data"] for cell in notebook.cells for output in cell["outputs"] if "data" in output]
     result, drawn, sentence = (
         Reader(data["text/html"].partition("</style>")[2].removesuffix("</div>")) for data in shown

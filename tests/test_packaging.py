@@ -33,6 +33,13 @@ def test_the_address_stands_in_one_file_alone() -> None:
         assert kept.stdout.split() == ["pyproject.toml"]
 
 
+def test_every_direct_dependency_is_pinned() -> None:
+    extras = PROJECT["project"]["optional-dependencies"].values()
+    asked = [*PROJECT["project"]["dependencies"], *(name for extra in extras for name in extra)]
+    names = {re.split(r"[\[<>=]", name)[0] for name in asked} - {"nestag"}
+    assert set(re.findall(r"^([^#=]+)==\S+$", (TOP / "constraints.txt").read_text(), re.MULTILINE)) == names
+
+
 def test_entry_points_lead_somewhere() -> None:
     groups = PROJECT["project"]["entry-points"]
     for target in (*groups["spacy_factories"].values(), *PROJECT["project"]["scripts"].values()):

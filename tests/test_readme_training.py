@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from nestag import sample
 from nestag.cli import app
-from nestag.corpora.formats import jsonl
+from nestag.formats import jsonl, sample
 from nestag.training import plan
 
 README = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")

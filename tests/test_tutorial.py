@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from nestag import sample
 from nestag.cli import app
-from nestag.corpora.formats import brat
-from nestag.data import Sentence
+from nestag.data.sentence import Sentence
+from nestag.formats import brat, sample
 from nestag.training import plan
 
 PAGE = (Path(__file__).parents[1] / "docs" / "tutorial.md").read_text(encoding="utf-8")
@@ -23,7 +22,7 @@ WITHOUT_TORCH = f"""
 import sys
 sys.modules["torch"] = sys.modules["transformers"] = None  # an import of either is now an ImportError
 from starlette.testclient import TestClient
-from nestag.runtime import OnnxNER
+from nestag.model.onnx_runtime import OnnxNER
 from nestag.serve.app import app_of
 from nestag.serve.limits import ServerLimits
 from nestag.serve.metrics import Metrics
@@ -62,7 +61,7 @@ def test_the_tutorial_runs(
     monkeypatch.setattr(plan, "steps_for", lambda _: 2)
     monkeypatch.setattr(plan, "evaluations_for", lambda *_: 1)
     taken = enumerate(sample.sentences("train")[:60])
-    brat.write((Sentence(s.tokens, s.entities, f"d{i // 3}-{i % 3 + 1}") for i, s in taken), "annotated")
+    brat.FORMAT.write((Sentence(s.tokens, s.entities, f"d{i // 3}-{i % 3 + 1}") for i, s in taken), "annotated")
     Path("article.txt").write_text(TEXT, encoding="utf-8")
     for command, code in PIECES:
         if code:

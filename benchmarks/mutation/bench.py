@@ -98,7 +98,7 @@ def run_tests(copy: Path, mutant: Mutant, first: str | None) -> int:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     signal.alarm(SECONDS)
     os.chdir(copy)
-    os.environ |= {"PYTHONPATH": str(copy / "src"), "NESTAG_EXAMPLES": str(EXAMPLES), "NESTAG_SAME_EXAMPLES": "1"}
+    os.environ |= {"PYTHONPATH": str(copy / "src"), "NESTAG_EXAMPLES": str(EXAMPLES)}
     sys.path.insert(0, str(copy / "src"))
     with open(copy / "output", "wb") as file:
         for stream in (1, 2):

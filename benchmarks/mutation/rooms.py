@@ -23,10 +23,10 @@ class Room(NamedTuple):
 
 
 ROOMS = {
-    "encodings": Room("encodings", "tests/test_encodings.py tests/test_notation.py"),
+    "encodings": Room("encodings", "tests/encodings"),
     "decoding": Room("decoding", "tests/decoding"),
     "evaluation": Room("evaluation", "tests/evaluation"),
-    "windows": Room("subwords/windows.py", "tests/subwords/test_windows.py"),
+    "windows": Room("model/subwords/windows.py", "tests/model/subwords/test_windows.py"),
     "optimizer": Room("training/optimizer.py", "tests/training/test_optimizer.py"),
     "average": Room("training/average.py", "tests/training/test_average.py"),
     "calibration": Room("training/calibration.py", "tests/training/test_calibration.py"),

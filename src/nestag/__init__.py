@@ -5,12 +5,12 @@ The names below are the contract. Each is loaded when it is first used, so that 
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from nestag.corpora.corpus import read_corpus, write_corpus
-    from nestag.data import Entity, Sentence
+    from nestag.data.sentence import Entity, Sentence
     from nestag.encodings import decode, encode
     from nestag.errors import (
         CrossingError,
@@ -23,13 +23,27 @@ if TYPE_CHECKING:
         UnknownNameError,
     )
     from nestag.evaluation import evaluate
-    from nestag.recognizer import NestedNER
-    from nestag.rendering import render
+    from nestag.formats.conversion import convert
+    from nestag.formats.corpus import read_corpus, write_corpus
+    from nestag.inspect.coverage import coverage
+    from nestag.inspect.rendering import render
+    from nestag.inspect.splitting import split
+    from nestag.inspect.statistics import stats
+    from nestag.integrations import export
+    from nestag.model.assessment import report, thresholds
+    from nestag.model.benchmark import benchmark
+    from nestag.model.model_folder import load
+    from nestag.model.recognizer import NestedNER
     from nestag.training.adaptation import adapt
+    from nestag.training.checkup import doctor
     from nestag.training.recipe import Recipe
     from nestag.training.run import train
 
 __version__ = "0.1.0"
+
+# OpenMP threads that wait by spinning slow each other down several times over on a machine with other work. OpenMP
+# reads this when torch is imported; a value that you set yourself stays.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 __all__ = [
     "CrossingError",
@@ -45,18 +59,28 @@ __all__ = [
     "SettingError",
     "UnknownNameError",
     "adapt",
+    "benchmark",
+    "convert",
+    "coverage",
     "decode",
+    "doctor",
     "encode",
     "evaluate",
+    "export",
+    "load",
     "read_corpus",
     "render",
+    "report",
+    "split",
+    "stats",
+    "thresholds",
     "train",
     "write_corpus",
 ]
 
 _HOMES = {
-    "nestag.corpora.corpus": ("read_corpus", "write_corpus"),
-    "nestag.data": ("Entity", "Sentence"),
+    "nestag.formats.corpus": ("read_corpus", "write_corpus"),
+    "nestag.data.sentence": ("Entity", "Sentence"),
     "nestag.encodings": ("decode", "encode"),
     "nestag.errors": (
         "CrossingError",
@@ -69,19 +93,29 @@ _HOMES = {
         "UnknownNameError",
     ),
     "nestag.evaluation": ("evaluate",),
-    "nestag.recognizer": ("NestedNER",),
-    "nestag.rendering": ("render",),
+    "nestag.model.assessment": ("report", "thresholds"),
+    "nestag.model.benchmark": ("benchmark",),
+    "nestag.model.model_folder": ("load",),
+    "nestag.model.recognizer": ("NestedNER",),
+    "nestag.formats.conversion": ("convert",),
+    "nestag.inspect.coverage": ("coverage",),
+    "nestag.inspect.rendering": ("render",),
+    "nestag.inspect.splitting": ("split",),
+    "nestag.inspect.statistics": ("stats",),
+    "nestag.training.checkup": ("doctor",),
     "nestag.training.adaptation": ("adapt",),
     "nestag.training.recipe": ("Recipe",),
     "nestag.training.run": ("train",),
 }
-_NEEDS_MODEL = ("NestedNER", "adapt", "train")
+_NEEDS_MODEL = ("NestedNER", "adapt", "benchmark", "train")
 
 
 def __getattr__(name: str) -> Any:
     for home, names in _HOMES.items():
         if name in names:
             return getattr(_loaded(home, name), name)
+    if name == "export":
+        return import_module("nestag.integrations.export")
     raise AttributeError(f"module 'nestag' has no attribute {name!r}")
 
 

@@ -14,7 +14,8 @@ Every message names the value, the place and the remedy.
 
 from __future__ import annotations
 
-from nestag.visible import visible
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 LONGEST = 1_000
 """Characters of a message."""
@@ -64,6 +65,27 @@ class InputError(NestagError):
         self.line = line
 
 
+@contextmanager
+def as_input_error(failure: str, source: str) -> Iterator[None]:
+    """Turn whatever a library raises over an untrusted file into an InputError.
+
+    >>> with as_input_error("the weights cannot be loaded", "folder"):
+    ...     raise KeyError("shape")
+    Traceback (most recent call last):
+    nestag.errors.InputError: folder: the weights cannot be loaded (KeyError: 'shape'); was it saved by nestag?
+    """
+    try:
+        yield
+    except (NestagError, MemoryError):
+        raise
+    except BaseException as error:
+        kind = type(error).__name__
+        if kind == "OutOfMemoryError" or not (isinstance(error, Exception) or kind == "PanicException"):
+            raise  # torch's has an advice of its own; a panic of tokenizers is not an Exception
+        reason = " ".join(f"{kind}: {error}".split())[:300]
+        raise InputError(f"{failure} ({reason}); was it saved by nestag?", source) from None
+
+
 class SettingError(InputError, ValueError):
     """A setting that is unknown, or whose value is not what it takes."""
 
@@ -78,3 +100,69 @@ class MissingExtraError(NestagError, ImportError):
     def __init__(self, need: str, extra: str, otherwise: str = "") -> None:
         super().__init__(f"{need}, which is not installed; pip install 'nestag[{extra}]'{otherwise}")
         self.extra = extra
+
+
+def visible(text: str) -> str:
+    r"""The text with characters that a terminal would obey, or that end a line, made visible.
+
+    >>> visible("a\tb")
+    'a␉b'
+    """
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() else _symbol(char) for char in text)
+
+
+def _symbol(char: str) -> str:
+    return chr(0x2400 + ord(char)) if char < " " else "�"
+
+
+# How messages name an argument: as Python writes it, or as the command line does while a command runs.
+#
+#     named("field")            field=...         --field
+#     named("skip_bad", True)   skip_bad=True     --skip-bad
+#     named("columns", (1, 4))  columns=(1, 4)    --columns 1,4
+
+_OPTIONS = {"format": "--from"}
+"""Arguments whose option is not called as they are."""
+
+_on_command_line = False
+
+
+@contextmanager
+def named_as_options() -> Iterator[None]:
+    """Inside the block, messages name command-line options instead of Python arguments."""
+    global _on_command_line
+    before, _on_command_line = _on_command_line, True
+    try:
+        yield
+    finally:
+        _on_command_line = before
+
+
+def named(argument: str, value: object = None) -> str:
+    """An argument in a message, with a value to give it or without.
+
+    >>> named("by", "order")
+    'by="order"'
+    >>> with named_as_options():
+    ...     named("by", "order")
+    '--by order'
+    """
+    option = _OPTIONS.get(argument, f"--{argument.replace('_', '-')}")
+    if value is None:
+        return either(f"{argument}=...", option)
+    return either(f"{argument}={_in_python(value)}", option if value is True else f"{option} {_typed(value)}")
+
+
+def either(python: str, command_line: str) -> str:
+    """One text for messages to Python callers, another for messages on the command line."""
+    return command_line if _on_command_line else python
+
+
+def _in_python(value: object) -> str:
+    return f'"{value}"' if isinstance(value, str) else repr(value)
+
+
+def _typed(value: object) -> str:
+    return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)

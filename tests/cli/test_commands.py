@@ -2,11 +2,15 @@
 
 import subprocess
 import sys
+from importlib.metadata import EntryPoint
+from types import SimpleNamespace
 
 import pytest
+import typer
 from typer.testing import CliRunner
 
-from nestag.cli import COMMANDS, app, load
+import nestag.cli as cli
+from nestag.cli import COMMANDS, app, boundary, load
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -24,9 +28,42 @@ def test_an_unknown_command_is_refused() -> None:
     assert "trane" in refused.output
 
 
-def test_a_command_loads_nothing_of_the_lab() -> None:
+def test_a_command_of_nestag_does_not_look_for_others() -> None:
     code = (
-        "import sys; from nestag.cli import load; load('convert');"
-        "print([name for name in sys.modules if name.startswith('nestag.lab')])"
+        "import sys; import nestag.cli as cli; cli.added = None; cli.Commands().get_command(None, 'convert');"
+        "print([name for name in sys.modules if name.startswith('nestag_lab')])"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def hello() -> None:
+    """Say hello."""
+    typer.echo("hello")
+
+
+def entry_points(monkeypatch: pytest.MonkeyPatch, **targets: str) -> None:
+    """Pretend that packages with these entry points are installed, and no others."""
+    points = [EntryPoint(name, target, cli.ENTRY_POINTS) for name, target in targets.items()]
+    monkeypatch.setattr(cli, "entry_points", lambda group: points)
+    monkeypatch.setattr(cli, "added", cli.added.__wrapped__)
+
+
+def test_other_packages_add_commands(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "plugin", SimpleNamespace(hello=hello))
+    entry_points(monkeypatch, hello="plugin:hello", train="plugin:hello")
+    assert CliRunner().invoke(app, ["hello"]).output == "hello\n"
+    page = CliRunner().invoke(app, ["--help"]).output
+    assert page.count(" Say hello. ") == 1  # nestag's own commands stay
+
+
+@pytest.mark.parametrize("name", cli.LAB)
+def test_without_the_lab_its_commands_say_what_to_install(
+    name: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    entry_points(monkeypatch)
+    monkeypatch.setattr(sys, "argv", ["nestag", name, "x"])
+    assert boundary.run(app) == 2
+    error = capfd.readouterr().err
+    assert error.count("\n") == 1
+    assert "pip install nestag-lab" in error
+    assert f"│ {name} " not in CliRunner().invoke(app, ["--help"]).output

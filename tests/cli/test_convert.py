@@ -9,17 +9,18 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from nestag.cli import app
-from nestag.cli import convert as module
-from nestag.corpora.document import document_of
-from nestag.corpora.format import Format, Options
-from nestag.corpora.formats import jsonl
-from nestag.corpora.registry import available
-from nestag.data import Entity, Sentence
+from nestag.data.document import document_of
+from nestag.data.segment import Options
+from nestag.data.sentence import Entity, Sentence
+from nestag.formats import corpus as corpus_module
+from nestag.formats import jsonl
+from nestag.formats.format import Format
+from nestag.formats.registry import available
 from strategies import sentences
 
 CROSSED = Sentence(["a", "b", "c"], [Entity(0, 2, "X"), Entity(1, 3, "Y"), Entity(0, 3, "Z")], "doc-1")
@@ -49,7 +50,7 @@ def test_a_corpus_comes_through_whole_with_what_was_done_on_the_error_stream(cor
     assert gzip.decompress(target.read_bytes())
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=20)
+@settings(max_examples=settings.default.max_examples // 2)
 @given(st.lists(sentences(), max_size=4))
 def test_every_sentence_survives_a_conversion(tmp_path: Path, found: list[Sentence]) -> None:
     jsonl.write(found, tmp_path / "a.jsonl")
@@ -99,10 +100,6 @@ def test_what_cannot_be_read_or_written_is_one_line_and_exit_code_2(
         done = CliRunner().invoke(app, ["convert", *arguments])
         assert (done.exit_code, len(done.stderr.splitlines())) == (2, 1)
         assert part in done.stderr
-    one_way = Format("oneway", "", (".one",), jsonl.read)
-    monkeypatch.setattr(module, "format_for", lambda path, name: one_way)
-    done = CliRunner().invoke(app, ["convert", str(corpus), "x.one"])
-    assert (done.exit_code, "oneway: it can be read but not written" in done.stderr) == (2, True)
 
 
 def test_help_names_every_format() -> None:
@@ -119,7 +116,7 @@ def test_options_reach_the_reader(corpus: Path, monkeypatch: pytest.MonkeyPatch)
         seen.append(options)
         return [PLAIN]
 
-    monkeypatch.setattr(module, "format_of", lambda path, name: Format("x", "", (), read))  # type: ignore[arg-type]
+    monkeypatch.setattr(corpus_module, "format_of", lambda path, name: Format("x", "", (), read, jsonl.FORMAT.writer))
     flags = ["--tokenizer", "whitespace", "--language", "de", "--boundaries", "split", "--field", "gold"]
     flags += ["--columns", "2,-1", "--skip-bad"]
     assert CliRunner().invoke(app, ["convert", "in", str(corpus.with_name("o.jsonl")), *flags]).exit_code == 0
@@ -216,7 +213,7 @@ def test_a_split_never_overwrites_its_own_source_nor_reads_a_pipe(tmp_path: Path
     jsonl.write(documents(20), tmp_path / "train.jsonl")
     before = (tmp_path / "train.jsonl").read_bytes()
     done = CliRunner().invoke(app, ["split", str(tmp_path / "train.jsonl"), "-o", str(tmp_path)])
-    assert (done.exit_code, "overwritten by a split of itself" in done.stderr) == (2, True)
+    assert (done.exit_code, "--output" in done.stderr) == (2, True)
     assert (tmp_path / "train.jsonl").read_bytes() == before
     assert [path.name for path in tmp_path.iterdir()] == ["train.jsonl"]
     piped = CliRunner().invoke(app, ["split", "-", "-o", str(tmp_path), "--from", "jsonl"])
@@ -230,11 +227,11 @@ def test_columns_that_are_none_are_refused(columns: str, corpus: Path) -> None:
 
 
 def test_what_is_odd_about_a_file_is_told_by_every_command_that_reads(tmp_path: Path) -> None:
-    odd = tmp_path / "odd.txt"
+    odd = tmp_path / "odd.conll"
     odd.write_text("Ada NNP O\nslept VBD O\n\n" * 5 + "Bob PER\n", encoding="utf-8")
     for command in (["convert", str(odd), str(tmp_path / "out.jsonl")], ["stats", str(odd)]):
         refused = CliRunner().invoke(app, command)
-        assert (refused.exit_code, "odd.txt:16: 2 columns where 3 are due" in refused.stderr) == (2, True)
+        assert (refused.exit_code, "odd.conll:16: 2 columns where 3 are due" in refused.stderr) == (2, True)
         done = CliRunner().invoke(app, [*command, "--skip-bad"])
         assert done.exit_code == 0
         for part in (

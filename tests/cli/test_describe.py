@@ -11,8 +11,8 @@ import pytest
 from typer.testing import CliRunner
 
 from nestag.cli import app
-from nestag.corpora.formats import jsonl
-from nestag.data import Entity, Sentence
+from nestag.data.sentence import Entity, Sentence
+from nestag.formats import jsonl
 
 CORPORA = os.environ.get("NESTAG_CORPORA")
 NESTED = Sentence(

@@ -16,8 +16,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from nestag.cli import app
-from nestag.corpora.formats import brackets, jsonl
-from nestag.data import Entity, Sentence
+from nestag.data.sentence import Entity, Sentence
+from nestag.formats import brackets, jsonl
 
 LINCOLN = Sentence(
     ["Lincoln", "was", "president", "of", "the", "USA"],
@@ -156,7 +156,7 @@ def test_one_table_in_csv_is_nothing_but_csv(folder: Path) -> None:
 
 
 def test_files_may_be_of_different_formats_and_one_a_pipe(folder: Path) -> None:
-    brackets.write(PREDICTED, folder / "pred.brackets")
+    brackets.FORMAT.write(PREDICTED, folder / "pred.brackets")
     expected = answer(folder, "gold.jsonl", "pred.jsonl.gz")["evaluation"]
     done = run(folder, "gold.jsonl", "pred.brackets", "--pred-format", "brackets", "--json")
     assert json.loads(done.stdout)["evaluation"] == expected

@@ -16,12 +16,8 @@ from typer.testing import CliRunner
 
 from forked_commands import Case, Outcome, outcomes
 from nestag.cli import COMMANDS, app, export
-from nestag.corpora.formats import jsonl
-from nestag.lab.experiment.result import write_result
-from nestag.lab.experiment.spec import folder_of
-from source_files import article, cons, genia_file
+from nestag.formats import jsonl
 from two_sentences import CORPUS, MANY
-from whole_runs import whole
 
 pytestmark = [
     pytest.mark.slow,
@@ -32,20 +28,18 @@ PIPES = ("substitution", "stdin", "fifo")
 BROKEN = {"full": "No space left", "closed": "it is closed"}
 """An output that cannot be written, and why."""
 TRAIN = "train --train {} --dev dev.jsonl --cpu --encoder encoder --set steps=1 --set batch_subwords=64 -o"
-ADAPT = "adapt {} --cpu --encoder encoder --passes 1 -o"
+ADAPT = "adapt {} --cpu --encoder encoder --epochs 1 -o"
 LINES = {
     "train": f"{TRAIN} model",
     "demo": "demo --idea",
     "adapt": f"{ADAPT} adapted",
     "predict": "predict model {} --device cpu",
     "serve": "serve missing --port 0 --token-file {}",
-    "tag": "tag {} tagged --model missing",
+    "batch": "batch {} tagged --model missing",
     "thresholds": "thresholds model {} --device cpu --no-save",
     "evaluate": "evaluate dev.jsonl {}",
     "benchmark": "benchmark model {} --device cpu",
-    "experiment": "experiment {} -o missing --only nothing",
-    "tables": "tables runs -o tables",
-    "report": "report runs -o report.html --no-figures",
+    "report": "report model --test {} --device cpu -o report.html",
     "encode": "encode {} --from jsonl",
     "decode": "decode {}",
     "vocabulary": "vocabulary {} --from jsonl",
@@ -55,8 +49,6 @@ LINES = {
     "convert": "convert {} - --to jsonl",
     "split": "split {} -o splits --by sentence",
     "doctor": "doctor --train {}",
-    "corpus": "corpus genia {} -o genia",
-    "build": "build english -o english --litbank missing --gum missing",
     "export machamp": "export machamp machamp --train {} --dev dev.jsonl",
     "export conll": "export conll conll --train {} --dev dev.jsonl",
     "export hf": "export hf hf --train {} --dev dev.jsonl",
@@ -67,21 +59,20 @@ LINES = {
 }
 """Each command as it is given; {} is its input."""
 INPUTS = {
-    "train": "train.jsonl", "split": "train.jsonl", "decode": "labels.tsv", "experiment": "grid.toml",
-    "corpus": "GENIAcorpus3.02.xml", "export back": "labels/dev.tsv", "serve": "token",
+    "train": "train.jsonl", "split": "train.jsonl", "decode": "labels.tsv",
+    "export back": "labels/dev.tsv", "serve": "token",
 }  # fmt: skip
 TWICE = {"coverage", "doctor", "split", "export machamp", "export conll", "export hf"}
 """Commands that read their input more than once."""
 SILENT = {
-    "adapt", "train", "build", "serve", "tag", "experiment", "report",
+    "adapt", "train", "serve", "batch", "report",
     "export machamp", "export conll", "export hf", "export onnx",
 }  # fmt: skip
 """Commands that write files alone, and nothing to the standard output."""
 REFUSED = {
-    "experiment": "no run", "export onnx": "no such folder", "serve": "no such folder", "tag": "no files of rows",
-    "build": "the folder has no entities/brat",
+    "export onnx": "no such folder", "serve": "no such folder", "batch": "no files of rows",
 }  # fmt: skip
-"""What is said of runs, models and files that are not there: the rest of these commands takes too long."""
+"""What is said of models and files that are not there: the rest of these commands takes too long."""
 WRITERS = (
     f"{TRAIN} cut", f"{ADAPT} cut-too",
     "predict model {} --device cpu -o out.jsonl", "convert {} out.jsonl", "convert {} out --to brat",
@@ -101,13 +92,8 @@ def place(tiny_encoder: Callable[[str], str], tmp_path_factory: pytest.TempPathF
         jsonl.write(sentences, folder / f"{name}.jsonl")
     corpora = ("--train", str(folder / "dev.jsonl"), "--dev", str(folder / "dev.jsonl"))
     assert CliRunner().invoke(app, ["export", "conll", str(folder / "labels"), *corpora]).exit_code == 0
-    for one in (whole(seed=1), whole(seed=2)):
-        folder_of(folder / "runs", one.key).mkdir(parents=True)
-        write_result(one, folder_of(folder / "runs", one.key))
-    genia_file(folder, article("M:1", f"{cons('Abc', 'protein_x')} binds .", "Yes"))
     (folder / "token").write_text(64 * "a")
     (folder / "labels.tsv").write_text("Łódź\t0\tS\t-\n\n")
-    (folder / "grid.toml").write_text('encoders = ["encoder"]\n[corpora.a]\nfolder = "."\n')
     return folder
 
 

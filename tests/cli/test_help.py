@@ -45,5 +45,6 @@ def test_without_torch_a_line_says_what_to_install(command: str, tmp_path: Path)
     names = ("config.json", "vocabulary.json", "nestag.json", "tokenizer.json", "model.safetensors")
     (tmp_path / "manifest.json").write_text(json.dumps({"format": 1, "files": dict.fromkeys(names, "")}))
     missing = run(*command.replace("MODEL", str(tmp_path)).split(), code="sys.modules['torch'] = None")
+    need = "the model" if "MODEL" in command else "NestedNER"
     assert missing.returncode == 2
-    assert missing.stderr == "nestag: NestedNER needs torch, which is not installed; pip install 'nestag[model]'\n"
+    assert missing.stderr == f"nestag: {need} needs torch, which is not installed; pip install 'nestag[model]'\n"

@@ -9,8 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 from nestag.cli import app
-from nestag.corpora.formats import jsonl
-from nestag.recognizer import NestedNER
+from nestag.formats import jsonl
+from nestag.model.recognizer import NestedNER
 from two_sentences import CORPUS, GOLD
 
 TEXT = "lincoln was president of the usa."
@@ -64,7 +64,7 @@ def test_an_output_beside_each_input_and_never_read_again(trained_model: Path, n
     made = {path.relative_to(notes).as_posix() for path in notes.rglob("*.jsonl")}
     assert made == {"a.entities.jsonl", "b.entities.jsonl", "more/a.entities.jsonl"}
     (record,) = records((notes / "a.entities.jsonl").read_text())
-    assert [(e["start_char"], e["end_char"], e["type"]) for e in record["entities"]] == SPANS
+    assert [(e["start"], e["end"], e["type"]) for e in record["entities"]] == SPANS
     assert [e["text"] for e in record["entities"]] == ["lincoln", "president of the usa", "the usa"]
     code, _, told = predict(trained_model, notes / "a.txt", "--beside", "--to", "brat")
     assert code == 0, told
@@ -174,7 +174,7 @@ def test_text_is_cut_as_the_model_was_trained_everywhere(trained_model: Path, tm
         spans = [(e.start, e.end, e.type) for e in NestedNER.from_pretrained(model, "cpu")(text)]
         _, out, _ = predict(model, "-", "--confidence", text=text)
         entities = [e for record in records(out) for e in record["entities"]]
-        assert spans == [(e["start_char"], e["end_char"], e["type"]) for e in entities]
+        assert spans == [(e["start"], e["end"], e["type"]) for e in entities]
     _, out, _ = predict(tmp_path / "en", "-", "--language", "da", text=text)
     assert " ".join(token for record in records(out) for token in record["tokens"]) == words["da"]
     shutil.rmtree(tmp_path / "da")

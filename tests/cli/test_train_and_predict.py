@@ -1,6 +1,8 @@
 """train and predict, as a person would run them, with a tiny encoder."""
 
 import json
+import os
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,13 +12,16 @@ from typer.testing import CliRunner
 
 from nestag.cli import app
 from nestag.cli.train import ProgressBar
-from nestag.corpora.formats import jsonl
-from nestag.recognizer import NestedNER
-from nestag.training.progress import Progress
+from nestag.formats import jsonl
+from nestag.model.recognizer import NestedNER
+from nestag.training.interruption import ending_as_exceptions
+from nestag.training.plan import Progress
+from nestag.training.run_folder import CHECKPOINTS, last_checkpoint, step_of
 from two_sentences import CORPUS, GOLD, MANY
 
 QUICK = ("epochs=15", "batch_subwords=64", "learning_rate=3e-3", "head_learning_rate=1e-2", "dropout=0",
-         "schedule=constant", "warmup_ratio=0", "patience=3", "conv_size=0", "ema_decay=0.5")  # fmt: skip
+         "lr_scheduler_type=constant_with_warmup",
+         "warmup_ratio=0", "early_stopping_patience=3", "conv_size=0", "ema_decay=0.5")  # fmt: skip
 
 
 Files = tuple[Path, Path]
@@ -91,7 +96,7 @@ def test_predict_is_a_pipe(model: Path) -> None:
     code, out, told = run("predict", model, "-", "--device", "cpu", "--confidence", text=text)
     assert code == 0, told
     entities = json.loads(out)["entities"]
-    assert [(e["start_char"], e["end_char"], e["type"]) for e in entities] == [
+    assert [(e["start"], e["end"], e["type"]) for e in entities] == [
         (0, 7, "PER"),
         (12, 32, "PER"),
         (25, 32, "GPE"),
@@ -131,6 +136,36 @@ def test_several_seeds_go_on_in_the_one_that_was_stopped(
     assert code == 0, told
     assert "over 2 seeds" in told
     assert (tmp_path / "m" / "seed-1" / "manifest.json").read_bytes() == first
+
+
+@pytest.mark.slow
+def test_a_stopped_demo_claims_only_what_is_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    steps: list[int] = []
+
+    def stop(bar: ProgressBar, progress: Progress) -> None:
+        bar.last = progress
+        steps.append(progress.step)
+        if len(steps) == 3:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    def stopped_demo(*arguments: object) -> str:
+        steps.clear()
+        with ending_as_exceptions():
+            code, _, told = run("demo", *arguments)
+        assert code == 128 + signal.SIGTERM
+        return told.splitlines()[-1]
+
+    monkeypatch.setattr(ProgressBar, "show", stop)
+    monkeypatch.setattr("nestag.cli.demo.gettempdir", lambda: str(tmp_path))
+    told = stopped_demo()
+    assert "saved" not in told
+    assert not list(tmp_path.iterdir())
+    told = stopped_demo("-o", tmp_path / "m")
+    checkpoint = last_checkpoint(tmp_path / "m" / CHECKPOINTS)
+    assert checkpoint
+    assert f"step {step_of(checkpoint)} is saved in {tmp_path / 'm'}" in told
+    stopped_demo("-o", tmp_path / "m")
+    assert steps[0] == step_of(checkpoint)
 
 
 def test_the_shortest_windows_end_whatever_the_words(model: Path) -> None:

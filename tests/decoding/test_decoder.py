@@ -10,15 +10,15 @@ from hypothesis import strategies as st
 
 import nestag.encodings as registry
 from fifth_encoding import FromTheRight
-from nestag.data import Sentence
+from nestag.data.sentence import Sentence
 from nestag.decoding import Decoder, EntityTable, LabelBatch, Scores, Search, decode_batch, decode_scores, decodes
 from nestag.decoding import decoder as decoders
+from nestag.decoding.decode import DepthDecoder
 from nestag.decoding.decoder import decoder_of
-from nestag.decoding.depth import DepthDecoder
 from nestag.encodings import Encoding, decode, encode
 from nestag.encodings.depth import AbsoluteDepth
+from nestag.encodings.vocabulary import LabelIds, Vocabulary
 from nestag.errors import LabelError, UnknownNameError
-from nestag.vocabulary import LabelIds, Vocabulary
 from random_scores import random_scores
 from strategies import loose_vocabulary, sentences
 

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nestag.data import Sentence
+from nestag.data.sentence import Sentence
+from nestag.data.tree import Tree
 from nestag.decoding import EntityTable, decode_scores, filter_entities, join_entities
 from nestag.errors import LabelError, UnknownNameError
-from nestag.tree import Tree
 from random_scores import by_sentence, random_scores
 from strategies import loose_vocabulary, sentences
 

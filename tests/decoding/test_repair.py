@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nestag.data import Sentence
+from nestag.data.sentence import Sentence
 from nestag.decoding import decode_batch
 from nestag.encodings import decode
 from nestag.encodings.base import Naming
-from nestag.vocabulary import LabelIds, Vocabulary
+from nestag.encodings.vocabulary import LabelIds, Vocabulary
 from strategies import ENCODINGS, loose_vocabulary, sentences
 
 TOKENS = 1_000 * settings.default.max_examples  # of each encoding and naming; CI draws more

@@ -5,28 +5,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from enumeration import (
-    Heads,
-    depth_entities,
-    depth_sequences,
-    label_sequences,
-    marks_of,
-    tetra_names,
-    tetra_sequences,
-    words,
-)
-from nestag.data import Entity, Sentence
+from enumeration import Heads, depth_entities, depth_sequences, marks_of, tetra_names, tetra_sequences, words
+from nestag.data.sentence import Entity, Sentence
+from nestag.data.tree import Name, Tree
 from nestag.decoding import Decoding, Scores, Search, decode_batch, decode_scores
-from nestag.decoding import depth as depth_decoder
-from nestag.decoding import tetra as tetra_decoder
-from nestag.decoding.depth.depths import best_depths
-from nestag.decoding.depth.machine import depth_machine
-from nestag.decoding.scores import comparable
-from nestag.decoding.tetra.search import best_marks
+from nestag.decoding.depth import best_depths, depth_rules
+from nestag.decoding.tetra import best_marks, tetra_rules
 from nestag.encodings import encoding as named
 from nestag.encodings.tetra import MARKS
-from nestag.tree import Name, Tree
-from nestag.vocabulary import Vocabulary
+from nestag.encodings.vocabulary import Vocabulary
 from random_scores import RICH, by_sentence, gold_scores, learned, random_scores
 from strategies import ENCODINGS, loose_vocabulary, sentences
 
@@ -37,26 +24,25 @@ seeds = st.integers(0, 2**32 - 1)
 corpora = st.just(RICH) | st.lists(sentences(most=5), max_size=3)
 
 
-def check_depths(vocabulary: Vocabulary, batch: list[np.ndarray], length: int, consistent: bool) -> None:
+def check_depths(vocabulary: Vocabulary, batch: list[np.ndarray], length: int) -> None:
     """Judge the decoding of one sentence by all legal sequences."""
     heads = Heads.of(vocabulary, *batch)
     sequences = {(way.root, way.depths): way for way in depth_sequences(vocabulary, heads, length, deepest=4)}
     scores = Scores.of(vocabulary, *batch, [length])
-    machine = depth_machine(named(vocabulary.encoding), vocabulary, 4)
-    depths, roots, _ = best_depths(scores, machine)
+    depths, roots = best_depths(scores, depth_rules(named(vocabulary.encoding), vocabulary, 4))
     found = sequences[int(roots[0]), tuple(depths.tolist())]  # legal, or it were not there
     best = max(way.score for way in sequences.values())
     assert found.score == pytest.approx(best, rel=1e-12, abs=1e-6)
-    table = decode_scores(vocabulary, *batch, [length], search=Search(consistent, deepest=4, joint=False))
-    assert set(table.to_lists()[0]) == depth_entities(vocabulary, heads, found, consistent)
+    table = decode_scores(vocabulary, *batch, [length], search=Search(deepest=4))
+    assert set(table.to_lists()[0]) == depth_entities(vocabulary, heads, found)
 
 
 def check_marks(vocabulary: Vocabulary, batch: list[np.ndarray], length: int) -> None:
     """Judge the decoding of one sentence by all binary trees and all names for the best of them."""
     heads = Heads.of(vocabulary, *batch)
     scores = Scores.of(vocabulary, *batch, [length])
-    marks = best_marks(vocabulary, scores, comparable(scores.c), None).mark
-    found = decode_scores(vocabulary, *batch, [length], search=Search(joint=False)).to_lists()[0]
+    marks = best_marks(tetra_rules(vocabulary), scores, None).mark
+    found = decode_scores(vocabulary, *batch, [length]).to_lists()[0]
     if length == 1:
         assert MARKS[marks[0]] == "r"
         assert set(found) == words(heads, 1)
@@ -71,12 +57,12 @@ def check_marks(vocabulary: Vocabulary, batch: list[np.ndarray], length: int) ->
 
 @pytest.mark.parametrize("encoding", DEPTHS)
 @settings(max_examples=30, deadline=None)
-@given(corpora, st.integers(1, 4), seeds, st.sampled_from([0, 0.3, 0.9]), st.booleans())
+@given(corpora, st.integers(1, 4), seeds, st.sampled_from([0, 0.3, 0.9]))
 def test_depths_are_the_best_of_all(
-    encoding: str, corpus: list[Sentence], length: int, seed: int, impossible: float, consistent: bool
+    encoding: str, corpus: list[Sentence], length: int, seed: int, impossible: float
 ) -> None:
     vocabulary = learned(corpus, encoding)
-    check_depths(vocabulary, random_scores(vocabulary, [length], seed, impossible), length, consistent)
+    check_depths(vocabulary, random_scores(vocabulary, [length], seed, impossible), length)
 
 
 @settings(max_examples=30, deadline=None)
@@ -96,39 +82,16 @@ def test_the_best_of_all_with_names_of_every_kind(encoding: str) -> None:
         if encoding == "4tg":
             check_marks(vocabulary, batch, length)
         else:
-            check_depths(vocabulary, batch, length, consistent=seed % 5 > 0)
-
-
-@pytest.mark.parametrize("encoding", ENCODINGS)
-@pytest.mark.parametrize("loose", [False, True])
-def test_the_joint_search_finds_the_best_of_all_trees(encoding: str, loose: bool) -> None:
-    vocabulary = loose_vocabulary(encoding) if loose else learned(RICH, encoding)
-    lengths = [1, 4, 3, 2, 4, 4, 3, 2, 1, 4, 4, *([] if loose else [5, 5, 5])]
-    relaxed = 0
-    for seed in range(8):
-        batch = random_scores(vocabulary, lengths, seed, impossible=seed % 3 * 0.1)
-        found, loosely = (decode_scores(vocabulary, *batch, lengths, search=Search(deepest=4, joint=joint)).to_lists()
-                          for joint in (True, False))  # fmt: skip
-        for entities, others, heads, length in zip(found, loosely, by_sentence(batch, lengths), lengths, strict=True):
-            sequences = label_sequences(vocabulary, length, 4)
-            assert sequences is not None
-            n, c = (comparable(head).T for head in heads[:2])
-            totals = n[range(length), sequences.n].sum(axis=1) + c[range(length), sequences.c].sum(axis=1)
-            longer = frozenset(entity for entity in entities if entity.end - entity.start > 1)
-            assert totals[sequences.entities.index(longer)] == pytest.approx(totals.max(), abs=1e-5)
-            relaxed += longer != frozenset(entity for entity in others if entity.end - entity.start > 1)
-    assert relaxed > 20  # searching depths first and names then would not do
+            check_depths(vocabulary, batch, length)
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
 @settings(max_examples=20, deadline=None)
-@given(corpus=st.lists(sentences(), min_size=1, max_size=4), seed=seeds, consistent=st.booleans())
-def test_gold_labels_that_stand_out_give_the_gold_entities(
-    encoding: str, corpus: list[Sentence], seed: int, consistent: bool
-) -> None:
+@given(corpus=st.lists(sentences(), min_size=1, max_size=4), seed=seeds)
+def test_gold_labels_that_stand_out_give_the_gold_entities(encoding: str, corpus: list[Sentence], seed: int) -> None:
     vocabulary = learned(corpus, encoding)
     batch, lengths = gold_scores(vocabulary, corpus, seed)
-    search = Search(consistent, deepest=20)
+    search = Search(deepest=20)
     expected = [sentence.entities for sentence in corpus]
     assert decode_scores(vocabulary, *batch, lengths, search=search).to_lists() == expected
     assert decode_scores(vocabulary, *batch, lengths, "greedy").to_lists() == expected
@@ -147,21 +110,20 @@ def test_any_scores_give_entities_that_nest(encoding: str, impossible: float) ->
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
-@pytest.mark.parametrize(("decoding", "joint"), [("legal", False), ("legal", True), ("greedy", False)])
-def test_a_batch_is_its_sentences_in_any_order(encoding: str, decoding: Decoding, joint: bool) -> None:
-    search = Search(joint=joint)
+@pytest.mark.parametrize("decoding", ["legal", "greedy"])
+def test_a_batch_is_its_sentences_in_any_order(encoding: str, decoding: Decoding) -> None:
     vocabulary = loose_vocabulary(encoding)
     rng = np.random.default_rng(2)
     lengths = [*rng.integers(0, 12, 12).tolist(), 40, 0, 1, 2]
     batch = random_scores(vocabulary, lengths, 3)
-    together = decode_scores(vocabulary, *batch, lengths, decoding, search=search).to_lists()
+    together = decode_scores(vocabulary, *batch, lengths, decoding).to_lists()
     parts = by_sentence(batch, lengths)
     order = rng.permutation(len(lengths))
     mixed = [np.concatenate([parts[row][head] for row in order]) for head in range(3)]
-    shuffled = decode_scores(vocabulary, *mixed, np.array(lengths)[order], decoding, search=search)
+    shuffled = decode_scores(vocabulary, *mixed, np.array(lengths)[order], decoding)
     assert shuffled.to_lists() == [together[row] for row in order]
     for row, length in enumerate(lengths):
-        assert decode_scores(vocabulary, *parts[row], [length], decoding, search=search).to_lists() == [together[row]]
+        assert decode_scores(vocabulary, *parts[row], [length], decoding).to_lists() == [together[row]]
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
@@ -216,15 +178,13 @@ def test_what_the_vocabulary_lacks_is_taken_only_if_there_is_no_other_way() -> N
         assert table.to_lists() == [(), ()]
 
 
-def test_names_have_as_many_types_as_levels_if_asked() -> None:
+def test_names_have_as_many_types_as_levels() -> None:
     names = (Name((), root=True), Name(("X",)), Name(("Y", "Z")))
     vocabulary = Vocabulary("abs", (1, 2, 3), names, ((),))
     n, c, u = np.zeros((4, 3)), np.zeros((4, 3)), np.zeros((4, 1))
     n[range(4), [0, 2, 0, 0]] = 9  # depths 1 3 1 1: a node of two levels
     c[1] = [-9, 1, 0]
     assert [e.type for e in decode_scores(vocabulary, n, c, u, [4]).to_lists()[0]] == ["Y", "Z"]
-    loose = decode_scores(vocabulary, n, c, u, [4], search=Search(consistent=False, joint=False)).to_lists()[0]
-    assert [e.type for e in loose] == ["X"]
 
 
 def test_long_batches_are_decoded_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -252,15 +212,11 @@ def test_no_sentences_and_no_words() -> None:
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
-def test_what_the_relaxed_search_settles_is_not_searched_jointly(
-    encoding: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    corpus = [Sentence(["w"] * 9, [Entity(1, 5, "X"), Entity(2, 4, "Y")]), Sentence(["w"] * 3, [])]
-    vocabulary = Vocabulary.learn(corpus, encoding)
-    heads, lengths = gold_scores(vocabulary, corpus, 0)
-    search = Search(joint=True)
-    for decoder in (depth_decoder, tetra_decoder):
-        monkeypatch.delattr(decoder, "joint_nodes")
-    assert decode_scores(vocabulary, *heads, lengths, search=search).to_lists() == [one.entities for one in corpus]
-    with pytest.raises(NameError, match="joint_nodes"):
-        decode_scores(vocabulary, *random_scores(vocabulary, [30], 1), [30], search=search)
+def test_words_take_a_u_that_no_tree_has_only_if_there_is_no_other(encoding: str) -> None:
+    n, names = ("rR", "r", "l") if encoding == "4tg" else (1, 0), (Name((), root=True),)
+    twice = Vocabulary(encoding, n, names, (("A", "A"),))
+    batch = [np.zeros((2, len(twice.n))), np.zeros((2, 1)), np.zeros((2, 1))]
+    assert decode_scores(twice, *batch, [2]).to_lists() == [(Entity(0, 1, "A"), Entity(1, 2, "A"))]
+    both = Vocabulary(encoding, n, names, (("A", "A"), ("B",)))
+    batch[2] = np.array([[9.0, 0.0], [9.0, 0.0]])
+    assert decode_scores(both, *batch, [2]).to_lists() == [(Entity(0, 1, "B"), Entity(1, 2, "B"))]

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nestag.data import Entity, Sentence
+from nestag.data.sentence import Entity, Sentence
+from nestag.data.validation import from_mapping, to_mapping
 from nestag.decoding import (
     EntityTable,
     Scores,
@@ -23,9 +24,8 @@ from nestag.decoding import (
     verify_entities,
 )
 from nestag.decoding.verification import without_crossing
+from nestag.encodings.vocabulary import Vocabulary
 from nestag.errors import SettingError
-from nestag.validation import from_mapping, to_mapping
-from nestag.vocabulary import Vocabulary
 from random_scores import RICH, by_sentence, learned, random_scores
 from strategies import ENCODINGS, crosses
 

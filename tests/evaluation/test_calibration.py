@@ -2,7 +2,7 @@
 
 import pytest
 
-from nestag.evaluation.calibration import Bin, Rated, calibration
+from nestag.evaluation.thresholds import Bin, Calibration, Rated, calibration
 
 
 def test_every_confidence_has_its_tenth() -> None:
@@ -25,3 +25,8 @@ def test_nothing_rated_is_zero() -> None:
     assert set(found.bins) == {Bin(0, 0, 0.0)}
     assert (Bin().mean, Bin().share) == (0, 0)
     assert calibration([Rated(0.5, True)]).error == 0.5
+
+
+def test_the_error_is_the_same_in_every_version_of_python() -> None:
+    """The built-in sum of ten tenths is less than 1 before Python 3.12."""
+    assert Calibration((Bin(1, 0, 0.1),) * 10, 0.0).error == 0.1

@@ -20,10 +20,9 @@ from nestag.evaluation.display import (
     tables_within,
     verdict,
 )
-from nestag.evaluation.result import Confused, Evaluation, Interval, Intervals, Mistakes
-from nestag.evaluation.score import Score
-from nestag.evaluation.significance import Comparison
-from nestag.tables import Table, TableForm, lines, shown, to_csv, to_json, write
+from nestag.evaluation.result import Comparison, Confused, Evaluation, Interval, Intervals, Mistakes, Score
+from nestag.inspect.table_forms import TableForm, to_csv, to_json, write
+from nestag.inspect.tables import Table, lines, shown
 
 BOUNDS = Intervals(Interval(0.7, 0.8), Interval(0.5, 0.6), Interval(0.61, 0.69))
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nestag.data import Entity, Sentence
+from nestag.data.sentence import Entity, Sentence
 from nestag.errors import InputError
 from nestag.evaluation.matching import By, Pair, matched
 
@@ -127,7 +127,7 @@ def test_messages_show_both_words_and_both_places() -> None:
     gold = [sentence("a b", "1"), sentence("c", "2")]
     assert refusal(gold, [sentence("c", "2"), sentence("a x", "1")]) == (
         "pred.jsonl: sentence 2 (1): token 1 is 'x' and in gold.jsonl, sentence 1, 'b';"
-        " predict on the tokens of gold (raw text is cut as tokenizer=... says)"
+        " predict on the tokens of gold (raw text is tokenized as tokenizer=... says)"
     )
     assert refusal(gold, [gold[1], gold[0]], "order").endswith(
         "token 0 is 'c' and in gold.jsonl 'a'; match sentences with by=\"id\""

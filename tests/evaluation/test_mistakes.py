@@ -4,10 +4,10 @@ import random
 from collections import Counter
 from fractions import Fraction
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from nestag.data import Entity, Sentence, outermost_first
+from nestag.data.sentence import Entity, Sentence, outermost_first
 from nestag.evaluation.matching import Pair
 from nestag.evaluation.mistakes import MOST_KEPT, Ledger, Mistake, mistakes_of
 from nestag.evaluation.result import KINDS
@@ -73,7 +73,6 @@ def test_every_mistake_is_told_as_defined(gold: list[Entity], predicted: list[En
     assert mistakes_of(gold[::-1], predicted[::-1] + predicted) == found
 
 
-@settings(max_examples=30)
 @given(st.lists(pairs(), max_size=6))
 def test_counts_add_up(seen: list[Pair]) -> None:
     ledger = Ledger()
@@ -87,7 +86,6 @@ def test_counts_add_up(seen: list[Pair]) -> None:
     assert correct + paired + kinds["missed"] == sum(len(gold.entities) for gold, _ in seen)
 
 
-@settings(max_examples=30)
 @given(st.lists(pairs(), max_size=6))
 def test_the_confusion_holds_every_type_on_both_sides(seen: list[Pair]) -> None:
     ledger = Ledger()
@@ -107,7 +105,6 @@ def test_the_confusion_holds_every_type_on_both_sides(seen: list[Pair]) -> None:
     assert over_spans == ledger.kinds["type"]
 
 
-@settings(max_examples=30)
 @given(st.lists(pairs(), max_size=6), st.randoms(use_true_random=False))
 def test_the_order_of_sentences_does_not_matter(seen: list[Pair], rng: random.Random) -> None:
     one, two = Ledger(), Ledger()

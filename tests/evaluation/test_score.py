@@ -2,9 +2,8 @@
 
 import pytest
 
-from nestag.data import Entity
-from nestag.evaluation.score import Score, Spread, by_type, macro, score, spread, total
-from nestag.evaluation.seeds import OverSeeds, over_seeds
+from nestag.data.sentence import Entity
+from nestag.evaluation.result import OverSeeds, Score, Spread, by_type, macro, over_seeds, score, spread, total
 
 
 def test_a_share_of_nothing_is_zero() -> None:

@@ -7,9 +7,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nestag.data import Entity, outermost_first
-from nestag.diagnosis.statistics import count_crossing, depths_of
-from nestag.evaluation.spans import Listed, SpanArrays, TypeNames, crossing, spans_of
+from nestag.data.sentence import Entity, outermost_first
+from nestag.evaluation.counts import Listed, SpanArrays, TypeNames, crossing, spans_of
+from nestag.inspect.statistics import count_crossing, depths_of
 from strategies import sentences, types
 
 LENGTH = 8

@@ -3,6 +3,7 @@
 import json
 import logging
 import re
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from nestag.rendering import Mark, boxes, colours_of
+from nestag.inspect.rendering import Mark, boxes, colours_of
 
 TEXT = "Ilse Brandt met the Mayor of 😀 Utrecht. They left."
 JSON = {"content-type": "application/json"}
@@ -76,7 +77,7 @@ def test_what_is_wrong_is_said(client: TestClient, body: bytes, status: int, sai
 
 
 def test_limits_of_size(server: Callable[..., Any]) -> None:
-    with server(body_bytes=300, texts=2, characters=20, words=5) as client:
+    with server(max_body=300, max_texts=2, max_characters=20, max_words=5) as client:
         for asked, said in (
             ({"texts": ["a", "b", "c"]}, "3 texts in a request; the limit is 2"),
             ({"sentences": [["a"]] * 3}, "3 sentences"),
@@ -129,8 +130,11 @@ def test_a_server_on_this_machine_answers_to_its_own_names(server: Callable[...,
 
 
 def test_time_is_over(server: Callable[..., Any]) -> None:
-    with server(seconds=0.05) as client:
+    with server(max_seconds=0.05) as client:
+        over = threading.Event()
+        client.recognizer.wait = over.wait
         refused = client.post("/v1/entities", json={"text": "SLOW"})
+        over.set()
         assert refused.status_code == 503
         assert "not answered within 0.05 s" in refused.json()["error"]
         assert refused.headers["retry-after"] == "1"
@@ -150,7 +154,7 @@ def test_a_text_that_fails_harms_nobody_and_is_not_logged(client: TestClient, ca
 
 def test_the_model_the_states_and_the_counters(client: TestClient) -> None:
     model = client.get("/v1/model").json()
-    assert (model["name"], model["encoding"], model["limits"]["texts"]) == ("capitals", "rel", 500)
+    assert (model["name"], model["encoding"], model["limits"]["max_texts"]) == ("capitals", "rel", 500)
     assert client.get("/healthz").json() == client.get("/readyz").json() == {"status": "ok"}
     counted = client.get("/metrics").text
     assert 'nestag_requests_total{route="/v1/model",status="200"}' in counted
@@ -189,8 +193,10 @@ def test_drawings_that_cannot_be(server: Callable[..., Any]) -> None:
         answer = client.post("/v1/drawing", json={"text": "a" * length, "entities": entities})
         return answer.status_code, answer.json()["error"]
 
-    with server(characters=1_000, body_bytes=200_000) as client:
+    with server(max_characters=1_000, max_body=200_000) as client:
         assert refused(1_001)[0] == 413
+        entities = [{"start": 0, "end": 1, "type": "A" * 201}]  # each piece of a box repeats its type
+        assert client.post("/v1/drawing", json={"text": "a", "entities": entities}).status_code == 422
         status, said = refused(3, (0, 4))
         assert (status, "is not inside the text" in said) == (422, True)
         status, said = refused(1_000, *((start, start + 500) for start in range(300)))

@@ -9,12 +9,14 @@ from typing import Any
 import pytest
 
 from capitals import Capitals
-from nestag.data import Sentence
+from nestag.data.document import Document, joined_offsets
+from nestag.model.chunks import Item
+from nestag.model.engine import TaggedChunk
 from nestag.serve import batcher
-from nestag.serve.batcher import Batcher, ClosedError, ExpiredError, UntaggableError
-from nestag.serve.memory import give_back_memory
+from nestag.serve.batcher import Batcher, ClosedError, ExpiredError, UntaggableError, give_back_memory
+from waiting import wait_until
 
-SOON = 30.0
+SOON = 250.0
 
 
 class Counts:
@@ -39,16 +41,16 @@ class Held(Capitals):
         self.begun, self.go_on = threading.Event(), threading.Event()
         self.seen: list[list[str]] = []
 
-    def annotate_scored(self, sentences: Iterable[Sentence]) -> Iterator[Any]:
-        given = list(sentences)
+    def run(self, items: Iterable[Item], confidence: bool = False) -> Iterator[TaggedChunk]:
+        given = list(items)
         self.begun.set()
         assert self.go_on.wait(SOON)
-        self.seen.append([sentence.tokens[0] for sentence in given])
-        return super().annotate_scored(given)
+        self.seen.append([item.tokens[0] for item in given])
+        return super().run(given, confidence)
 
 
-def texts(*words: str) -> list[list[Sentence]]:
-    return [[Sentence(word.split())] for word in words]
+def texts(*words: str) -> list[Document]:
+    return [Document("", word, (), (joined_offsets(word.split()),)) for word in words]
 
 
 def later() -> float:
@@ -56,13 +58,13 @@ def later() -> float:
 
 
 def entities(promise: Future[Any]) -> list[list[str]]:
-    return [[f"{e.type}{e.start}" for _, found in text for e in found] for text in promise.result(SOON)]
+    return [[f"{e.type}{e.start_token}" for e in text] for text in promise.result(SOON)]
 
 
-def gathered(*jobs: list[list[Sentence]], batch_words: int = 100) -> tuple[Held, Counts, Batcher, list[Future[Any]]]:
+def gathered(*jobs: list[Document], batch_words: int = 100) -> tuple[Held, Counts, Batcher, list[Future[Any]]]:
     """A batcher that is busy with one job while others arrive."""
     held, counts = Held(), Counts()
-    batcher = Batcher(held.annotate_scored, batch_words, counts)
+    batcher = Batcher(held.pipe, batch_words, counts)
     batcher.submit(texts("first"), later())
     held.begun.wait(SOON)
     return held, counts, batcher, [batcher.submit(job, later()) for job in jobs]
@@ -111,8 +113,7 @@ def test_closing_finishes_what_was_accepted() -> None:
     held, _, batcher, promises = gathered(texts("A"), texts("B"))
     closing = threading.Thread(target=batcher.close)
     closing.start()
-    while batcher.open:
-        time.sleep(0.001)
+    wait_until(lambda: not batcher.open)
     with pytest.raises(ClosedError):
         batcher.submit(texts("late"), later())
     held.go_on.set()
@@ -122,12 +123,12 @@ def test_closing_finishes_what_was_accepted() -> None:
 
 
 def test_answers_of_others_are_not_passed_on() -> None:
-    def mixed_up(given: list[Sentence]) -> Iterator[Any]:
-        return reversed([(sentence, ()) for sentence in given])
+    def mixed_up(given: list[Document]) -> Iterator[Any]:
+        return Capitals().pipe(texts("c"))
 
     batcher = Batcher(mixed_up, 100, Counts())
     with pytest.raises(UntaggableError):
-        batcher.submit([[Sentence(["a"]), Sentence(["b"])]], later()).result(SOON)
+        batcher.submit(texts("a"), later()).result(SOON)
     batcher.close()
 
 
@@ -135,7 +136,7 @@ def test_free_memory_is_given_back_while_there_is_work(monkeypatch: pytest.Monke
     given: list[bool] = []
     monkeypatch.setattr(batcher, "TIDY", 0.0)
     monkeypatch.setattr(batcher, "give_back_memory", lambda: given.append(True))
-    working = Batcher(Capitals().annotate_scored, 100, Counts())
+    working = Batcher(Capitals().pipe, 100, Counts())
     for word in "AB":
         working.submit(texts(word), later()).result(SOON)
     working.close()

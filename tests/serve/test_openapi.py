@@ -9,10 +9,7 @@ from starlette.testclient import TestClient
 from late_imports import schemathesis
 
 bounded = settings(
-    max_examples=12,
-    deadline=None,
-    derandomize=True,
-    database=None,
+    max_examples=settings.default.max_examples // 4,
     phases=[Phase.explicit, Phase.generate],
     suppress_health_check=list(HealthCheck),
 )

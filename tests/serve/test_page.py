@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from capitals import Capitals
-from nestag.corpora.formats import brat, jsonl
+from nestag.formats import brat, jsonl
 
 webdriver = pytest.importorskip("selenium.webdriver")
 from selenium.webdriver.common.by import By  # noqa: E402
@@ -56,7 +56,7 @@ def at(page: Any, id: str) -> Any:
 
 
 def wait(page: Any, ready: Any) -> Any:
-    return WebDriverWait(page, 20, 0.02).until(lambda _: ready())
+    return WebDriverWait(page, 250, 0.02).until(lambda _: ready())
 
 
 def find(page: Any, text: str) -> None:
@@ -163,7 +163,7 @@ def test_what_is_saved_can_be_read(page: Any) -> None:
     assert [sentence.tokens[-1] for sentence in sentences] == [".", "."]
     assert sum(len(sentence.entities) for sentence in sentences) == len(told)
     saved(page, "txt")
-    from_brat = list(brat.read(saved(page, "ann")))
+    from_brat = list(brat.FORMAT.read(saved(page, "ann")))
     assert [s.entities for s in from_brat] == [s.entities for s in sentences]
 
 

@@ -16,18 +16,18 @@ from typer.testing import CliRunner
 
 from nestag import adapt
 from nestag.cli import app
-from nestag.corpora.formats import jsonl
-from nestag.data import Sentence
+from nestag.data.sentence import Sentence
 from nestag.errors import InputError
-from nestag.model_folder import WEIGHTS, is_finished
-from nestag.recognizer import load_tokenizer
-from nestag.subwords import LayoutMaker
-from nestag.tagger import load_encoder
-from nestag.training import adaptation, packing
+from nestag.formats import jsonl
+from nestag.model.model_folder import WEIGHTS, is_finished
+from nestag.model.pretrained import load_encoder
+from nestag.model.recognizer import load_tokenizer
+from nestag.model.subwords import LayoutMaker
+from nestag.training import adaptation, masked_language_modelling
 from nestag.training.adaptation import AdaptationProgress, _schedule
-from nestag.training.folder import CHECKPOINTS
-from nestag.training.guessing import Guesser, hidden
+from nestag.training.masked_language_modelling import Guesser, hidden
 from nestag.training.run import train
+from nestag.training.run_folder import CHECKPOINTS
 from tiny_encoders import KINDS
 from two_sentences import CORPUS, MANY, quick
 
@@ -87,11 +87,11 @@ def test_a_text_is_packed_the_same_in_pieces(
 ) -> None:
     maker = LayoutMaker(load_tokenizer(tiny_encoder("bert")), 40)
     text = [Sentence(one.tokens, id=f"{number // 5}-{number}") for number, one in enumerate([*MANY, Sentence([])])]
-    whole = packing.packed(maker, text)
-    monkeypatch.setattr(packing, "CHUNK", 3)
-    pieces = packing.packed(maker, iter(text))
+    whole = masked_language_modelling.packed(maker, text)
+    monkeypatch.setattr(masked_language_modelling, "CHUNK", 3)
+    pieces = masked_language_modelling.packed(maker, iter(text))
     assert pieces.fingerprint == whole.fingerprint
-    assert packing.packed(maker, text[:-2]).fingerprint != whole.fingerprint
+    assert masked_language_modelling.packed(maker, text[:-2]).fingerprint != whole.fingerprint
     for name in ("input_ids", "attention_mask", "word"):
         batch = np.arange(len(whole.layout.windows))
         both = [getattr(one.layout.arrays(batch), name) for one in (whole, pieces)]
@@ -108,7 +108,7 @@ def test_every_kind_of_encoder_learns_to_guess(kind: str, tiny_encoder: Callable
     before = load_file(Path(tiny_encoder(kind)) / WEIGHTS)
     losses: list[float | None] = []
     done = adapt(
-        MANY, tmp_path / "new", tiny_encoder(kind), dev=CORPUS, passes=40, use_cpu=True,
+        MANY, tmp_path / "new", tiny_encoder(kind), dev=CORPUS, epochs=40, use_cpu=True,
         watch=lambda progress: losses.append(progress.loss),
     )  # fmt: skip
     assert done.steps == 40
@@ -125,8 +125,8 @@ def test_every_kind_of_encoder_learns_to_guess(kind: str, tiny_encoder: Callable
 @pytest.mark.usefixtures("fast")
 def test_more_is_guessed_after_more_passes(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
     short, long = (
-        adapt(MANY, tmp_path / str(passes), tiny_encoder("bert"), dev=MANY, passes=passes, use_cpu=True)
-        for passes in (1, 150)
+        adapt(MANY, tmp_path / str(epochs), tiny_encoder("bert"), dev=MANY, epochs=epochs, use_cpu=True)
+        for epochs in (1, 150)
     )
     assert short.guessed is not None
     assert long.guessed is not None
@@ -134,7 +134,7 @@ def test_more_is_guessed_after_more_passes(tiny_encoder: Callable[[str], str], t
 
 
 def test_an_adapted_encoder_is_trained_with(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
-    adapt(MANY, tmp_path / "encoder", tiny_encoder("bert"), passes=2, use_cpu=True)
+    adapt(MANY, tmp_path / "encoder", tiny_encoder("bert"), epochs=2, use_cpu=True)
     run = train(MANY, CORPUS, tmp_path / "model", quick(str(tmp_path / "encoder"), steps=2), use_cpu=True)
     assert len(run.recognizer.predict(CORPUS)) == 2
     with pytest.raises(InputError, match="it is an adapted encoder and not a model"):
@@ -148,18 +148,18 @@ def test_a_signal_saves_and_goes_on_to_the_same_encoder(
     monkeypatch.setattr(adaptation, "BATCH", 2)  # several steps in a pass
     encoder = tiny_encoder("bert")
     text = [Sentence(sentence.tokens, id=f"{number}-1") for number, sentence in enumerate(CORPUS * 3)]
-    adapt(text, tmp_path / "whole", encoder, passes=2, use_cpu=True)
+    adapt(text, tmp_path / "whole", encoder, epochs=2, use_cpu=True)
 
     def stop(progress: AdaptationProgress) -> None:
         if progress.step == at:
             os.kill(os.getpid(), sent)
 
     with pytest.raises((KeyboardInterrupt, SystemExit)):
-        adapt(text, tmp_path / "cut", encoder, passes=2, use_cpu=True, watch=stop)
+        adapt(text, tmp_path / "cut", encoder, epochs=2, use_cpu=True, watch=stop)
     assert not is_finished(tmp_path / "cut")
     assert (tmp_path / "cut" / CHECKPOINTS / f"checkpoint-{at}" / "complete").exists()
     seen: list[int] = []
-    done = adapt(text, tmp_path / "cut", encoder, passes=2, use_cpu=True, watch=lambda one: seen.append(one.step))
+    done = adapt(text, tmp_path / "cut", encoder, epochs=2, use_cpu=True, watch=lambda one: seen.append(one.step))
     assert seen == list(range(at + 1, done.steps + 1))
     assert (tmp_path / "cut" / WEIGHTS).read_bytes() == (tmp_path / "whole" / WEIGHTS).read_bytes()
 
@@ -168,26 +168,26 @@ def test_a_finished_adaptation_is_not_done_again_and_another_is_refused(
     tiny_encoder: Callable[[str], str], tmp_path: Path
 ) -> None:
     encoder = tiny_encoder("bert")
-    done = adapt(MANY, tmp_path / "new", encoder, passes=1, use_cpu=True)
+    done = adapt(MANY, tmp_path / "new", encoder, epochs=1, use_cpu=True)
 
     def never(progress: AdaptationProgress) -> None:
         raise AssertionError("it must not learn again")
 
-    assert adapt(MANY, tmp_path / "new", encoder, passes=1, use_cpu=True, watch=never) == done
-    with pytest.raises(InputError, match="another run is in this folder \\(passes 1 instead of 2\\)"):
-        adapt(MANY, tmp_path / "new", encoder, passes=2, use_cpu=True)
+    assert adapt(MANY, tmp_path / "new", encoder, epochs=1, use_cpu=True, watch=never) == done
+    with pytest.raises(InputError, match="another run is in this folder \\(epochs 1 instead of 2\\)"):
+        adapt(MANY, tmp_path / "new", encoder, epochs=2, use_cpu=True)
     with pytest.raises(InputError, match="other sentences in text"):
-        adapt(CORPUS, tmp_path / "new", encoder, passes=1, use_cpu=True)
+        adapt(CORPUS, tmp_path / "new", encoder, epochs=1, use_cpu=True)
     (tmp_path / "new" / "adaptation.json").write_text("[]")
     with pytest.raises(InputError, match="no report of an adaptation"):
-        adapt(MANY, tmp_path / "new", encoder, passes=1, use_cpu=True)
+        adapt(MANY, tmp_path / "new", encoder, epochs=1, use_cpu=True)
 
 
 def test_what_cannot_be_adapted_is_refused(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
     with pytest.raises(InputError, match="'light' has no layers to adapt"):
         adapt(CORPUS, tmp_path / "new", "light")
-    with pytest.raises(InputError, match="0 passes are too few"):
-        adapt(CORPUS, tmp_path / "new", tiny_encoder("bert"), passes=0)
+    with pytest.raises(InputError, match="0 epochs are too few"):
+        adapt(CORPUS, tmp_path / "new", tiny_encoder("bert"), epochs=0)
     with pytest.raises(InputError, match="no sentence with words"):
         adapt([], tmp_path / "new", tiny_encoder("bert"))
     assert not (tmp_path / "new").exists()
@@ -207,7 +207,7 @@ def test_a_tokenizer_that_hides_nothing_is_refused(tiny_encoder: Callable[[str],
 def test_the_command(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
     jsonl.write(CORPUS, tmp_path / "text.jsonl")
     arguments = ["adapt", *[str(tmp_path / "text.jsonl")] * 2, "-o", str(tmp_path / "new"), "--cpu"]
-    arguments += ["--encoder", tiny_encoder("bert"), "--passes", "20", "--dev", str(tmp_path / "text.jsonl")]
+    arguments += ["--encoder", tiny_encoder("bert"), "--epochs", "20", "--dev", str(tmp_path / "text.jsonl")]
     ran = CliRunner().invoke(app, arguments)
     assert ran.exit_code == 0, ran.output
     assert "windows, 20 steps" in ran.stderr

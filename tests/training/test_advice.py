@@ -1,25 +1,16 @@
-from types import SimpleNamespace
-from typing import Any
-
 import numpy as np
 import pytest
 
 from nestag.evaluation import Score
 from nestag.training.advice import advice
-from nestag.training.plan import plan_for
-from nestag.training.progress import Scoring
+from nestag.training.plan import Scoring, plan_for
 from nestag.training.recipe import Recipe
 
 
 def told(scores: list[Score], sentences: int = 100, labels: int = 3) -> list[str]:
     plan = plan_for(Recipe(steps=40), np.full(sentences, 20), 10)
     scorings = [Scoring(step, 1.0, found, 0.0) for step, found in enumerate(scores, 1)]
-    vocabulary = SimpleNamespace(sizes=(labels, 0, 0))
-    best: Any = max(scores, key=lambda found: found.f1)
-    run: Any = SimpleNamespace(
-        dev=best, scorings=scorings, plan=plan, recognizer=SimpleNamespace(vocabulary=vocabulary)
-    )
-    return list(advice(run))
+    return list(advice(plan, max(scores, key=lambda score: score.f1), scorings, labels))
 
 
 @pytest.mark.parametrize(

@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nestag.data import Entity, Sentence
+from nestag.data.sentence import Entity, Sentence
 from nestag.decoding import decode_scores
 from nestag.decoding.scores import Scores
-from nestag.predictor import Settings
+from nestag.encodings.vocabulary import Vocabulary
+from nestag.model.predictor import Settings
 from nestag.training.calibration import MOST, TEMPERATURES, _HeldOut, _negative_log_likelihood, temperature_for
-from nestag.vocabulary import Vocabulary
 
 A = Entity(0, 1, "A")
 VOCABULARY = Vocabulary.learn([Sentence(["a"], [A]), Sentence(["b"])], "rel")

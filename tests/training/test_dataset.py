@@ -3,13 +3,13 @@ from collections.abc import Callable
 import numpy as np
 import torch
 
-from nestag.recognizer import load_tokenizer
-from nestag.subwords import LayoutMaker
-from nestag.subwords.windows import windows_of
-from nestag.subwords.words import Subwords
-from nestag.tagger import IGNORED
+from nestag.encodings.vocabulary import LabelIds
+from nestag.model.recognizer import load_tokenizer
+from nestag.model.subwords import LayoutMaker
+from nestag.model.subwords.windows import windows_of
+from nestag.model.subwords.words import Subwords
+from nestag.model.tagger import IGNORED
 from nestag.training.dataset import BySize, TrainingSet, WholeSentences
-from nestag.vocabulary import LabelIds
 
 
 def subwords(*sentences: list[int]) -> Subwords:

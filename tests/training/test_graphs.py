@@ -8,15 +8,14 @@ import pytest
 import torch
 from torch import Tensor
 
-from nestag.recognizer import load_tokenizer
-from nestag.subwords import LayoutMaker
-from nestag.tagger import Tagger
-from nestag.training.dataset import TrainingSet
+from nestag.encodings.vocabulary import Vocabulary
+from nestag.model.recognizer import load_tokenizer
+from nestag.model.subwords import LayoutMaker
+from nestag.model.tagger import Tagger
+from nestag.training.dataset import GoldSpans, TrainingSet
 from nestag.training.graphs import GraphedPass, Padding, rounded_up, shortest_of
-from nestag.training.objective import loss_of
+from nestag.training.optimization import loss_of
 from nestag.training.recipe import Recipe
-from nestag.training.spans import GoldSpans
-from nestag.vocabulary import Vocabulary
 from two_sentences import CORPUS
 
 RECIPE = Recipe(span_loss=3.0, rdrop=1.0)

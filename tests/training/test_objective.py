@@ -5,15 +5,15 @@ import numpy as np
 import pytest
 import torch
 
-from nestag.data import Entity, Sentence
-from nestag.recognizer import load_tokenizer
-from nestag.span_head import SpanHead
-from nestag.subwords import LayoutMaker
-from nestag.tagger import WHOLE_MASKS, Tagger
-from nestag.training.objective import divergence, loss_of, masked, twice
+from nestag.data.sentence import Entity, Sentence
+from nestag.model.pretrained import WHOLE_MASKS
+from nestag.model.recognizer import load_tokenizer
+from nestag.model.subwords import LayoutMaker
+from nestag.model.tagger import SpanHead, Tagger
+from nestag.training.dataset import GoldSpans
+from nestag.training.optimization import divergence, loss_of, masked, twice
 from nestag.training.recipe import Recipe
 from nestag.training.run import train
-from nestag.training.spans import GoldSpans
 from two_sentences import CORPUS, GOLD, MANY, quick
 
 SENTENCES = [

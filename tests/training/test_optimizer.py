@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import torch
 
-from nestag.tagger import Tagger
-from nestag.training.optimizer import LOWEST, freezes_encoder, layer_of, optimizer_of, scheduler_of
+from nestag.model.tagger import Tagger
+from nestag.training.optimization import LOWEST, freezes_encoder, layer_of, optimizer_of, scheduler_of
 from nestag.training.plan import plan_for
 from nestag.training.recipe import Recipe, load_recipe
 
@@ -47,7 +47,7 @@ MACHAMP = {
 
 
 def test_the_slanted_schedule_is_machamp_s() -> None:
-    seen = factors(Recipe(schedule="slanted", epochs=3, warmup_ratio=0.3), 10)
+    seen = factors(Recipe(lr_scheduler_type="slanted_triangular", epochs=3, warmup_ratio=0.3), 10)
     assert len(seen) == 30
     assert {step: seen[step - 1] for step in MACHAMP} == {
         step: pytest.approx([rate, rate]) for step, rate in MACHAMP.items()
@@ -55,20 +55,22 @@ def test_the_slanted_schedule_is_machamp_s() -> None:
 
 
 def test_the_cut_is_rounded_down_as_machamp_rounds_it() -> None:
-    seen = [ours for _, ours in factors(Recipe(schedule="slanted", epochs=2, warmup_ratio=0.3), 9)]  # cut at 2 of 9
+    seen = [
+        ours for _, ours in factors(Recipe(lr_scheduler_type="slanted_triangular", epochs=2, warmup_ratio=0.3), 9)
+    ]  # cut at 2 of 9
     one = [(1 + 31 * share) / 32 for share in (1 / 2, 1, 6 / 7, 5 / 7, 4 / 7, 3 / 7, 2 / 7, 1 / 7, 0)]
     assert seen == pytest.approx([*one, *one])
 
 
 def test_a_cut_of_no_step_only_falls() -> None:
-    seen = [ours for _, ours in factors(Recipe(schedule="slanted", epochs=1, warmup_ratio=0.3), 3)]
+    seen = [ours for _, ours in factors(Recipe(lr_scheduler_type="slanted_triangular", epochs=1, warmup_ratio=0.3), 3)]
     assert LOWEST == 32
     assert seen == pytest.approx([(1 + 31 * share) / 32 for share in (2 / 3, 1 / 3, 0)])
 
 
 @pytest.mark.parametrize(("step", "frozen"), [(0, True), (9, True), (10, False), (29, False)])
 def test_the_encoder_is_frozen_for_the_first_epoch_of_a_slanted_run(step: int, frozen: bool) -> None:
-    recipe = Recipe(schedule="slanted", epochs=3, batch_subwords=10)
+    recipe = Recipe(lr_scheduler_type="slanted_triangular", epochs=3, batch_subwords=10)
     assert freezes_encoder(recipe, plan_for(recipe, np.full(10, 10), 1), step) is frozen
     assert not freezes_encoder(Recipe(), plan_for(recipe, np.full(10, 10), 1), step)
 
@@ -85,20 +87,33 @@ def test_the_groups_of_the_paper_are_machamp_s(tiny_encoder: Callable[[str], str
 
 
 def test_the_linear_schedule_rises_and_falls_to_nothing() -> None:
-    seen = [encoder for encoder, _ in factors(Recipe(schedule="linear", epochs=2, warmup_ratio=0.2), 10)]
+    seen = [encoder for encoder, _ in factors(Recipe(lr_scheduler_type="linear", epochs=2, warmup_ratio=0.2), 10)]
     assert seen[:4] == pytest.approx([0.25, 0.5, 0.75, 1.0])
     assert seen[4:] == pytest.approx([(20 - step) / 16 for step in range(4, 20)])
     assert all(a >= b for a, b in pairwise(seen[4:]))
 
 
 def test_a_linear_schedule_of_two_steps_falls_in_one() -> None:
-    assert factors(Recipe(schedule="linear", epochs=1, warmup_ratio=0.5), 2) == [[1.0, 1.0]] * 2
-    assert [a for a, _ in factors(Recipe(schedule="linear", epochs=1, warmup_ratio=0.5), 4)] == [0.5, 1.0, 1.0, 0.5]
-    assert [a for a, _ in factors(Recipe(schedule="linear", epochs=1, warmup_ratio=1.0), 4)] == [0.25, 0.5, 0.75, 1.0]
+    assert factors(Recipe(lr_scheduler_type="linear", epochs=1, warmup_ratio=0.5), 2) == [[1.0, 1.0]] * 2
+    assert [a for a, _ in factors(Recipe(lr_scheduler_type="linear", epochs=1, warmup_ratio=0.5), 4)] == [
+        0.5,
+        1.0,
+        1.0,
+        0.5,
+    ]
+    assert [a for a, _ in factors(Recipe(lr_scheduler_type="linear", epochs=1, warmup_ratio=1.0), 4)] == [
+        0.25,
+        0.5,
+        0.75,
+        1.0,
+    ]
 
 
 def test_the_constant_schedule_only_rises() -> None:
-    seen = [encoder for encoder, _ in factors(Recipe(schedule="constant", epochs=1, warmup_ratio=0.4), 10)]
+    seen = [
+        encoder
+        for encoder, _ in factors(Recipe(lr_scheduler_type="constant_with_warmup", epochs=1, warmup_ratio=0.4), 10)
+    ]
     assert seen == pytest.approx([0.25, 0.5, 0.75, *[1.0] * 7])
 
 

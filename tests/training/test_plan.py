@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nestag.training.plan import average_for, batch_for, described, plan_for, rough_plan, steps_for
+from nestag.training.plan import average_for, batch_for, plan_for, rough_plan, steps_for
 from nestag.training.recipe import Recipe, load_recipe
 
 
@@ -27,7 +27,9 @@ def test_the_rule_as_it_was_chosen(sentences: int, steps: int, batch: int) -> No
 
 def test_what_is_given_wins_over_the_rule() -> None:
     sizes = np.full(100, 30)
-    plan = plan_for(Recipe(steps=50, batch_subwords=300, evaluations=5, patience=3, ema_decay=0.5), sizes, 1_000)
+    plan = plan_for(
+        Recipe(steps=50, batch_subwords=300, evaluations=5, early_stopping_patience=3, ema_decay=0.5), sizes, 1_000
+    )
     assert (plan.steps, plan.batch_subwords, plan.epoch_steps) == (50, 300, 10)
     assert (plan.evaluate_every, plan.evaluations, plan.patience, plan.ema_decay) == (10, 5, 3, 0.5)
     plan = plan_for(
@@ -62,8 +64,10 @@ def test_a_rough_plan_needs_no_tokenizer() -> None:
 
 
 def test_a_plan_in_words() -> None:
-    plan = plan_for(Recipe(steps=50, batch_subwords=300, evaluations=5, patience=3), np.full(100, 30), 1_000)
-    assert described(plan) == (
-        "100 sentences of 3,000 subwords: 50 steps of up to 300 subwords (5 passes), dev scored 5 times;"
+    plan = plan_for(
+        Recipe(steps=50, batch_subwords=300, evaluations=5, early_stopping_patience=3), np.full(100, 30), 1_000
+    )
+    assert str(plan) == (
+        "100 sentences of 3,000 subwords: 50 steps of up to 300 subwords (5 epochs), dev scored 5 times;"
         " stops after 3 without a better one"
     )

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nestag.corpora.formats import jsonl
+from nestag.data.validation import to_mapping
+from nestag.formats import jsonl
 from nestag.training.dataset import BySize
 from nestag.training.plan import plan_for
 from nestag.training.run import train
-from nestag.validation import to_mapping
 from two_sentences import CORPUS, MANY, quick
 
 
@@ -52,7 +52,7 @@ def test_two_processes_learn_what_one_learns(tiny_encoder: Callable[[str], str],
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     launched = [launch(rank, port, *map(str, words)) for rank in range(2)]
-    assert [process.wait(timeout=200) for process in launched] == [0, 0]
+    assert [process.wait() for process in launched] == [0, 0]
     one, two = (json.loads((tmp_path / name / "history.json").read_text()) for name in ("one", "two"))
     assert one["plan"] == two["plan"]
     losses = [[scoring[1] for scoring in run["scorings"]] for run in (one, two)]
@@ -64,12 +64,12 @@ def test_two_processes_learn_what_one_learns(tiny_encoder: Callable[[str], str],
 def test_two_processes_adapt_one_encoder(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
     jsonl.write(MANY, tmp_path / "text.jsonl")
     words = ["adapt", tmp_path / "text.jsonl", "-o", tmp_path / "new", "--encoder", tiny_encoder("bert"),
-             "--passes", "3", "--dev", tmp_path / "text.jsonl", "--cpu"]  # fmt: skip
+             "--epochs", "3", "--dev", tmp_path / "text.jsonl", "--cpu"]  # fmt: skip
     with socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     launched = [launch(rank, port, *map(str, words)) for rank in range(2)]
-    assert [process.wait(timeout=200) for process in launched] == [0, 0]
+    assert [process.wait() for process in launched] == [0, 0]
     found = json.loads((tmp_path / "new" / "adaptation.json").read_text())
     assert found["steps"] == 3
     assert 0 <= found["guessed"] <= 1

@@ -8,21 +8,35 @@ from nestag.training.recipe import Recipe, load_recipe
 
 def test_the_paper_is_the_published_configuration() -> None:
     paper = load_recipe("paper")
-    assert (paper.pooling, paper.decoding, paper.naming) == ("last", "greedy", "majority")
+    assert (paper.pooling, paper.decoding, paper.node_label_strategy) == ("last", "greedy", "majority")
     assert (paper.batching, paper.batch_sentences, paper.batch_subwords) == ("fixed", 32, 1024)
     assert (paper.max_length, paper.windows, paper.context) == (128, "disjoint", 0)
-    assert (paper.decayed, paper.max_grad_norm, paper.precision, paper.head_init) == ("all", 0.0, "float32", "linear")
-    assert (paper.best_epoch, paper.evaluations, paper.gradient_accumulation_steps) == ("labels", "auto", 1)
+    assert (paper.decay_all_parameters, paper.max_grad_norm, paper.precision, paper.head_init) == (
+        True,
+        0.0,
+        "float32",
+        "linear",
+    )
+    assert (paper.metric_for_best_model, paper.evaluations, paper.gradient_accumulation_steps) == (
+        "label_accuracy",
+        "auto",
+        1,
+    )
     assert (paper.layer_decay, paper.shape_size) == (1.0, 0)
     assert (paper.adam_beta1, paper.adam_beta2, paper.weight_decay, paper.dropout) == (0.9, 0.99, 0.01, 0.2)
-    assert (paper.epochs, paper.patience, paper.head_learning_rate) == (30, 0, 1e-4)
+    assert (paper.epochs, paper.early_stopping_patience, paper.head_learning_rate) == (30, 0, 1e-4)
     assert paper.learning_rate == pytest.approx(1e-4 * 0.38)
-    assert (paper.schedule, paper.warmup_ratio, paper.ema_decay, paper.conv_size) == ("slanted", 0.3, 0.0, 0)
+    assert (paper.lr_scheduler_type, paper.warmup_ratio, paper.ema_decay, paper.conv_size) == (
+        "slanted_triangular",
+        0.3,
+        0.0,
+        0,
+    )
 
 
 def test_default_leaves_length_and_batches_to_the_corpus() -> None:
     default = load_recipe("default")
-    open_settings = ("steps", "epochs", "batch_subwords", "evaluations", "patience", "ema_decay")
+    open_settings = ("steps", "epochs", "batch_subwords", "evaluations", "early_stopping_patience", "ema_decay")
     assert {getattr(default, name) for name in open_settings} == {"auto"}
 
 

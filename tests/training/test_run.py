@@ -4,41 +4,41 @@ import json
 import os
 import signal
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from filelock import FileLock
 
-from nestag.data import Sentence
+from nestag.data.sentence import Sentence
 from nestag.errors import InputError
-from nestag.model_folder import MANIFEST, is_finished
+from nestag.formats.files.parts import HERE
+from nestag.model.model_folder import MANIFEST, is_finished
 from nestag.training import trainer as trainer_module
-from nestag.training.folder import CHECKPOINTS
-from nestag.training.identity import CLAIM, LOCK
-from nestag.training.progress import Progress
+from nestag.training.plan import Progress
 from nestag.training.recipe import Recipe
 from nestag.training.run import Run, train
+from nestag.training.run_folder import CHECKPOINTS, CLAIM, LOCK
 from two_sentences import CORPUS, MANY, quick
 
 
-def start(encoder: str, folder: Path) -> int:
-    """Train in a process of its own, forked from this one so that nothing is imported again; its number."""
-    recipe = quick(encoder, epochs=6, patience=0, dropout=0.2, ema_decay=0.9)
+def run_in_process(encoder: str, folder: Path, stop: signal.Signals | None = None) -> int:
+    """Train in a process forked from this one, which sends itself a signal after a checkpoint; its exit code."""
+    recipe = quick(encoder, epochs=6, early_stopping_patience=0, dropout=0.2, ema_decay=0.9)
+    signals = [stop] if stop else []
+
+    def watch(progress: Progress) -> None:
+        if signals and list(folder.glob("checkpoints/*/complete")):
+            os.kill(os.getpid(), signals.pop())
+
     child = os.fork()
     if not child:
         code = 1
         try:
-            train(MANY, CORPUS, folder, recipe, use_cpu=True, watch=lambda _: time.sleep(0.05))
+            train(MANY, CORPUS, folder, recipe, use_cpu=True, watch=watch)
             code = 0
         finally:
             os._exit(code)
-    return child
-
-
-def ended(child: int) -> int:
-    """The exit code of a process, once it has ended."""
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
@@ -50,17 +50,12 @@ def test_an_interrupted_run_ends_as_if_it_had_not_been(
 ) -> None:
     monkeypatch.setattr(trainer_module, "CHECKPOINT_SECONDS", 0.0)
     encoder = tiny_encoder("bert")
-    assert ended(start(encoder, tmp_path / "whole")) == 0
+    assert run_in_process(encoder, tmp_path / "whole") == 0
     for stop in (signal.SIGKILL, signal.SIGINT):
         folder = tmp_path / stop.name
-        cut = start(encoder, folder)
-        deadline = time.monotonic() + 120
-        while not list(folder.glob("checkpoints/*/complete")) and time.monotonic() < deadline:
-            time.sleep(0.02)
-        os.kill(cut, stop)
-        assert ended(cut) != 0
+        assert run_in_process(encoder, folder, stop) != 0
         assert not (folder / "config.json").exists()
-        assert ended(start(encoder, folder)) == 0
+        assert run_in_process(encoder, folder) == 0
         for name in ("model.safetensors", "vocabulary.json", "nestag.json"):
             assert (folder / name).read_bytes() == (tmp_path / "whole" / name).read_bytes(), (stop, name)
 
@@ -120,7 +115,7 @@ def test_a_run_that_stopped_early_does_not_go_on(
     tiny_encoder: Callable[[str], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(trainer_module, "CHECKPOINT_SECONDS", 0.0)
-    recipe = quick(tiny_encoder("bert"), epochs=40, patience=1)
+    recipe = quick(tiny_encoder("bert"), epochs=40, early_stopping_patience=1)
     monkeypatch.setattr("nestag.training.run.temperature_for", lambda *_: 1 / 0)  # killed after the last step
     with pytest.raises(ZeroDivisionError):
         train(MANY, CORPUS, tmp_path / "m", recipe, use_cpu=True)
@@ -136,14 +131,14 @@ def test_a_run_that_stopped_early_does_not_go_on(
     [
         ({"seed": 2}, "another seed"),
         ({"steps": 5}, "steps 4 instead of 5"),
-        ({"training": MANY[1:]}, "other sentences in train"),
+        ({"train": MANY[1:]}, "other sentences in train"),
         ({"dev": [*CORPUS, Sentence(["x"])]}, "other sentences in dev"),
     ],
 )
 def test_folders_of_other_runs_are_refused(
     changed: dict[str, object], told: str, tiny_encoder: Callable[[str], str], tmp_path: Path
 ) -> None:
-    call: dict[str, object] = {"training": MANY, "dev": CORPUS, "seed": 1, "steps": 4}
+    call: dict[str, object] = {"train": MANY, "dev": CORPUS, "seed": 1, "steps": 4}
     recipe = quick(tiny_encoder("bert"), steps=4)
     train(output=tmp_path / "m", recipe=recipe, use_cpu=True, **call)  # type: ignore[arg-type]
     with pytest.raises(InputError, match=told):
@@ -176,7 +171,7 @@ def test_a_run_killed_while_it_claimed_its_folder_can_be_started_again(
     tiny_encoder: Callable[[str], str], tmp_path: Path
 ) -> None:
     (tmp_path / "m").mkdir()
-    (tmp_path / "m" / ".nestag-0123abcd.part").write_text("{")
+    (tmp_path / "m" / f".nestag-{HERE}-0123abcd.part").write_text("{")
     assert train(MANY, CORPUS, tmp_path / "m", quick(tiny_encoder("bert"), steps=1), use_cpu=True).dev.gold == 6
     assert not list((tmp_path / "m").glob(".nestag-*"))
 
@@ -209,7 +204,7 @@ def test_a_full_disk_is_one_line_and_the_run_goes_on(
         raise SafetensorError("Error while serializing: I/O error: No space left on device (os error 28)")
 
     with monkeypatch.context() as patch:
-        patch.setattr("nestag.recognizer.Tagger.save_pretrained", full)
+        patch.setattr("nestag.model.recognizer.Tagger.save_pretrained", full)
         with pytest.raises(InputError, match=r"No space left on device.*the same command goes on"):
             train(MANY, CORPUS, tmp_path / "m", recipe, use_cpu=True)
     assert train(MANY, CORPUS, tmp_path / "m", recipe, use_cpu=True).dev.gold == 6

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from nestag.corpora.corpus import Corpus, read_corpus, write_corpus
-from nestag.corpora.format import Options
+from nestag.data.segment import Options
 from nestag.errors import InputError, UnknownNameError
+from nestag.formats.corpus import Corpus, read_corpus, write_corpus
 from nestag.training.run import train
 from two_sentences import CORPUS, quick
 

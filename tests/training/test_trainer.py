@@ -11,18 +11,17 @@ import numpy as np
 import pytest
 import torch
 
+from nestag.encodings.vocabulary import Vocabulary
 from nestag.evaluation import Score
-from nestag.interruption import interruptible
-from nestag.scorer import computing
-from nestag.tagger import Tagger
+from nestag.model.scorer import computing
+from nestag.model.tagger import Tagger
 from nestag.training import trainer as trainer_module
-from nestag.training.checkpoints import State, load_state, save_state
-from nestag.training.folder import COMPLETE, last_checkpoint
-from nestag.training.plan import plan_for
-from nestag.training.progress import Progress, Scoring, best_of
+from nestag.training.checkpoints import State, complete, load_state, save_state
+from nestag.training.interruption import interruptible
+from nestag.training.plan import Progress, Scoring, best_of, plan_for
 from nestag.training.recipe import Recipe, load_recipe
 from nestag.training.run import train, untrained
-from nestag.vocabulary import Vocabulary
+from nestag.training.run_folder import COMPLETE, last_checkpoint, remove_incomplete
 from two_sentences import CORPUS, MANY, quick
 
 
@@ -77,7 +76,7 @@ def test_the_loss_shown_is_the_mean_since_the_last_scoring(tiny_encoder: Callabl
 
 def test_the_time_a_run_takes_is_told_after_a_few_steps(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
     told: list[tuple[int, float | None]] = []
-    recipe = quick(tiny_encoder("bert"), steps=40, patience=0)
+    recipe = quick(tiny_encoder("bert"), steps=40, early_stopping_patience=0)
 
     def watch(progress: Progress) -> None:
         told.append((progress.step, progress.seconds))
@@ -97,6 +96,7 @@ def test_a_checkpoint_is_the_inverse_of_its_saving(averaged: bool, tmp_path: Pat
     dev = [Scoring(1, 0.5, Score.of(1, 2, 3), 2.5), Scoring(2, 0.25, Score.of(2, 2, 3), 5.0)]
     saved = State(dev, 1.5, 4, 7.5, 3 * averaged, weights if averaged else None, weights)
     save_state(tmp_path / "checkpoint-3", saved)
+    complete(tmp_path / "checkpoint-3")
     assert [path.name for path in tmp_path.iterdir()] == ["checkpoint-3"]  # the one before it is gone
     back = load_state(tmp_path / "checkpoint-3", torch.device("cpu"))
     assert (back.dev, back.loss_sum, back.loss_steps, back.seconds) == (dev, 1.5, 4, 7.5)
@@ -112,7 +112,9 @@ def test_the_last_complete_checkpoint_is_the_one_with_the_highest_number(tmp_pat
         if number < 11:
             (tmp_path / f"checkpoint-{number}" / COMPLETE).touch()
     assert last_checkpoint(tmp_path) == tmp_path / "checkpoint-10"
-    assert not (tmp_path / "checkpoint-11").exists()  # cut short
+    assert (tmp_path / "checkpoint-11").exists()  # looking removes nothing: a process may be writing it
+    remove_incomplete(tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["checkpoint-10", "checkpoint-9"]
 
 
 @pytest.mark.parametrize(
@@ -126,7 +128,7 @@ def test_the_last_complete_checkpoint_is_the_one_with_the_highest_number(tmp_pat
     ],
 )
 def test_patience(correct: list[int], patience: int, stalled: bool) -> None:
-    plan = plan_for(Recipe(steps=100, patience=patience), np.full(10, 10), 10)
+    plan = plan_for(Recipe(steps=100, early_stopping_patience=patience), np.full(10, 10), 10)
     dev = [Scoring(step, 1.0, Score.of(count, 2, 2), 0.0) for step, count in enumerate(correct)]
     assert Progress(plan, dev=dev).stalled is stalled
 
@@ -145,7 +147,7 @@ def test_the_first_ctrl_c_asks_and_the_second_stops() -> None:
 def test_a_frozen_encoder_gets_no_gradient_and_no_moments(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
     """MaChAmp's gradual unfreezing: with 3 steps an epoch, the encoder's moments know the steps after the third."""
     batches = {"batching": "fixed", "batch_sentences": 6, "batch_subwords": 10_000}
-    recipe = quick(tiny_encoder("bert"), epochs=2, schedule="slanted", **batches)
+    recipe = quick(tiny_encoder("bert"), epochs=2, lr_scheduler_type="slanted_triangular", **batches)
     seen: list[tuple[bool, bool]] = []  # whether the encoder has a gradient, and whether the heads have one
     trainers: list[trainer_module.NestedTrainer] = []
     step = trainer_module.NestedTrainer.training_step
@@ -173,7 +175,13 @@ def test_a_frozen_encoder_gets_no_gradient_and_no_moments(tiny_encoder: Callable
 def test_the_best_epoch_by_labels_is_the_one_with_the_highest_sum_of_accuracies(
     tiny_encoder: Callable[[str], str], tmp_path: Path
 ) -> None:
-    recipe = quick(tiny_encoder("bert"), epochs=3, patience=0, best_epoch="labels", decoding="greedy")
+    recipe = quick(
+        tiny_encoder("bert"),
+        epochs=3,
+        early_stopping_patience=0,
+        metric_for_best_model="label_accuracy",
+        decoding="greedy",
+    )
     run = train(MANY, CORPUS, tmp_path / "m", recipe, use_cpu=True)
     sums = [scoring.labels for scoring in run.scorings]
     assert len(sums) == 3
@@ -199,7 +207,7 @@ def test_the_heads_of_the_paper_begin_as_nn_linear_does(tiny_encoder: Callable[[
     paper = replace(load_recipe("paper"), encoder=tiny_encoder("bert"))
     vocabulary = Vocabulary.learn(CORPUS, "dyn")
     recognizer = untrained(paper, vocabulary)
-    assert (recognizer.settings.windows, recognizer.settings.naming, recognizer.settings.precision) == (
+    assert (recognizer.settings.windows, recognizer.settings.node_label_strategy, recognizer.settings.precision) == (
         "disjoint", "majority", "float32"
     )  # fmt: skip
     bound = 1 / 16**0.5  # uniform within 1 / sqrt(width), biases too

@@ -9,14 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nestag.data import Entity, Sentence
+from nestag.data.sentence import Entity, Sentence
+from nestag.encodings.vocabulary import Vocabulary
 from nestag.evaluation import score
-from nestag.recognizer import NestedNER
-from nestag.training import verification
+from nestag.model.recognizer import NestedNER
+from nestag.training import calibration as verification
+from nestag.training.calibration import NEARBY, THRESHOLDS, believed, judged_proposals, verification_for
+from nestag.training.dataset import GoldSpans
 from nestag.training.run import train
-from nestag.training.spans import GoldSpans
-from nestag.training.verification import NEARBY, THRESHOLDS, believed, judged_proposals, verification_for
-from nestag.vocabulary import Vocabulary
 from two_sentences import CORPUS, MANY, quick
 
 

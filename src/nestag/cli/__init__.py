@@ -1,20 +1,26 @@
 """The command line: each command parses its arguments and calls one plain function.
 
-A command is found by name and loaded when it is used, so the command line starts fast and imports nothing of the lab.
+A command is found by name and loaded when it is used, so the command line starts fast. Other packages, such as
+nestag-lab, add commands by entry points, which are looked up for the help page and for names that are not known:
+
+    [project.entry-points."nestag.commands"]
+    tables = "nestag_lab.commands.tables:tables"
 """
 
 from __future__ import annotations
 
 import sys
+from functools import cache
 from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
 from typing import Annotated, Any
 
 import typer
 
 import nestag
 from nestag.cli.boundary import guarded, run
-from nestag.cli.groups import grouped
-from nestag.cli.helping import HelpedCommand, HelpedGroup, unwrapped
+from nestag.cli.groups import HelpedCommand, HelpedGroup, grouped, unwrapped
+from nestag.errors import NestagError
 
 GROUPS = {
     "Make a model": {
@@ -22,16 +28,15 @@ GROUPS = {
         "adapt": "nestag.cli.adapt",
         "train": "nestag.cli.train",
         "evaluate": "nestag.cli.evaluate",
-        "report": "nestag.lab.commands.report",
+        "report": "nestag.cli.report",
         "thresholds": "nestag.cli.thresholds",
         "export": "nestag.cli.export",
         "benchmark": "nestag.cli.benchmark",
-        "build": "nestag.lab.commands.build",
     },
     "Use it": {
         "predict": "nestag.cli.predict",
         "serve": "nestag.cli.serve",
-        "tag": "nestag.cli.tag",
+        "batch": "nestag.cli.batch",
     },
     "Look at data": {
         "show": "nestag.cli.labels",
@@ -45,9 +50,6 @@ GROUPS = {
         "decode": "nestag.cli.labels",
         "vocabulary": "nestag.cli.labels",
         "coverage": "nestag.cli.describe",
-        "corpus": "nestag.lab.commands.corpus",
-        "experiment": "nestag.lab.commands.experiment",
-        "tables": "nestag.lab.commands.tables",
     },
 }
 """The commands by what a person wants, in the order of the help page, and the module that has each."""
@@ -55,31 +57,54 @@ GROUPS = {
 COMMANDS = {name: module for group in GROUPS.values() for name, module in group.items()}
 """Each command and its module: a function of its name, or an `app`."""
 
+ENTRY_POINTS = "nestag.commands"
+LAB = ("build", "compare", "corpus", "experiment", "tables")
+"""The commands of nestag-lab."""
+
 
 class Commands(HelpedGroup):
     """The commands, each loaded when it is asked for."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Their names."""
-        return list(COMMANDS)
+        return [*COMMANDS, *added()]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """The command of a name, None if there is no such command."""
-        return load(cmd_name) if cmd_name in COMMANDS else None
+        if cmd_name in COMMANDS or cmd_name in added():
+            return load(cmd_name)
+        if cmd_name in LAB:
+            raise NestagError(f"nestag {cmd_name} needs nestag-lab, which is not installed; pip install nestag-lab")
+        return None
+
+
+@cache
+def added() -> dict[str, EntryPoint]:
+    """The commands of other packages, by name."""
+    found = {point.name: point for point in entry_points(group=ENTRY_POINTS)}
+    return {name: found[name] for name in sorted(found) if name not in COMMANDS}
 
 
 def load(name: str) -> Any:
     """A command as the command line's library has it."""
-    module = import_module(COMMANDS[name])
-    app: typer.Typer | None = getattr(module, "app", None)
-    if app is None:
-        app = typer.Typer(add_completion=False)
-        app.command(name, cls=HelpedCommand)(grouped(guarded(getattr(module, name))))
+    if name in COMMANDS:
+        module = import_module(COMMANDS[name])
+        function = getattr(module, "app", None) or getattr(module, name)
+    else:
+        function = added()[name].load()
+    app = function if isinstance(function, typer.Typer) else _app_of(name, function)
     command = typer.main.get_command(app)
     command.name = name
     command.help = unwrapped(command.help)
-    command.rich_help_panel = next(title for title, group in GROUPS.items() if name in group)  # type: ignore[attr-defined]
+    panels = (title for title, group in GROUPS.items() if name in group)
+    command.rich_help_panel = next(panels, "Research")  # type: ignore[attr-defined]
     return command
+
+
+def _app_of(name: str, function: Any) -> typer.Typer:
+    app = typer.Typer(add_completion=False)
+    app.command(name, cls=HelpedCommand)(grouped(guarded(function)))
+    return app
 
 
 app = typer.Typer(

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from nestag.cli.options import From, Reading
+import nestag
+from nestag.cli.options import CpuOption, From, Reading, SeedOption
 from nestag.cli.paths import inputs_from, together
-from nestag.cli.terminal import bar_of_steps, hush, progress, tell
-from nestag.corpora.report import Report
-from nestag.duration import duration
-from nestag.encoders import locate
+from nestag.cli.terminal import bar_of_steps, hush, progress, say, tell, tell_all
+from nestag.cli.train import saved_in
+from nestag.data.report import Report
+from nestag.inspect.tables import duration
+from nestag.model.encoders import locate
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -37,19 +39,17 @@ def adapt(
     dev: Annotated[
         str | None, typer.Option(metavar="FILE", help="Text to measure on, at the end, how many words are guessed.")
     ] = None,
-    passes: Annotated[
-        int | None, typer.Option(min=1, help="Passes over the text (default: 100, or as many as 5,000 steps make).")
+    epochs: Annotated[
+        int | None, typer.Option(min=1, help="Epochs (default: 100, or as many as 5,000 steps make).")
     ] = None,
-    seed: Annotated[int, typer.Option(help="The random seed.")] = 1,
-    cpu: Annotated[bool, typer.Option("--cpu", help="Use the CPU even if there is a GPU.")] = False,
+    seed: SeedOption = 1,
+    cpu: CpuOption = False,
     format: From = None,
     reading: Reading,
 ) -> None:
     """Adapt an encoder to a kind of text before training; the same command goes on after an interruption."""
     hush()
-    from nestag.training.adaptation import adapt as run_adaptation
-
-    locate(encoder)
+    locate(encoder)  # before anything is read
     report = Report()
     texts, held_out = (
         progress(together(inputs_from(paths, format), reading.options, report), what)
@@ -58,14 +58,13 @@ def adapt(
     with bar_of_steps() as bar:
         shown = AdaptationBar(bar)
         try:
-            done = run_adaptation(
-                texts, output, encoder, dev=held_out, passes=passes, seed=seed, watch=shown, use_cpu=cpu
+            done = nestag.adapt(
+                texts, output, encoder, dev=held_out, epochs=epochs, seed=seed, watch=shown, use_cpu=cpu
             )
         except (KeyboardInterrupt, SystemExit):
-            tell(shown.stopped(output))
+            tell(f"stopped after step {shown.step:,}{saved_in(output)}")
             raise
-    for line in report.summary():
-        tell(line)
+    tell_all(report.summary())
     guessed = "" if done.guessed is None else f", {done.guessed:.1%} of the hidden subwords of dev are guessed"
     tell(f"{done.windows:,} windows, {done.steps:,} steps{guessed}; train with --encoder {output}")
 
@@ -89,16 +88,6 @@ class AdaptationBar:
             self.timed = now.step, time.monotonic()
         elif now.step == first + TIMED:
             left = (time.monotonic() - begun) / TIMED * (now.steps - now.step)
-            self.say(f"about {duration(left)} more on this machine")
+            say(self.bar, f"about {duration(left)} more on this machine")
         if now.step % max(1, now.steps // 10) == 0:
-            self.say(f"step {now.step:,} of {now.steps:,}{loss}")
-
-    def say(self, line: str) -> None:
-        """A line above the bar."""
-        self.bar.console.print(line, soft_wrap=True)
-
-    def stopped(self, output: str) -> str:
-        """What to say when it was stopped."""
-        if not self.step:
-            return "stopped before the first step; nothing had to be saved"
-        return f"stopped after step {self.step:,}; {output} has everything, and the same command goes on from there"
+            say(self.bar, f"step {now.step:,} of {now.steps:,}{loss}")

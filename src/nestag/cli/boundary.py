@@ -22,11 +22,9 @@ from typing import ParamSpec
 import typer
 
 import nestag
-from nestag.arguments import named_as_options
 from nestag.cli.streams import flush_output, prepare_streams, tell
-from nestag.errors import NestagError
-from nestag.interruption import ending_as_exceptions
-from nestag.visible import visible
+from nestag.errors import NestagError, named_as_options, visible
+from nestag.training.interruption import ending_as_exceptions
 
 P = ParamSpec("P")
 BAD_INPUT = 2

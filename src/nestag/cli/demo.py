@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated
+from tempfile import gettempdir
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from nestag.cli.terminal import hush, tell
-from nestag.data import Entity, Sentence
+from nestag.data.sentence import Entity, Sentence
+from nestag.formats.files import new_part
+
+if TYPE_CHECKING:
+    from nestag.model.predictor import Predictor
 
 FIGURE = Sentence(
     ["Lincoln", "was", "president", "of", "the", "USA"],
@@ -34,8 +38,8 @@ def demo(
     if idea:
         return
     hush()
-    with tempfile.TemporaryDirectory() as temporary:
-        train_and_tag(output or str(Path(temporary) / "model"))
+    with new_part(Path(gettempdir()), is_folder=True) as part:
+        train_and_tag(output or str(part / "model"), kept=output is not None)
 
 
 def show_idea() -> None:
@@ -43,9 +47,9 @@ def show_idea() -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from nestag.cli.draw import branches, nested, print_lines
     from nestag.encodings import available, decode, encode
     from nestag.encodings.notation import write_chain, write_name
+    from nestag.inspect.terminal import branches, nested, print_lines
 
     console = Console(highlight=False)
     console.print("A sentence with nested entities:\n")
@@ -65,39 +69,35 @@ def show_idea() -> None:
         console.print(f"  {entity.type:4} {entity.start}-{entity.end}  {words}")
 
 
-def train_and_tag(folder: str) -> None:
+def train_and_tag(folder: str, kept: bool) -> None:
     """Train on the embedded corpus, print scores, and draw what is found in new sentences."""
     from rich.console import Console
 
-    from nestag import sample
-    from nestag.cli.draw import nested, print_lines
     from nestag.cli.train import one, summary
-    from nestag.corpora.splits import SPLITS
-    from nestag.recognizer import NestedNER
+    from nestag.formats import sample
+    from nestag.formats.folders import SPLITS
+    from nestag.model.model_folder import load
     from nestag.training.recipe import load_recipe
 
     splits: dict[str, list[Sentence]] = {name: sample.sentences(name) for name in SPLITS}
     told = ", ".join(f"{len(found)} {name}" for name, found in splits.items())
     for line in ("", f"Training on the embedded corpus ({told} sentences) on this machine's processor:", ""):
         tell(line)
-    row = one(splits, folder, load_recipe("default"), 1, (), cpu=True)
+    row = one(splits, folder, load_recipe("default"), 1, (), cpu=True, kept=kept)
     tell("")
     for line in summary([row]):
         tell(line)
+    Console(highlight=False).print("\nNested entities in new sentences:\n")
+    draw_entities(load(folder, "cpu"), NEW)
+
+
+def draw_entities(recognizer: Predictor, texts: Iterable[str]) -> None:
+    """Draw each text with the entities found in it below the words."""
+    from rich.console import Console
+
+    from nestag.inspect.terminal import nested, print_lines
+
     console = Console(highlight=False)
-    console.print("\nNested entities in new sentences:\n")
-    recognizer = NestedNER.from_pretrained(folder, "cpu")
-    for sentence in tagged(recognizer, NEW):
+    for found in recognizer.pipe(texts):
+        sentence = Sentence(found.tokens, [entity.entity for entity in found])
         print_lines(console, [*nested(sentence, console.width), []])
-
-
-def tagged(recognizer: object, texts: Sequence[str]) -> list[Sentence]:
-    """Texts as sentences with the entities that a recognizer finds."""
-    from nestag.corpora.document import Document, sentences_of
-    from nestag.corpora.format import DEFAULT
-    from nestag.corpora.report import Report
-    from nestag.recognizer import NestedNER
-
-    assert isinstance(recognizer, NestedNER)
-    sentences = [s for text in texts for s in sentences_of(Document("new", text), DEFAULT, Report())]
-    return list(recognizer.annotate(sentences))

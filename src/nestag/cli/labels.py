@@ -2,39 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from enum import StrEnum
+from collections.abc import Iterable
 from itertools import islice
 from typing import Annotated
 
 import typer
 
 from nestag.cli.options import From, Reading
-from nestag.cli.terminal import progress, tell
-from nestag.corpora.formats import jsonl
-from nestag.corpora.labelling import decode_file, encode_file, nesting, read_vocabulary, write_vocabulary
-from nestag.corpora.registry import format_of
-from nestag.corpora.report import Report
-from nestag.data import Sentence
+from nestag.cli.terminal import progress, tell, tell_all
+from nestag.data.sentence import Sentence
 from nestag.encodings import available, encoding
-from nestag.encodings.base import Encoding
+from nestag.encodings.base import Encoding, Naming
+from nestag.encodings.vocabulary import Vocabulary
 from nestag.errors import InputError, UnknownNameError
-from nestag.files import PIPE
-from nestag.vocabulary import Vocabulary
-
-
-class OnCrossing(StrEnum):
-    """What to do with entities that overlap without nesting."""
-
-    error = "error"
-    set_aside = "set-aside"
-
-
-class Keep(StrEnum):
-    """Which of several names given to one node it keeps."""
-
-    first = "first"
-    majority = "majority"
+from nestag.formats.corpus import CorpusFile, Watch
+from nestag.formats.files import PIPE
+from nestag.formats.labels import decode_file, encode_file, nesting, read_vocabulary, write_vocabulary
+from nestag.integrations.tagging.folder import ExportCrossing
 
 
 def _encoding(name: str) -> Encoding:
@@ -54,7 +38,10 @@ Output = Annotated[
 EncodingOption = Annotated[
     Encoding, typer.Option("-e", "--encoding", metavar="E", parser=_encoding, help=f"One of {_EXISTING}.")
 ]
-Policy = Annotated[OnCrossing, typer.Option(help="Crossing entities: stop at the first, or set the fewest aside.")]
+StrategyOption = Annotated[
+    Naming, typer.Option(help="Label of a node whose words disagree: the first or the most frequent.")
+]
+Policy = Annotated[ExportCrossing, typer.Option(help="Crossing entities: stop at the first, or set the fewest aside.")]
 
 
 def encode(
@@ -62,7 +49,7 @@ def encode(
     *,
     output: Output = PIPE,
     by: EncodingOption = "rel",  # type: ignore[assignment]
-    crossing: Policy = OnCrossing.error,
+    crossing: Policy = "error",
     vocabulary: Annotated[
         str | None,
         typer.Option(metavar="FILE", help="A vocabulary that orders same-span types; unseen labels are counted."),
@@ -74,29 +61,23 @@ def encode(
     known = read_vocabulary(vocabulary) if vocabulary else None
     if known and known.encoding != by.name:
         raise InputError(f"the vocabulary is for {known.encoding}; use --encoding {known.encoding}", str(vocabulary))
-    report = Report()
-    sentences = _read(source, format, reading, report)
-    if crossing is OnCrossing.set_aside:
-        sentences = nesting(sentences, source, report)
-    tally = encode_file(progress(sentences, "encoding"), source, output, by, known)
-    tell(f"encoded {tally.sentences:,} sentences, {tally.tokens:,} tokens, {tally.entities:,} entities as {by.name}")
+    corpus = _corpus(source, format, reading)
+    tally = encode_file(_nested(corpus, crossing), source, output, by, known)
+    tell(f"encoded {tally} as {by.name}")
     if known:
         tell(f"{tally.unseen:,} label parts are not in the vocabulary")
-    for line in report.summary():
-        tell(line)
+    tell_all(corpus.report.summary())
 
 
 def decode(
     source: Annotated[str, typer.Argument(metavar="IN", help="A label file, also .gz; - is standard input.")],
     output: Output = PIPE,
     by: EncodingOption = "rel",  # type: ignore[assignment]
-    naming: Annotated[
-        Keep, typer.Option(help="If a node gets several names, keep the first or the most frequent.")
-    ] = Keep.first,
+    node_label_strategy: StrategyOption = "first",
 ) -> None:
     """Decode labels into sentences with entities, repairing labels that describe no tree; the inverse of encode."""
-    tally = decode_file(source, output, by, naming.value)
-    tell(f"decoded {tally.sentences:,} sentences, {tally.tokens:,} tokens, {tally.entities:,} entities from {by.name}")
+    tally = decode_file(source, output, by, node_label_strategy)
+    tell(f"decoded {tally} from {by.name}")
     tell(f"repaired {tally.repaired:,} labels in {tally.repaired_sentences:,} sentences")
 
 
@@ -105,20 +86,16 @@ def vocabulary(
     *,
     output: Output = PIPE,
     by: EncodingOption = "rel",  # type: ignore[assignment]
-    crossing: Policy = OnCrossing.error,
+    crossing: Policy = "error",
     format: From = None,
     reading: Reading,
 ) -> None:
     """Collect the labels of a training corpus, and the order of types over the same tokens."""
-    report = Report()
-    sentences = _read(source, format, reading, report)
-    if crossing is OnCrossing.set_aside:
-        sentences = nesting(sentences, source, report)
-    learned = Vocabulary.learn(progress(sentences, "learning"), by)
+    corpus = _corpus(source, format, reading)
+    learned = Vocabulary.learn(_nested(corpus, crossing), by)
     write_vocabulary(learned, output)
     tell(f"learned {len(learned.n):,} n, {len(learned.c):,} c and {len(learned.u):,} u for {by.name}")
-    for line in report.summary():
-        tell(line)
+    tell_all(corpus.report.summary())
 
 
 def show(
@@ -136,11 +113,11 @@ def show(
     """Draw sentences in the terminal: nested entities below the words, the tree, and the labels."""
     from rich.console import Console
 
-    from nestag.cli.draw import drawing, print_lines, write_page
+    from nestag.inspect.terminal import drawing, print_lines, write_page
 
     console = Console(highlight=False)
-    report = Report()
-    sentences = _read(source, format, reading, report)
+    corpus = _corpus(source, format, reading, watch=None)
+    sentences = iter(corpus)
     if html:
         write_page(islice(sentences, limit or None), html, source)
     else:
@@ -148,11 +125,13 @@ def show(
             print_lines(console, drawing(sentence, by, console.width))
     if limit and next(sentences, None):
         tell(f"stopped after {limit} sentences; --limit 0 shows all")
-    for line in report.summary():
-        tell(line)
+    tell_all(corpus.report.summary())
 
 
-def _read(source: str, format: str | None, reading: Reading, report: Report) -> Iterator[Sentence]:
-    """The sentences of a file; a pipe holds JSON Lines unless another format is named."""
-    chosen = jsonl.FORMAT if source == PIPE and format is None else format_of(source, format)
-    return chosen.read(source, reading.options, report)
+def _corpus(source: str, format: str | None, reading: Reading, watch: Watch | None = progress) -> CorpusFile:
+    """A file; a pipe holds JSON Lines unless another format is named."""
+    return reading.corpus(source, "jsonl" if source == PIPE and format is None else format, watch=watch)
+
+
+def _nested(corpus: CorpusFile, crossing: ExportCrossing) -> Iterable[Sentence]:
+    return nesting(corpus, corpus.path, corpus.report) if crossing == "set-aside" else corpus

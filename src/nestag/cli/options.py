@@ -1,30 +1,29 @@
-"""Options that several commands share: how files are read, and which entities a model predicts."""
+"""Options that several commands share: what is read and how, which entities a model predicts, what is printed."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from enum import StrEnum
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
 from typing import Annotated, Any
 
 import typer
 
-from nestag.corpora.format import DEFAULT, Boundaries, Options, TokenizerName
+from nestag.cli.terminal import progress
+from nestag.data.report import Report
+from nestag.data.segment import DEFAULT, Boundaries, Options, TokenizerName
+from nestag.data.sentence import Sentence
 from nestag.errors import InputError
+from nestag.formats.corpus import CorpusFile, Watch, splits_of
+from nestag.inspect.table_forms import TableForm
 
-
-class TokenizerChoice(StrEnum):
-    """How raw text is tokenized."""
-
-    SPACY = "spacy"
-    WHITESPACE = "whitespace"
-
-
-class OnBoundary(StrEnum):
-    """What happens to spans that begin or end inside a word."""
-
-    WIDEN = "widen"
-    SPLIT = "split"
-    REFUSE = "refuse"
+ModelArgument = Annotated[str, typer.Argument(metavar="MODEL", help="A model folder, or a name on the hub.")]
+DeviceOption = Annotated[
+    str | None, typer.Option(metavar="D", help="cpu, cuda or cuda:1 (default: a GPU if there is one).")
+]
+To = Annotated[str | None, typer.Option("--to", metavar="FORMAT", help="The output format, if it cannot be guessed.")]
+CpuOption = Annotated[bool, typer.Option("--cpu", help="Use the CPU even if there is a GPU.")]
+SeedOption = Annotated[int, typer.Option(help="The random seed.")]
+PlotOption = Annotated[str | None, typer.Option(metavar="FILE", help="Also draw a figure (.png or .svg).")]
 
 
 def _for_reading(*names: str, help: str, metavar: str | None = None) -> Any:
@@ -36,7 +35,7 @@ From = Annotated[
     str | None, _for_reading("--from", metavar="FORMAT", help="The format (default: guessed from name and content).")
 ]
 TokenizerOption = Annotated[
-    TokenizerChoice | None, _for_reading(help="How to tokenize raw text (default: the model's tokenizer, or spacy).")
+    TokenizerName | None, _for_reading(help="How to tokenize raw text (default: the model's tokenizer, or spacy).")
 ]
 LanguageOption = Annotated[
     str | None,
@@ -53,8 +52,8 @@ class Reading:
     tokenizer: TokenizerOption = None
     language: LanguageOption = None
     boundaries: Annotated[
-        OnBoundary, _for_reading(help="Spans that end inside a word: widen them, split the word, or stop.")
-    ] = OnBoundary.WIDEN
+        Boundaries, _for_reading(help="Spans that end inside a word: widen them, split the word, or stop.")
+    ] = "widen"
     field: Annotated[str | None, _for_reading(metavar="NAME", help="The layer to read, if a file holds several.")] = (
         None
     )
@@ -73,10 +72,15 @@ class Reading:
 
     def options_for(self, model: Options) -> Options:
         """The options that formats take, with the model's tokenizer and language unless others were asked for."""
-        tokenizer: TokenizerName = self.tokenizer.value if self.tokenizer else model.tokenizer
-        boundaries: Boundaries = self.boundaries.value
+        tokenizer, language = self.tokenizer or model.tokenizer, self.language or model.language
         columns = None if self.columns is None else columns_from(self.columns)
-        return Options(tokenizer, self.language or model.language, boundaries, self.field, columns, self.skip_bad)
+        return Options(tokenizer, language, self.boundaries, self.field, columns, self.skip_bad)
+
+    def corpus(
+        self, path: str, format: str | None = None, watch: Watch | None = progress, report: Report | None = None
+    ) -> CorpusFile:
+        """A file to be read with these options."""
+        return CorpusFile(path, format, self.options_for, watch, report)
 
 
 def columns_from(text: str) -> tuple[int, ...]:
@@ -97,6 +101,23 @@ def columns_from(text: str) -> tuple[int, ...]:
 
 
 @dataclass(frozen=True)
+class Given:
+    """The corpora that a command is given."""
+
+    files: Annotated[
+        list[str] | None, typer.Argument(metavar="IN", help="Files, or a folder that holds train, dev and test.")
+    ] = None
+    train: Annotated[str | None, typer.Option(metavar="FILE", help="The training split.")] = None
+    dev: Annotated[str | None, typer.Option(metavar="FILE", help="The split to choose settings by.")] = None
+    test: Annotated[str | None, typer.Option(metavar="FILE", help="The split to report scores on.")] = None
+
+    def corpora(self, format: str | None, reading: Reading) -> list[Iterable[Sentence]]:
+        """The splits to read, each with its name."""
+        splits = splits_of(self.files or (), self.train, self.dev, self.test, lambda path: reading.corpus(path, format))
+        return list(splits.values())
+
+
+@dataclass(frozen=True)
 class Predicting:
     """Which entities a model predicts; what is not given stays as the model has it."""
 
@@ -108,7 +129,7 @@ class Predicting:
         list[str] | None, typer.Option(metavar="TYPE=VALUE", help="A threshold for one type; may be repeated.")
     ] = None
     decoding: Annotated[str | None, typer.Option(metavar="D", help="legal or greedy (default: as trained).")] = None
-    naming: Annotated[
+    node_label_strategy: Annotated[
         str | None, typer.Option(metavar="N", help="first or majority, for greedy decoding (default: as trained).")
     ] = None
     verifier: Annotated[
@@ -123,7 +144,7 @@ class Predicting:
             "threshold": self.threshold,
             "thresholds": dict(map(threshold_from, self.type_threshold)) if self.type_threshold else None,
             "decoding": self.decoding,
-            "naming": self.naming,
+            "node_label_strategy": self.node_label_strategy,
             "verifier": self.verifier,
         }
         return {name: value for name, value in given.items() if value is not None}
@@ -143,3 +164,27 @@ def threshold_from(text: str) -> tuple[str, float]:
         return kind, number
     except ValueError:
         raise InputError(f"{text!r} is no threshold; write --type-threshold PER=0.5", "--type-threshold") from None
+
+
+PRINTED = "What is printed"
+"""The part of a help page with the forms of tables."""
+
+Json = Annotated[bool, typer.Option("--json", help="JSON.", rich_help_panel=PRINTED)]
+
+
+@dataclass(frozen=True)
+class Forms:
+    """The forms in which tables can be had."""
+
+    json: Json = False
+    markdown: Annotated[bool, typer.Option("--markdown", help="A Markdown table.", rich_help_panel=PRINTED)] = False
+    latex: Annotated[bool, typer.Option("--latex", help="A LaTeX table (booktabs).", rich_help_panel=PRINTED)] = False
+    csv: Annotated[bool, typer.Option("--csv", help="Comma-separated values.", rich_help_panel=PRINTED)] = False
+
+    @property
+    def chosen(self) -> TableForm:
+        """The one form asked for, else text."""
+        chosen = [TableForm(field.name) for field in fields(self) if getattr(self, field.name)]
+        if len(chosen) > 1:
+            raise InputError(f"{' and '.join(f'--{form}' for form in chosen)}; ask for one of them", "command line")
+        return chosen[0] if chosen else TableForm.text

@@ -8,14 +8,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 from nestag.cli.terminal import tell
-from nestag.corpora.document import document_of
-from nestag.corpora.format import Format, Options
-from nestag.corpora.formats import text
-from nestag.corpora.registry import format_named, format_of, format_of_pipe
-from nestag.corpora.report import Report
-from nestag.data import Origin, Sentence
+from nestag.data.report import Report
+from nestag.data.segment import Options
+from nestag.data.sentence import Sentence
 from nestag.errors import InputError
-from nestag.files import PIPE, is_stream
+from nestag.formats import text
+from nestag.formats.corpus import Apart
+from nestag.formats.files import PIPE, is_stream
+from nestag.formats.format import Format
+from nestag.formats.registry import format_named, format_of, format_of_pipe
 
 MARK = ".entities"
 """What stands before the suffix of an output that lies beside its input; no folder or pattern finds such files."""
@@ -123,34 +124,3 @@ def together(given: Sequence[Input], options: Options, report: Report) -> Iterat
     apart = Apart(report)
     for one in given:
         yield from apart.read(one.read(options, report))
-
-
-class Apart:
-    """Documents of several inputs, told apart where they have the same name."""
-
-    def __init__(self, report: Report) -> None:
-        """What is renamed goes into the report."""
-        self.report = report
-        self.taken: dict[str, int] = {}  # documents of the inputs before, and how often there was one of that name
-
-    def read(self, sentences: Iterator[Sentence]) -> Iterator[Sentence]:
-        """The sentences of one more input."""
-        own: set[str] = set()
-        for sentence in sentences:
-            name = document_of(sentence)
-            if name and name not in own:
-                own.add(name)
-                if name in self.taken:
-                    self.report.add(
-                        "document renamed because another has its name", name, f"{name}@{self.taken[name] + 1}"
-                    )
-            yield _numbered(sentence, self.taken[name] + 1) if name in self.taken else sentence
-        for name in own:
-            self.taken[name] = self.taken.get(name, 0) + 1
-
-
-def _numbered(sentence: Sentence, number: int) -> Sentence:
-    """The sentence of the `number`th document of that name."""
-    origin = sentence.origin
-    moved = Origin(f"{origin.document}@{number}", *origin[1:]) if origin else None
-    return Sentence(sentence.tokens, sentence.annotated, sentence.id and f"{sentence.id}@{number}", moved)

@@ -6,27 +6,22 @@ import json
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from nestag.cli.options import From, Predicting, Reading
 from nestag.cli.paths import Input, inputs_from, together
-from nestag.cli.terminal import hush, progress, tell
-from nestag.cli.writers import writer_for
-from nestag.corpora.format import Options, Writer
-from nestag.corpora.registry import format_named
-from nestag.corpora.report import Report
-from nestag.data import Sentence
+from nestag.cli.terminal import progress, tell
+from nestag.data.report import Report
+from nestag.data.segment import Options
+from nestag.data.sentence import Sentence
 from nestag.errors import InputError
-from nestag.files import PIPE, is_stream, writing
-from nestag.loading import load
-from nestag.model_folder import has_graph, local_folder, refuse_unfinished
-
-if TYPE_CHECKING:
-    from nestag.predictor import Predictor, ScoredEntity
-
-PredictedSentence = tuple[Sentence, Sequence["ScoredEntity"]]
+from nestag.formats.files import PIPE, is_stream, writing
+from nestag.formats.format import Writer
+from nestag.formats.registry import format_named, writer_for
+from nestag.model.model_folder import load
+from nestag.model.predictor import Predictor, TextEntities
 
 
 def predict(
@@ -65,7 +60,7 @@ def predict(
         check_beside(given, suffix_of(write_as))
     name = f"x{suffix_of(write_as)}" if beside else output or PIPE
     write = None if confidence or show else writer_for(name, write_as)  # looked for before a model is loaded
-    recognizer = loaded(model, device, predicting.changes)
+    recognizer = load(model, device, **predicting.changes)
     options = reading.options_for(recognizer.settings.reading)
     report = Report()
     sentences = progress(together(given, options, report), "tagging")
@@ -76,7 +71,7 @@ def predict(
     elif write:
         write(recognizer.annotate(sentences), output or PIPE, options, report)
     else:
-        write_scored(recognizer.annotate_scored(sentences), output or PIPE)
+        write_records(recognizer.pipe(sentences), output or PIPE)
     for line in report.summary():
         tell(line)
 
@@ -114,15 +109,6 @@ def suffix_of(write_as: str | None) -> str:
     return suffixes[0]
 
 
-def loaded(model: str, device: str | None, changes: dict[str, Any]) -> Predictor:
-    """The recognizer of a folder or of a name on the hub: for onnxruntime if it was exported, else for torch."""
-    folder = local_folder(model)
-    refuse_unfinished(folder)  # before torch is imported, which takes seconds
-    if not has_graph(folder):
-        hush()
-    return load(folder, device, **changes)
-
-
 def write_beside(
     recognizer: Predictor, given: Sequence[Input], write: Writer | None, suffix: str, options: Options, report: Report
 ) -> None:
@@ -141,11 +127,11 @@ def write_beside(
         if write:
             write(tagged, target, options, report)
         else:
-            write_scored(tagged, target)
+            write_records(tagged, target)
         left.pop(one)
         tell(f"{one.path} -> {target}")
 
-    tag: Callable[..., Iterable[Any]] = recognizer.annotate if write else recognizer.annotate_scored
+    tag: Callable[..., Iterable[Any]] = recognizer.annotate if write else recognizer.pipe
     for one, tagged in groupby(tag(progress(sentences(), "tagging")), key=lambda _: owners.popleft()):
         save(tagged, one)
     for one in list(left):  # those without a sentence
@@ -156,26 +142,16 @@ def draw(sentences: Iterable[Sentence]) -> None:
     """Each sentence in the terminal, with its entities below the words."""
     from rich.console import Console
 
-    from nestag.cli.draw import nested, print_lines
+    from nestag.inspect.terminal import nested, print_lines
 
     console = Console(highlight=False)
     for sentence in sentences:
         print_lines(console, [*nested(sentence, console.width), []])
 
 
-def write_scored(tagged: Iterable[PredictedSentence], output: str) -> None:
-    """A line of JSON for each sentence, with text and confidence of each entity and its characters if it has any."""
+def write_records(tagged: Iterable[TextEntities[Sentence]], output: str) -> None:
+    """Write a line of JSON for each sentence, with the records of its entities."""
     with writing(output) as stream:
-        for sentence, found in tagged:
-            entities = [scored_record(sentence, entity) for entity in found]
-            record = {"tokens": list(sentence.tokens), "entities": entities, "id": sentence.id}
+        for found in tagged:
+            record = {"tokens": list(found.tokens), "entities": found.records(), "id": found.source.id}
             stream.write(json.dumps(record, ensure_ascii=False) + "\n")
-
-
-def scored_record(sentence: Sentence, entity: ScoredEntity) -> dict[str, object]:
-    """An entity as `write_scored` writes it."""
-    record: dict[str, object] = {**entity._asdict(), "confidence": round(entity.confidence, 4)}
-    if not sentence.origin:
-        return record | {"text": " ".join(sentence.tokens[entity.start : entity.end])}
-    start, end, text = sentence.origin.characters(entity.start, entity.end)
-    return record | {"start_char": start, "end_char": end, "text": text}

@@ -2,29 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from nestag.cli.options import Predicting
-from nestag.cli.predict import loaded
 from nestag.cli.terminal import tell
 from nestag.errors import MissingExtraError
-
-
-@dataclass(frozen=True)
-class Capacity:
-    """Limits of a server, as options."""
-
-    max_body: Annotated[int, typer.Option(min=1, help="Maximum bytes in a request's body.")] = 1_000_000
-    max_texts: Annotated[int, typer.Option(min=1, help="Maximum texts or sentences in a request.")] = 500
-    max_characters: Annotated[int, typer.Option(min=1, help="Maximum characters in a request.")] = 50_000
-    max_words: Annotated[int, typer.Option(min=1, help="Maximum words in a request.")] = 15_000
-    max_queue: Annotated[int, typer.Option(min=1, help="Maximum requests waiting for an answer.")] = 64
-    max_seconds: Annotated[float, typer.Option(min=0.01, help="Seconds until a request times out.")] = 60.0
-    batch_words: Annotated[int, typer.Option(min=1, help="Maximum words in a batch of waiting requests.")] = 2_000
+from nestag.model.model_folder import load
+from nestag.serve.limits import ServerLimits
 
 
 def serve(
@@ -42,14 +29,14 @@ def serve(
     device: Annotated[
         str | None, typer.Option(metavar="D", help="cpu, cuda or cuda:1 (default: a GPU if there is one).")
     ] = None,
-    capacity: Capacity,
+    limits: ServerLimits,
 ) -> None:
     """Answer requests for entities over HTTP, and show a page to try it at /.
 
-    Texts that arrive together are tagged together. SIGTERM or Ctrl-C finishes what was accepted, then ends.
+    Texts that arrive together are tagged together. SIGTERM, SIGHUP or Ctrl-C finishes what was accepted, then ends.
     """
     try:
-        from nestag.serve import app, limits, metrics, server, service
+        from nestag.serve import app, metrics, server, service
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] == "nestag":
             raise
@@ -58,23 +45,10 @@ def serve(
     token = server.token_from(token_file)
     listening = server.listen(address)
     with listening:
-        recognizer = loaded(model, device, predicting.changes)
-        limit = limits.ServerLimits(
-            capacity.max_body,
-            capacity.max_texts,
-            capacity.max_characters,
-            capacity.max_words,
-            capacity.max_queue,
-            capacity.max_seconds,
-            capacity.batch_words,
-        )
-        serving = service.Service(recognizer, Path(model).name or model, limit, metrics.Metrics())
+        recognizer = load(model, device, **predicting.changes)
+        serving = service.Service(recognizer, Path(model).name or model, limits, metrics.Metrics())
         server.log_to_stderr()
         if host not in server.LOOPBACK and token is None:
             tell(f"nestag: everybody who reaches {host} can use this server; give --token-file to ask for a token")
-        server.serve(
-            app.app_of(serving, token, address.hosts(name or ())),
-            listening,
-            limit.seconds,
-            lambda url: tell(f"serving {model} at {url}"),
-        )
+        application = app.app_of(serving, token, address.hosts(name or ()))
+        server.serve(application, serving, listening, lambda url: tell(f"serving {model} at {url}"))

@@ -1,4 +1,4 @@
-"""Lines and progress on the error stream; messages of libraries are kept away."""
+"""Tables on the standard output, lines and progress on the error stream; messages of libraries are silenced."""
 
 from __future__ import annotations
 
@@ -6,9 +6,13 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, TypeVar
 
+import typer
+
 import nestag
 from nestag.cli.streams import tell as tell_as_it_is
-from nestag.visible import visible
+from nestag.errors import visible
+from nestag.inspect.table_forms import TableForm, write
+from nestag.inspect.tables import Table, to_rich
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -20,6 +24,12 @@ REDRAW_ITEMS = 1_000
 def tell(message: str) -> None:
     """Print a line on the error stream; it may hold text from outside."""
     tell_as_it_is(visible(message))
+
+
+def tell_all(lines: Iterable[str]) -> None:
+    """Print lines on the error stream."""
+    for line in lines:
+        tell(line)
 
 
 def hush() -> None:
@@ -59,3 +69,25 @@ def bar_of_steps() -> Progress:
 
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
     return Progress(*columns, console=Console(stderr=True, highlight=False))
+
+
+def say(bar: Progress, line: str) -> None:
+    """Print a line above a bar."""
+    bar.console.print(line, soft_wrap=True)
+
+
+def show(table: Table, form: TableForm) -> None:
+    """Print a table; a terminal gets colours and its own width, a pipe plain text. Nothing is cut."""
+    if form is TableForm.text and sys.stdout.isatty():
+        from rich.console import Console
+
+        console = Console(highlight=False)
+        console.print(to_rich(table, console.width), crop=False)
+    else:
+        echo(write(table, form))
+
+
+def echo(text: str) -> None:
+    """Print text as it is, for programs; on a terminal nothing in it can move the cursor or change a colour."""
+    shown = "\n".join(map(visible, text.split("\n"))) if sys.stdout.isatty() else text
+    typer.echo(shown, nl=False, color=True)  # a colour is no colour of ours, but part of a name

@@ -2,31 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from nestag.cli.options import From, Reading
-from nestag.cli.terminal import bar_of_steps, hush, tell
-from nestag.corpora.corpus import Corpus
-from nestag.data import Sentence
-from nestag.duration import duration
-from nestag.encoders import locate
-from nestag.errors import InputError
-from nestag.evaluation import Score, score
-from nestag.evaluation.seeds import over_seeds
+import nestag
+from nestag.cli.options import CpuOption, From, Reading
+from nestag.cli.terminal import bar_of_steps, hush, say, tell, tell_all
+from nestag.data.sentence import Sentence
+from nestag.data.validation import changed, described
+from nestag.errors import InputError, visible
+from nestag.evaluation import Score
+from nestag.evaluation.result import over_seeds
+from nestag.formats.corpus import report_of
+from nestag.inspect.tables import duration
 from nestag.training.recipe import Recipe, load_recipe, recipe_for
+from nestag.training.run_folder import CHECKPOINTS, is_first_process, last_checkpoint, step_of
 
 if TYPE_CHECKING:
-    from nestag.training.progress import Progress
+    from nestag.training.plan import Progress
+    from nestag.training.run import Run
 
 
 def train(
     *,
-    training: Annotated[str, typer.Option("--train", metavar="FILE", help="The training corpus, in any format.")],
+    train: Annotated[str, typer.Option(metavar="FILE", help="The training corpus, in any format.")],
     dev: Annotated[
         str, typer.Option(metavar="FILE", help="The development corpus; the best weights are chosen by its F1.")
     ],
@@ -61,92 +64,69 @@ def train(
         list[str] | None,
         typer.Option(metavar="NAME", help="Log losses and scores to tensorboard, wandb or mlflow; may be repeated."),
     ] = None,
-    cpu: Annotated[bool, typer.Option("--cpu", help="Train on the CPU even if there is a GPU.")] = False,
+    cpu: CpuOption = False,
     format: From = None,
     reading: Reading,
 ) -> None:
     """Train a recognizer; the same command goes on with a run that was interrupted."""
     hush()  # first: without torch, nothing need be read
-    changes = dict(_setting(text) for text in settings or [])
+    changes = settings_from(settings or ())
     changes |= {name: value for name, value in (("encoder", encoder), ("encoding", encoding)) if value}
-    name = recipe or recipe_for(changes.get("encoder"))
-    chosen = load_recipe(name).changed(changes, "--set", text=True)
-    if not recipe and name != "default":
+    if not recipe and (name := recipe_for(changes.get("encoder"))) != "default":
         tell(f"recipe {name}, made for this encoder; --recipe names another")
-    _check_encoding(chosen)
-    locate(chosen.encoder)
-    paths = {"train": training, "dev": dev, "test": test}
-    splits = {name: read(name, path, format, reading) for name, path in paths.items() if path is not None}
-    rows = [
-        one(splits, output if seeds == 1 else str(Path(output) / f"seed-{seed}"), chosen, seed, report_to or (), cpu)
+    paths = {"train": train, "dev": dev, "test": test}
+    splits = {name: reading.corpus(path, format) for name, path in paths.items() if path is not None}
+    runs = [
+        one(splits, output if seeds == 1 else f"{Path(output) / f'seed-{seed}'}", recipe, seed, report_to or (), cpu,
+            **changes)
         for seed in range(1, seeds + 1)
-    ]
-    for line in summary(rows):
-        tell(line)
-
-
-@dataclass(frozen=True)
-class SeedScores:
-    """How a run ended."""
-
-    seed: int
-    scores: dict[str, Score]
+    ]  # fmt: skip
+    tell_all(summary(runs))
 
 
 def one(
-    splits: Mapping[str, Sequence[Sentence]],
+    splits: Mapping[str, Any],
     output: str,
-    recipe: Recipe,
+    recipe: str | Recipe | None,
     seed: int,
     report_to: Sequence[str],
     cpu: bool,
-) -> SeedScores:
-    """One run, with a progress bar, and its model card."""
-    from nestag.files import writing
-    from nestag.training.advice import advice
-    from nestag.training.card import card
-    from nestag.training.processes import is_first
-    from nestag.training.run import train as run_training
-
-    if not is_first():
-        run_training(splits["train"], splits["dev"], output, recipe, seed=seed, use_cpu=cpu)
-        return SeedScores(seed, {})
-    bar = ProgressBar(f"seed {seed}")
+    kept: bool = True,
+    **settings: Any,
+) -> Run:
+    """One run, with a progress bar; `kept` says whether the output outlives the command."""
+    bar = ProgressBar(f"seed {seed}", splits) if is_first_process() else nullcontext()
     try:
-        with bar:
-            run = run_training(
-                splits["train"], splits["dev"], output, recipe,
-                seed=seed, watch=bar.show, report_to=report_to, use_cpu=cpu,
-            )  # fmt: skip
+        with bar as watch:
+            logs = report_to if watch else ()
+            run = nestag.train(
+                **splits, output=output, recipe=recipe, seed=seed, watch=watch, report_to=logs, use_cpu=cpu, **settings
+            )
     except (KeyboardInterrupt, SystemExit):
-        tell(bar.stopped(output))
+        if isinstance(bar, ProgressBar):
+            tell(bar.stopped() + (saved_in(output) if kept else ""))
         raise
-    if run.set_aside:
-        tell(f"{run.set_aside:,} crossing entities of train were set aside")
-    for line in advice(run):
-        tell(line)
-    predicted = {name: run.recognizer.predict(splits[name]) for name in splits if name != "train"}
-    with writing(Path(output) / "README.md") as stream:
-        stream.write(card(Path(output).name, recipe, seed, dict(splits), dict(predicted)))
-    scores = {name: score([s.entities for s in splits[name]], found) for name, found in predicted.items()}
-    return SeedScores(seed, scores)
+    if isinstance(bar, ProgressBar):
+        bar.tell_changes()
+        if run.set_aside:
+            tell(f"{run.set_aside:,} crossing entities of train were set aside")
+        tell_all(run.advice)
+    return run
 
 
-def read(name: str, path: str, format: str | None, reading: Reading) -> Corpus:
-    """A corpus in any format; what had to be changed is printed."""
-    corpus = Corpus.read(path, format, reading.options)
-    for line in corpus.report.summary():
-        tell(f"{name}: {line}")
-    return corpus
+def saved_in(output: str) -> str:
+    """What a stopped command saved, to be added to a line."""
+    last = last_checkpoint(Path(output) / CHECKPOINTS)
+    return f"; step {step_of(last):,} is saved in {output}, and the same command resumes there" if last else ""
 
 
-def summary(rows: Sequence[SeedScores]) -> list[str]:
+def summary(runs: Sequence[Run]) -> list[str]:
     """A line for each run and split, and the mean and deviation of several."""
-    lines = [f"seed {row.seed} {name:5} {shown(found)}" for row in rows for name, found in row.scores.items()]
-    if len(rows) > 1:
-        for name in rows[0].scores:
-            found = over_seeds([100 * row.scores[name].f1 for row in rows])
-            lines.append(f"{name:5} F1 {found} over {len(rows)} seeds")
+    lines = [f"seed {run.seed} {name:5} {shown(score)}" for run in runs for name, score in run.scores.items()]
+    if len(runs) > 1:
+        for name in runs[0].scores:
+            mean = over_seeds([100 * run.scores[name].f1 for run in runs])
+            lines.append(f"{name:5} F1 {mean} over {len(runs)} seeds")
     return lines
 
 
@@ -159,8 +139,6 @@ def show_settings(wanted: bool) -> None:
     """Every setting of a recipe, with what it takes and its value in `default`."""
     if not wanted:
         return
-    from nestag.validation import described
-
     default = load_recipe("default")
     for one_setting in described(Recipe):
         value = getattr(default, one_setting.name)
@@ -168,25 +146,29 @@ def show_settings(wanted: bool) -> None:
     raise typer.Exit
 
 
-def _check_encoding(recipe: Recipe) -> None:
-    from nestag.encodings import encoding
+def settings_from(texts: Sequence[str]) -> dict[str, Any]:
+    """The settings of a recipe as typed with --set.
 
-    encoding(recipe.encoding)
-
-
-def _setting(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not equals:
-        raise InputError(f"{text!r} is no setting; write --set key=value", "--set")
-    return name, value
+    >>> settings_from(["epochs=3", "encoding=dyn"])
+    {'epochs': 3, 'encoding': 'dyn'}
+    """
+    values: dict[str, str] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise InputError(f"{text!r} is not a setting; write --set key=value", "--set")
+        values[name] = value
+    recipe = changed(Recipe(), values, "--set", text=True)
+    return {name: getattr(recipe, name) for name in values}
 
 
 class ProgressBar:
     """The plan, a progress bar with loss and dev F1, and a line for each scoring, on the error stream."""
 
-    def __init__(self, title: str) -> None:
+    def __init__(self, title: str, splits: Mapping[str, Iterable[Sentence]]) -> None:
         self.bar = bar_of_steps()
         self.title = title
+        self.reports = {name: report_of(corpus) for name, corpus in splits.items()}
         self.told: int | None = None  # scorings that have been shown; None before the plan has been
         self.timed = False
         self.last: Progress | None = None
@@ -198,40 +180,39 @@ class ProgressBar:
 
     def show(self, progress: Progress) -> None:
         """Show the state of the run."""
-        from nestag.training.plan import described
-
         self.last = progress
         if self.told is None:
             self.told = len(progress.dev)
-            self.say(described(progress.plan))
+            self.tell_changes()
+            say(self.bar, str(progress.plan))
             if progress.step:
-                self.say(f"goes on after step {progress.step:,}")
+                say(self.bar, f"goes on after step {progress.step:,}")
         if progress.seconds is not None and not self.timed:
             self.timed = True
-            self.say(f"about {duration(progress.seconds)} on this machine, less if it stops early")
+            say(self.bar, f"about {duration(progress.seconds)} on this machine, less if it stops early")
         loss = "" if progress.loss is None else f"  loss {progress.loss:.3f}"
         best = "" if progress.best_scoring is None else f"  dev F1 {100 * progress.best_scoring.score.f1:.2f}"
         self.bar.update(
             self.task, description=self.title + loss + best, completed=progress.step, total=progress.plan.steps
         )
         for scoring in progress.dev[self.told :]:
-            self.say(f"step {scoring.step:,}: loss {scoring.loss:.3f}, dev F1 {100 * scoring.score.f1:.2f}")
+            say(self.bar, f"step {scoring.step:,}: loss {scoring.loss:.3f}, dev F1 {100 * scoring.score.f1:.2f}")
         self.told = len(progress.dev)
 
-    def say(self, line: str) -> None:
-        """A line above the bar."""
-        self.bar.console.print(line, soft_wrap=True)
+    def tell_changes(self) -> None:
+        """Print once what the readers of the corpora had to change."""
+        for name, report in self.reports.items():
+            for line in report.summary():
+                say(self.bar, visible(f"{name}: {line}"))
+        self.reports = {}
 
-    def stopped(self, output: str) -> str:
-        """What to say when a run was stopped."""
+    def stopped(self) -> str:
+        """Where a run was stopped."""
         if self.last is None or not self.last.step:
-            return "stopped before the first step; nothing had to be saved"
+            return "stopped before the first step"
         best = self.last.best_scoring
         reached = f", dev F1 {100 * best.score.f1:.2f} so far" if best else ""
-        return (
-            f"stopped after step {self.last.step:,} of {self.last.plan.steps:,}{reached};"
-            f" everything is saved in {output}, and the same command goes on from there"
-        )
+        return f"stopped after step {self.last.step:,} of {self.last.plan.steps:,}{reached}"
 
     def __exit__(self, *_: object) -> None:
         self.bar.stop()

@@ -1,8 +1,10 @@
-"""From a tagger's output to entities, a whole batch at a time; the decoder of each encoding does the work."""
+"""From a tagger's output to entities, a whole batch at a time.
 
-import nestag.decoding.depth
-import nestag.decoding.tetra  # noqa: F401
-from nestag.decoding.batch import Decoding, candidate_entities, confidences, decode_batch, decode_scores
+scores or label ids -> greedy repair (repair.py) or constrained search (depth.py, tetra.py) -> entities.py
+                    -> confidences and candidates (posterior.py) or verification by a span head (verification.py)
+"""
+
+from nestag.decoding.decode import Decoding, candidate_entities, confidences, decode_batch, decode_scores
 from nestag.decoding.decoder import Decoder, decodes
 from nestag.decoding.entities import EntityTable, filter_entities, join_entities
 from nestag.decoding.scores import LabelBatch, Scores, Search

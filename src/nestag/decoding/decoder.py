@@ -1,11 +1,11 @@
 """The decoder of an encoding: what it can do with a whole batch, and what it does by default.
 
-    repair         label ids -> entities; by default, each sentence is decoded alone
-    search         scores -> entities of the best legal labels; by default there is none
-    probabilities  how probable each entity is; by default, the mean probability of the labels chosen at its words
-    candidates     every entity that is probable enough; by default, of those that decoding finds
+    repair      label ids -> entities; by default, each sentence is decoded alone
+    search      scores -> entities of the best legal labels; by default there is none, and decoding is greedy
+    posterior   scores -> how probable nodes and types are; by default there is none, the confidence of an entity is the
+                mean probability of the labels chosen at its words, and only entities that decoding finds are candidates
 
-A new encoding needs none of it to be trained and used. One that wants more subclasses `Decoder`:
+A new encoding needs none of these to be trained and used. One that wants more subclasses `Decoder`:
 
     @decodes(MyEncoding)
     class MyDecoder(Decoder[MyEncoding]):
@@ -20,13 +20,13 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from nestag.arrays import Floats
-from nestag.decoding.chains import chains_of
-from nestag.decoding.entities import EntityTable, as_table, filter_entities
-from nestag.decoding.scores import LabelBatch, Scores, Search, comparable, softmax
+from nestag.data.arrays import Bools, Floats
+from nestag.decoding.entities import EntityTable, as_table, filter_entities, label_types
+from nestag.decoding.posterior import Posterior, find_candidates, rate_by_labels, rate_entities
+from nestag.decoding.scores import LabelBatch, Scores, Search
 from nestag.encodings import encoding
 from nestag.encodings.base import Encoding, Naming
-from nestag.vocabulary import LabelIds, Vocabulary
+from nestag.encodings.vocabulary import LabelIds, Vocabulary
 
 E = TypeVar("E", bound=Encoding)
 
@@ -37,44 +37,45 @@ class Decoder(Generic[E]):
     def __init__(self, encoding: E, vocabulary: Vocabulary) -> None:
         self.encoding = encoding
         self.vocabulary = vocabulary
-        self.chains = chains_of(vocabulary)
+        self.types = label_types(vocabulary)
 
     def repair(self, labels: LabelBatch, naming: Naming) -> EntityTable:
-        """The entities that any labels describe; the same as decoding each sentence alone."""
-        types = {kind: row for row, kind in enumerate(self.chains.types)}
+        """Return the entities that any labels describe, as decoding each sentence alone does."""
+        types = {kind: row for row, kind in enumerate(self.types.types)}
         ids = LabelIds(labels.n.tolist(), labels.c.tolist(), labels.u.tolist())
-        found: list[tuple[int, int, int]] = []
+        rows: list[tuple[int, int, int]] = []
         first = 0
         for length in labels.lengths.tolist():
             sentence = self.vocabulary.labels(LabelIds(*(part[first : first + length] for part in ids)))
             entities = self.encoding.decode(sentence, naming).entities()
-            found += [(start + first, end + first, types[kind]) for start, end, kind in entities]
+            rows += [(start + first, end + first, types[kind]) for start, end, kind in entities]
             first += length
-        start, end, kind = np.array(found, dtype=np.int64).reshape(-1, 3).T
-        return as_table(start, end, kind, self.chains.types, labels.lengths)
+        start, end, kind = np.array(rows, dtype=np.int64).reshape(-1, 3).T
+        return as_table(start, end, kind, self.types.types, labels.lengths)
 
     def search(self, scores: Scores, settings: Search) -> EntityTable | None:
-        """The entities of the best legal labels; None if the encoding has no search."""
+        """Return the entities of the best legal labels; None if the encoding has no search."""
+        return None
+
+    def posterior(self, scores: Scores, sentences: Bools, settings: Search) -> Posterior | None:
+        """Return the posterior of some sentences; None if the encoding has none."""
         return None
 
     def probabilities(self, scores: Scores, table: EntityTable, settings: Search) -> Floats:
-        """For each entity the geometric mean, over its words and heads, of the highest label probability."""
-        heads = (softmax(comparable(head).T) for head in (scores.n, scores.c, scores.u))
-        highest = np.mean([np.log(head.max(axis=1, initial=0)) for head in heads], axis=0)  # of each word
-        sums = np.concatenate([[0.0], np.cumsum(highest)])
-        offset = scores.first[table.sentence]
-        probability: Floats = np.exp(
-            (sums[table.end + offset] - sums[table.start + offset]) / (table.end - table.start)
-        )
-        return probability
+        """Return the probability of each entity, from 0 to 1."""
+        sentences = np.zeros(len(scores.lengths), dtype=bool)
+        sentences[table.sentence[table.end - table.start > 1]] = True
+        if (posterior := self.posterior(scores, sentences, settings)) is None:
+            return rate_by_labels(scores, table)
+        return rate_entities(self.types, scores, table, posterior)
 
     def candidates(self, scores: Scores, settings: Search, floor: float) -> EntityTable:
-        """The entities that are at least as probable as the floor; by default, of those that decoding finds."""
-        table = self.search(scores, settings)
-        if table is None:
+        """Return the entities that are at least as probable as the floor."""
+        if (posterior := self.posterior(scores, scores.lengths > 1, settings)) is not None:
+            return find_candidates(self.types, scores, posterior, floor)
+        if (table := self.search(scores, settings)) is None:
             table = self.repair(scores.chosen(), "first")
-        rated = table._replace(confidence=np.clip(self.probabilities(scores, table, settings), 0, 1))
-        return filter_entities(rated, floor)
+        return filter_entities(table._replace(confidence=self.probabilities(scores, table, settings)), floor)
 
 
 _DECODERS: dict[type, type[Decoder[Any]]] = {Encoding: Decoder}
@@ -93,7 +94,7 @@ def decodes(family: type) -> Callable[[D], D]:
 
 
 def decoder_of(vocabulary: Vocabulary) -> Decoder[Any]:
-    """The decoder of a vocabulary: that of its encoding, or of the nearest base class that has one."""
+    """Return the decoder of a vocabulary: that of its encoding, or of the nearest base class that has one."""
     return _decoder(encoding(vocabulary.encoding), vocabulary)
 
 

@@ -1,18 +1,22 @@
-"""A table of entities: what a whole batch is decoded to, as columns."""
+"""The output of decoding: a table of entities, and the entity types that labels stand for."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
-from nestag.arrays import Bools, Floats, Ints
-from nestag.data import Entity
-from nestag.decoding.chains import TypeChains
+from nestag.data.arrays import Bools, Floats, Ints
+from nestag.data.sentence import Entity
+from nestag.data.tree import in_order
+from nestag.encodings.vocabulary import Vocabulary
 from nestag.errors import LabelError, UnknownNameError
+
+EntityTypes = tuple[str, ...]
+"""The entity types of a vocabulary, by name."""
 
 
 class EntityTable(NamedTuple):
@@ -23,7 +27,7 @@ class EntityTable(NamedTuple):
     end: Ints
     type: Ints
     """A row of `types`."""
-    types: tuple[str, ...]
+    types: EntityTypes
     sentences: int
     """How many sentences the batch has, those without entities included."""
     confidence: Floats | None = None
@@ -38,55 +42,80 @@ class EntityTable(NamedTuple):
         return [tuple(entities[a:b]) for a, b in pairwise(cuts)]
 
     def at(self, rows: Bools) -> EntityTable:
-        """Some of the entities."""
+        """Select some of the entities."""
         confidence = None if self.confidence is None else self.confidence[rows]
         sentence, start, end, kind = (column[rows] for column in self[:4])
         return EntityTable(sentence, start, end, kind, self.types, self.sentences, confidence)
 
 
+class LabelTypes(NamedTuple):
+    """The entity types that the labels of a vocabulary stand for."""
+
+    types: EntityTypes
+    c: Bools
+    """Whether each c has each type: names x types."""
+    u: Bools
+    """Whether each u has each type."""
+    root: Bools
+    """Whether each c is a name of the root."""
+    c_writable: Bools
+    """Whether an encoding can write each c: each type once, in the vocabulary's order."""
+    u_writable: Bools
+
+
+@lru_cache(maxsize=8)
+def label_types(vocabulary: Vocabulary) -> LabelTypes:
+    """Return the types of a vocabulary's labels."""
+    types, names = vocabulary.types, vocabulary.c
+
+    def has_types(chains: Sequence[EntityTypes]) -> Bools:
+        rows = [kind in chain for chain in chains for kind in types]
+        return np.array(rows, dtype=bool).reshape(len(chains), len(types))
+
+    def are_writable(chains: Sequence[EntityTypes]) -> Bools:
+        return np.array([in_order(chain, vocabulary.order) == chain for chain in chains], dtype=bool)
+
+    return LabelTypes(
+        types,
+        has_types([name.entities for name in names]),
+        has_types(vocabulary.u),
+        np.array([name.root for name in names], dtype=bool),
+        are_writable([name.types for name in names]),
+        are_writable(vocabulary.u),
+    )
+
+
 class NamedNodes(NamedTuple):
-    """Nodes of a batch whose sentences stand one after the other, and the c that names each."""
+    """Nodes of a batch by their words, and the c that names each."""
 
     start: Ints
     end: Ints
     c: Ints
 
 
-class Replacement(NamedTuple):
-    """Other nodes for some sentences of a batch."""
-
-    sentences: Bools
-    nodes: NamedNodes
-
-
-def replaced(nodes: NamedNodes, by: Replacement, lengths: Ints) -> NamedNodes:
-    """The nodes with those of some sentences replaced."""
-    sentence = np.repeat(np.arange(len(lengths)), lengths)
-    kept = ~by.sentences[sentence[nodes.start]]
-    return NamedNodes(*(np.concatenate([old[kept], new]) for old, new in zip(nodes, by.nodes, strict=True)))
+def entities_of(types: LabelTypes, nodes: NamedNodes, u: Ints, lengths: Ints) -> EntityTable:
+    """Return the entities that named nodes and the u of all words stand for."""
+    words = np.flatnonzero(np.logical_or.reduce(types.u, axis=1)[u])
+    node, node_type = np.nonzero(types.c[nodes.c])
+    word, word_type = np.nonzero(types.u[u[words]])
+    start, end = np.append(nodes.start[node], words[word]), np.append(nodes.end[node], words[word] + 1)
+    return as_table(start, end, np.append(node_type, word_type), types.types, lengths)
 
 
-def entities_of(chains: TypeChains, nodes: NamedNodes, u: Ints, lengths: Ints) -> EntityTable:
-    """The entities that named nodes and the u of all words stand for."""
-    words = np.flatnonzero(chains.u.width[u])
-    node, node_type = chains.c.expand(nodes.c)
-    word, word_type = chains.u.expand(u[words])
-    starts = np.concatenate([nodes.start[node], words[word]])
-    ends = np.concatenate([nodes.end[node], words[word] + 1])
-    return as_table(starts, ends, np.concatenate([node_type, word_type]), chains.types, lengths)
-
-
-def as_table(start: Ints, end: Ints, kind: Ints, types: tuple[str, ...], lengths: Ints) -> EntityTable:
-    """Entities at places in the whole batch -> a table with places in their sentences; equal ones merge."""
-    order = np.lexsort((kind, -end, start))  # sentences stand one after the other, so start sorts them too
+def as_table(
+    start: Ints, end: Ints, kind: Ints, types: EntityTypes, lengths: Ints, confidence: Floats | None = None
+) -> EntityTable:
+    """Return entities at words of the whole batch as a table with words of their sentences; equal ones merge."""
+    order = np.lexsort((kind, -end, start))  # start sorts the sentences, too
     start, end, kind = start[order], end[order], kind[order]
     again = (start[1:] == start[:-1]) & (end[1:] == end[:-1]) & (kind[1:] == kind[:-1])
     if again.any():
-        new = np.concatenate([[True], ~again])
-        start, end, kind = start[new], end[new], kind[new]
+        new = np.append(True, ~again)
+        order, start, end, kind = order[new], start[new], end[new], kind[new]
     sentence = np.repeat(np.arange(len(lengths)), lengths)[start]
     offset = (np.cumsum(lengths) - lengths)[sentence]
-    return EntityTable(sentence, start - offset, end - offset, kind, types, len(lengths))
+    confidence = None if confidence is None else confidence[order]
+    return EntityTable(sentence, start - offset, end - offset, kind, types, len(lengths), confidence)
 
 
 def join_entities(tables: Sequence[EntityTable]) -> EntityTable:

@@ -8,26 +8,12 @@ all gaps in step: each link is followed once in all, so the work is linear howev
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
-from nestag.arrays import Floats, Ints
-
-
-def previous_not_deeper(depth: Ints, inner: Ints) -> Ints:
-    """For each of the inner gaps the nearest one before it that is not deeper; -1 stands before the first."""
-    return _nearest(depth, inner, -1, np.greater)
-
-
-def next_not_deeper(depth: Ints, inner: Ints) -> Ints:
-    """For each of the inner gaps the nearest one after it that is not deeper."""
-    return _nearest(depth, inner, 1, np.greater)
-
-
-def next_shallower(depth: Ints, inner: Ints) -> Ints:
-    """For each of the inner gaps the nearest one after it that is shallower."""
-    return _nearest(depth, inner, 1, np.greater_equal)
+from nestag.data.arrays import Ints
 
 
 def _nearest(depth: Ints, inner: Ints, step: int, passed: np.ufunc) -> Ints:
@@ -38,6 +24,16 @@ def _nearest(depth: Ints, inner: Ints, step: int, passed: np.ufunc) -> Ints:
         todo = todo[passed(depth[link[todo]], depth[todo])]
         link[todo] = link[link[todo]]
     return link
+
+
+previous_not_deeper = partial(_nearest, step=-1, passed=np.greater)
+"""For each of the inner gaps the nearest one before it that is not deeper; -1 stands before the first."""
+
+next_not_deeper = partial(_nearest, step=1, passed=np.greater)
+"""For each of the inner gaps the nearest one after it that is not deeper."""
+
+next_shallower = partial(_nearest, step=1, passed=np.greater_equal)
+"""For each of the inner gaps the nearest one after it that is shallower."""
 
 
 def openers(depth: Ints, inner: Ints, left: Ints) -> Ints:
@@ -86,8 +82,3 @@ def nodes_of(depth: Ints) -> Nodes:
     opener = node[first]
     above = np.maximum(np.maximum(depth[left[opener]], depth[right[opener]]), 1)
     return Nodes(left[opener] + 1, right[opener] + 1, depth[opener], above, inner[order], first)
-
-
-def summed(c: Floats, gaps: Ints, first: Ints, names: Ints) -> Floats:
-    """The scores of names, summed over the gaps of each node: nodes x names."""
-    return np.add.reduceat(c.take(gaps, axis=1)[names], first, axis=1).T

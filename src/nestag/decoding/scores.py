@@ -1,10 +1,10 @@
-"""What a tagger says of a batch: scores or label ids for three heads, checked, without padding.
+"""The input of decoding: scores or label ids of three heads for a batch of sentences, checked, without padding.
 
-The words of all sentences stand one after the other, and `lengths` says how many words each sentence has.
+The words of all sentences follow each other, and `lengths` has the number of words of each sentence.
 
-What is added to all scores of one head at one word changes no choice, so log-probabilities and plain outputs of a
-linear layer serve alike. Labels that a legal sequence needs but the vocabulary lacks, and labels scored with minus
-infinity, count `MISSING`: a sequence takes one only if there is no other way, and as few of them as possible.
+Only differences between the scores of one head at one word count, so both log-probabilities and logits will do. Labels
+that a legal sequence needs but the vocabulary lacks, and labels scored with minus infinity, count `MISSING`: a sequence
+takes one only if there is no other way, and as few of them as possible.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from nestag.arrays import Bools, Floats, Ints
-from nestag.errors import LabelError, UnknownNameError
-from nestag.vocabulary import Vocabulary
+from nestag.data.arrays import Floats, Ints
+from nestag.encodings.vocabulary import Vocabulary
+from nestag.errors import LabelError
 
 MISSING = -1e9
-"""The score of a label that is not there, against the best label of its word; no score counts less."""
+"""The score of a missing label, relative to the best label of its word; no score counts less."""
 
 FORBIDDEN = -1e30
 """The score of what is not allowed; finite, so that sums and differences stay numbers."""
@@ -30,31 +30,21 @@ FORBIDDEN = -1e30
 PIECE = 2**22
 """About how many scores are decoded at once."""
 
-Pooling = Literal["sum", "mean", "exact"]
-"""How confidences are computed.
-
-sum, mean   how probable it is that the entity's span is a node, by a relaxed chain in which every gap has a name of its
-            own, times the share of its type by the sum, or the mean, of the names' scores at the gaps of the node
-exact       how probable the entity is over all label sequences that the encoding can write: its marginal
-"""
+LEAST_WEIGHT = 1e-100
+"""The weight of a missing label for confidences, if the best label of its word has 1; its square is still a number."""
 
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """How the best legal labels are searched and confidences are computed."""
+    """Settings of the constrained search and of confidences."""
 
-    consistent: bool = True  # a node that opens k levels has a name of k types, if there are such names
-    deepest: int | None = None  # the deepest level searched, or the highest stack of 4tg; None: see the vocabulary
-    pooling: Pooling = "mean"  # how confidences are computed
-    temperature: float = 1.0  # what scores are divided by for confidences; above 1 lowers them
-    joint: bool = False  # names are searched together with depths (4tg: marks), not after them; then all is consistent
+    deepest: int | None = None  # the deepest level searched, or the highest stack of 4tg; None: from the vocabulary
+    temperature: float = 1.0  # scores are divided by it for confidences; above 1 lowers them
 
     def __post_init__(self) -> None:
         """Refuse settings out of range."""
         if self.deepest is not None and self.deepest < 1:
-            raise LabelError(f"deepest is {self.deepest}; search 1 deep at least, or give None")
-        if self.pooling not in get_args(Pooling):
-            raise UnknownNameError(f"no pooling is called {self.pooling!r}; there are {', '.join(get_args(Pooling))}")
+            raise LabelError(f"deepest is {self.deepest}; give at least 1, or None")
         if not 0 < self.temperature < float("inf"):
             raise LabelError(f"temperature is {self.temperature}; give a number above 0")
 
@@ -71,12 +61,9 @@ class LabelBatch(NamedTuple):
     def of(cls, vocabulary: Vocabulary, n: ArrayLike, c: ArrayLike, u: ArrayLike, lengths: ArrayLike) -> LabelBatch:
         """Arrays of ids, or a LabelError that says what is wrong with them."""
         checked = _lengths(lengths)
-        return cls(
-            _ids("n", n, len(vocabulary.n), checked),
-            _ids("c", c, len(vocabulary.c), checked),
-            _ids("u", u, len(vocabulary.u), checked),
-            checked,
-        )
+        heads = zip("ncu", (n, c, u), vocabulary.sizes, strict=True)
+        n, c, u = (_ids(head, ids, size, checked) for head, ids, size in heads)
+        return cls(n, c, u, checked)
 
 
 class Scores(NamedTuple):
@@ -91,12 +78,9 @@ class Scores(NamedTuple):
     def of(cls, vocabulary: Vocabulary, n: ArrayLike, c: ArrayLike, u: ArrayLike, lengths: ArrayLike) -> Scores:
         """Arrays of scores, or a LabelError that says what is wrong with them."""
         checked = _lengths(lengths)
-        return cls(
-            _scores("n", n, len(vocabulary.n), checked),
-            _scores("c", c, len(vocabulary.c), checked),
-            _scores("u", u, len(vocabulary.u), checked),
-            checked,
-        )
+        heads = zip("ncu", (n, c, u), vocabulary.sizes, strict=True)
+        n, c, u = (_scores(head, scores, size, checked) for head, scores, size in heads)
+        return cls(n, c, u, checked)
 
     @property
     def first(self) -> Ints:
@@ -107,6 +91,11 @@ class Scores(NamedTuple):
     def last(self) -> Ints:
         """The last word of each sentence that has any."""
         return last_words(self.lengths)
+
+    @property
+    def sentence(self) -> Ints:
+        """The sentence of each word."""
+        return np.repeat(np.arange(len(self.lengths)), self.lengths)
 
     def divided(self, temperature: float) -> Scores:
         """The scores divided by a temperature."""
@@ -127,28 +116,15 @@ class Scores(NamedTuple):
             span = slice(int(ends[a - 1]) if a else 0, int(ends[b - 1]) if b else 0)
             yield Scores(self.n[span], self.c[span], self.u[span], self.lengths[a:b])
 
-    def at(self, words: Ints) -> Scores:
-        """The scores of some words, each as a sentence of its own."""
-        return Scores(self.n[words], self.c[words], self.u[words], np.ones(len(words), dtype=np.int64))
-
-    def select(self, sentences: Bools) -> Scores:
-        """The scores of some of the sentences."""
-        words = np.repeat(sentences, self.lengths)
-        return Scores(self.n[words], self.c[words], self.u[words], self.lengths[sentences])
-
 
 def last_words(lengths: Ints) -> Ints:
-    """The last word of each sentence that has any.
-
-    >>> last_words(np.array([2, 0, 3])).tolist()
-    [1, 4]
-    """
+    """Return the last word of each sentence that has any."""
     last: Ints = np.cumsum(lengths)[lengths > 0] - 1
     return last
 
 
 def comparable(scores: NDArray[Any]) -> Floats:
-    """Scores as labels x words, each word's best at 0 and nothing under `MISSING`.
+    """Scores as labels x words, the best of each word at 0 and none under `MISSING`.
 
     >>> comparable(np.array([[-1.0, -np.inf], [2.0, 5.0]])).tolist()
     [[0.0, -3.0], [-1000000000.0, 0.0]]
@@ -157,6 +133,18 @@ def comparable(scores: NDArray[Any]) -> Floats:
     top = np.maximum.reduce(columns, axis=0, initial=FORBIDDEN)
     columns -= top
     return np.maximum(columns, MISSING, out=columns)
+
+
+def label_weights(scores: NDArray[Any]) -> Floats:
+    """Return weights in proportion to the labels' probabilities: labels x words, from `LEAST_WEIGHT` to 1."""
+    weights = comparable(scores)
+    np.exp(weights, out=weights)
+    return np.maximum(weights, LEAST_WEIGHT, out=weights)
+
+
+def with_missing(rows: Floats, value: float) -> Floats:
+    """Add the row of a missing label."""
+    return np.concatenate([rows, np.full((1, rows.shape[1]), value)])
 
 
 def softmax(values: Floats) -> Floats:

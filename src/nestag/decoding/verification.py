@@ -6,7 +6,7 @@
     probabilities     logits, and which of the decodings found an entity -> how probable it is
     verify_entities   entities that are probable enough; of two that cross, the more probable one stays
 
-Every step is linear in the words and the proposals. The weights of a `Verification` are found on held-out sentences.
+Every step is linear. The weights of a `Verification` are found on held-out sentences.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nestag.arrays import Bools, Floats, Floats32, Ints
-from nestag.data import Sentence
+from nestag.data.arrays import Bools, Floats, Floats32, Ints
+from nestag.data.sentence import Sentence
+from nestag.data.validation import setting
 from nestag.decoding.decoder import decoder_of
-from nestag.decoding.entities import EntityTable, join_entities
+from nestag.decoding.entities import EntityTable, as_table, join_entities
 from nestag.decoding.scores import Scores, Search
+from nestag.encodings.vocabulary import Vocabulary
 from nestag.errors import SettingError
-from nestag.validation import setting
-from nestag.vocabulary import Vocabulary
 
 BIASES = (0.0, -1.5)
 """How much less the labels of a word outside all entities count in each decoding that proposes; the first is plain."""
@@ -110,9 +110,8 @@ def _near_misses(table: EntityTable, scores: Scores, longest: int) -> Ints:
     start = np.add.outer(NEAR_MISSES[:, 0], table.start)  # misses x entities
     end = np.add.outer(NEAR_MISSES[:, 1], table.end)
     inside = (start >= 0) & (start < end) & (end <= scores.lengths[table.sentence])
-    keys: Ints = (start + scores.first[table.sentence]) * longest + end - start
-    kept: Ints = keys[inside]
-    return kept
+    keys: Ints = ((start + scores.first[table.sentence]) * longest + end - start)[inside]
+    return keys
 
 
 def judged(proposals: Proposals, judge: JudgeSpans) -> Floats32:
@@ -133,31 +132,20 @@ def likely_entities(proposals: Proposals, logits: Floats32, by: Verification, fl
     """Every proposed entity that is at least as probable as the floor, in canonical order; some may cross."""
     probability = by.probabilities(logits, proposals.found)
     span, kind = np.nonzero(probability >= floor)
-    start, end = proposals.start[span], proposals.end[span]
-    order = np.lexsort((kind, -end, start))
-    span, kind, start, end = span[order], kind[order], start[order], end[order]
-    lengths = proposals.lengths
-    sentence = np.repeat(np.arange(len(lengths)), lengths)[start]
-    offset = (np.cumsum(lengths) - lengths)[sentence]
-    confidence = probability[span, kind]
-    return EntityTable(sentence, start - offset, end - offset, kind, proposals.types, len(lengths), confidence)
+    lengths, confidence = proposals.lengths, probability[span, kind]
+    return as_table(proposals.start[span], proposals.end[span], kind, proposals.types, lengths, confidence)
 
 
 def without_crossing(table: EntityTable, value: Floats) -> Bools:
-    """Which entities of a table stay if, from the highest value on, each is dropped that crosses one that stays."""
-    one, other = _crossing(table)
-    kept = np.ones(len(value), dtype=bool)
-    if not one.size:
-        return kept
+    """Return which entities stay if, from the highest value down, each one that stays drops those that it crosses."""
     crossed: dict[int, list[int]] = {}
-    for a, b in zip(one.tolist(), other.tolist(), strict=True):
-        crossed.setdefault(a, []).append(b)
-        crossed.setdefault(b, []).append(a)
-    staying: set[int] = set()
+    for one, other in zip(*(rows.tolist() for rows in _crossing(table)), strict=True):
+        crossed.setdefault(one, []).append(other)
+        crossed.setdefault(other, []).append(one)
+    kept = np.ones(len(value), dtype=bool)
     for row in sorted(crossed, key=lambda row: (-value[row], row)):
-        if staying.isdisjoint(crossed[row]):
-            staying.add(row)
-    kept[[row for row in crossed if row not in staying]] = False
+        if kept[row]:
+            kept[crossed[row]] = False
     return kept
 
 

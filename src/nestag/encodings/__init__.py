@@ -15,10 +15,10 @@ from importlib import import_module
 from importlib.metadata import entry_points
 from pkgutil import iter_modules
 
-from nestag.data import Entity, Sentence
+from nestag.data.sentence import Entity, Sentence
+from nestag.data.tree import Name, Tree
 from nestag.encodings.base import Absolute, Encoding, Label, Naming
 from nestag.errors import LabelError, UnknownNameError
-from nestag.tree import Name, Tree
 
 __all__ = [
     "Absolute",

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from operator import index
 from typing import ClassVar, Literal, NamedTuple
 
+from nestag.data.tree import Name, Tree
 from nestag.errors import LabelError
-from nestag.tree import Name, Tree
 
 Naming = Literal["first", "majority"]
 """Which of several names given to one node it keeps: the paper's first, or the most frequent (the first of equals)."""

@@ -22,9 +22,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import chain
 
+from nestag.data.tree import Name, Span, Tree
 from nestag.encodings.base import Absolute, Encoding, Label, N, Naming, as_labels, at, check, number
 from nestag.errors import LabelError
-from nestag.tree import Name, Span, Tree
 
 
 class DepthEncoding(Encoding):

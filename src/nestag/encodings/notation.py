@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import re
 
+from nestag.data.tree import Name
 from nestag.errors import LabelError
-from nestag.tree import Name
 
 _BREAKS = "\t\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029\ufeff"
 _WRITTEN = {char: f"\\u{ord(char):04x}" for char in _BREAKS} | {"\t": r"\t", "\n": r"\n", "\r": r"\r", "\\": r"\\"}

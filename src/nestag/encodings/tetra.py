@@ -26,9 +26,9 @@ from functools import cache
 from operator import add
 from typing import NamedTuple
 
+from nestag.data.tree import Name, Tree
 from nestag.encodings.base import Encoding, Label, N, Naming, as_labels, at, check
 from nestag.errors import LabelError
-from nestag.tree import Name, Tree
 
 MARKS = ("rR", "rL", "lR", "lL", "r", "l")
 

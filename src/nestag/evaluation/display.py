@@ -21,15 +21,16 @@ from nestag.evaluation.result import (
     PAPER_LENGTH,
     PAPER_LENGTHS,
     SAME_DEPTH,
+    Comparison,
     Confused,
     Evaluation,
     Group,
-    Interval,
     Intervals,
+    Score,
+    macro,
+    spread,
 )
-from nestag.evaluation.score import Score, macro, spread
-from nestag.evaluation.significance import Comparison
-from nestag.tables import NOTHING, Cell, Figure, Percent, Row, Section, Table, lines, shown
+from nestag.inspect.tables import NOTHING, Cell, Figure, Percent, Row, Section, Table, lines, shown
 
 MOST_TYPES = 12
 """Types that have a row and a column of their own in the confusion matrix."""
@@ -122,28 +123,26 @@ def by_type(evaluation: Evaluation, detail: Detail = Detail.FULL) -> Table:
 
 def by_depth(evaluation: Evaluation, paper: bool = False, detail: Detail = Detail.FULL) -> Table:
     """Groups of depths; `paper` counts as right only what is gold at the very depth it is predicted at."""
-    columns = _columns("depth", detail, both_sides=True)
+    title = "By depth"
+    note = "Depth 0: in no other entity. Correct: by depth in the prediction. Found: by depth in gold."
     if paper:
-        rows = _rows(evaluation, _groups(SAME_DEPTH, DEPTHS), detail, both_sides=True)
+        title = "By depth, as the paper scores it"
         note = (
             "Precision asks for the same depth in gold as in the prediction; recall does so only where several depths"
             " are taken together."
         )
-        return Table("By depth, as the paper scores it", columns, _only(rows), note)
-    rows = _rows(evaluation, _groups("depth", DEPTHS), detail, both_sides=True)
-    note = "Depth 0: in no other entity. Correct: by depth in the prediction. Found: by depth in gold."
-    return Table("By depth", columns, _only(rows), note)
+    rows = _rows(evaluation, _groups(SAME_DEPTH if paper else "depth", DEPTHS), detail, both_sides=True)
+    return Table(title, _columns("depth", detail, both_sides=True), _only(rows), note)
 
 
 def by_length(evaluation: Evaluation, paper: bool = False, detail: Detail = Detail.FULL) -> Table:
     """Groups of lengths; `paper` counts them as the authors' code does, a token longer than each heading says."""
-    columns = _columns("tokens", detail)
+    title, note, groups = "By length in tokens", "", _groups("length", LENGTHS)
     if paper:
-        rows = _rows(evaluation, _groups(PAPER_LENGTH, PAPER_LENGTHS), detail)
+        title = "By length, as the code of the paper's authors counts it"
         note = "Each class holds entities that are one token longer than its heading; those of one token are in none."
-        return Table("By length, as the code of the paper's authors counts it", columns, _only(rows), note)
-    rows = _rows(evaluation, _groups("length", LENGTHS), detail)
-    return Table("By length in tokens", columns, _only(rows))
+        groups = _groups(PAPER_LENGTH, PAPER_LENGTHS)
+    return Table(title, _columns("tokens", detail), _only(_rows(evaluation, groups, detail)), note)
 
 
 def by_nesting(evaluation: Evaluation, detail: Detail = Detail.FULL) -> Table:
@@ -152,7 +151,7 @@ def by_nesting(evaluation: Evaluation, detail: Detail = Detail.FULL) -> Table:
     note = "Outer: holds others and is in none. Inner: in another, or over the same tokens."
     if evaluation.familiar:
         note += " Seen: train has an entity of that type with the same words."
-    title = "By nesting, and whether train has it" if evaluation.familiar else "By nesting"
+    title = "By nesting" + (", and whether train has it" if evaluation.familiar else "")
     return Table(title, _columns("entities", detail, both_sides=True), _only(rows), note)
 
 
@@ -191,29 +190,28 @@ def all_confusions(evaluation: Evaluation) -> Table:
 
 def comparison(found: Comparison, names: tuple[str, str], detail: Detail = Detail.FULL) -> Table:
     """Two systems side by side, and in a sentence whether they differ."""
-    low, high = (100 * bound for bound in found.interval)
-    difference = 100 * found.difference
-    for_people: list[Row] = [
-        (f"F1 of {names[0]}", Percent(100 * found.first)),
-        (f"F1 of {names[1]}", Percent(100 * found.second)),
+    first, second, difference, low, high = (
+        100 * share for share in (found.first, found.second, found.difference, *found.interval)
+    )
+    rows: list[Row] = [
+        (f"F1 of {names[0]}", Percent(first)),
+        (f"F1 of {names[1]}", Percent(second)),
         ("difference", Figure(difference, form="+.2f", note=f"({low:+.1f} to {high:+.1f})")),
         ("p by the bootstrap", Figure(found.bootstrap, form=".4f")),
         ("p by randomization", Figure(found.randomization, form=".4f")),
     ]
-    if detail is not Detail.NUMBERS:
-        return Table("Comparison", ("figure", "value"), _only(for_people), verdict(found, names))
-    values = (100 * found.first, 100 * found.second, difference, found.bootstrap, found.randomization)
-    ends = {"difference": (low, high)}
-    rows = (
-        (name, value, *ends.get(str(name), (None, None))) for (name, _), value in zip(for_people, values, strict=True)
-    )
-    return Table("Comparison", ("figure", "value", "low", "high"), _only(rows), verdict(found, names))
+    columns: tuple[str, ...] = ("figure", "value")
+    if detail is Detail.NUMBERS:
+        columns = (*columns, "low", "high")
+        rows = [(*row, None, None) for row in rows]
+        rows[2] = ("difference", difference, low, high)
+    return Table("Comparison", columns, _only(rows), verdict(found, names))
 
 
 def verdict(found: Comparison, names: tuple[str, str]) -> str:
     """Whether two systems differ, in a sentence.
 
-    >>> verdict(Comparison(0.75, 0.72, 0.03, Interval(0.01, 0.05), 0.002, 0.001), ("a", "b"))
+    >>> verdict(Comparison(0.75, 0.72, 0.03, (0.01, 0.05), 0.002, 0.001), ("a", "b"))
     'a is better than b by 3.00 points of F1 (95 % interval 1.00 to 5.00, p 0.0010); that is unlikely to be chance.'
     """
     if not found.difference:
@@ -282,21 +280,15 @@ def _f1_row(columns: tuple[str, ...], name: str, value: float) -> Row:
 
 
 def _figures(shares: Sequence[float | None], bounds: Intervals | None, detail: Detail) -> Iterator[Cell]:
-    """Precision, recall and F1 in percent, with their intervals."""
-    for share, interval, is_f1 in zip(shares, bounds or (None,) * 3, (False, False, True), strict=True):
-        hidden = detail is Detail.NARROW and not is_f1
-        yield from _figure(share, None if hidden else interval, detail)
-
-
-def _figure(share: float | None, interval: Interval | None, detail: Detail) -> tuple[Cell, ...]:
-    """One of them, as one cell for people and three for programs."""
-    if share is None:
-        return (None,) * (3 if detail is Detail.NUMBERS else 1)
-    value = Percent(100 * share)
-    if interval is None:
-        return (value, None, None) if detail is Detail.NUMBERS else (value,)
-    low, high = (100 * bound for bound in interval)
-    if detail is Detail.NUMBERS:
-        return value, low, high
-    is_near_the_end = not shown(value)[0].isdigit()  # `>99.99`: two decimals would say all
-    return (Figure(value, form=".4f" if is_near_the_end else ".2f", note=f"({low:.1f}–{high:.1f})"),)
+    """Precision, recall and F1 in percent with their intervals, one cell each for people and three for programs."""
+    for place, (share, interval) in enumerate(zip(shares, bounds or (None,) * 3, strict=True)):
+        value = None if share is None else Percent(100 * share)
+        low, high = (None, None) if share is None or interval is None else (100 * bound for bound in interval)
+        is_hidden = detail is Detail.NARROW and place < 2
+        if detail is Detail.NUMBERS:
+            yield from (value, low, high)
+        elif value is None or low is None or is_hidden:
+            yield value
+        else:
+            is_near_the_end = not shown(value)[0].isdigit()  # `>99.99`: two decimals would say all
+            yield Figure(value, form=".4f" if is_near_the_end else ".2f", note=f"({low:.1f}–{high:.1f})")

@@ -15,9 +15,8 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, zip_longest
 from typing import Literal, NamedTuple
 
-from nestag.arguments import named
-from nestag.data import Sentence
-from nestag.errors import InputError
+from nestag.data.sentence import Sentence
+from nestag.errors import InputError, named
 
 By = Literal["auto", "id", "order"]
 """How sentences are matched."""
@@ -33,22 +32,21 @@ class Pair(NamedTuple):
     predicted: Sentence
 
 
-class FileNames(NamedTuple):
-    """What the two files are called."""
-
-    gold: str
-    predicted: str
-
-
-class _PlacedSentence(NamedTuple):
-    """A sentence, the file it stands in (0 gold, 1 predicted) and its number there."""
+class _Placed(NamedTuple):
+    """A sentence, its side (0 gold, 1 predicted), its number there and the name of its file."""
 
     side: int
     number: int
     sentence: Sentence
+    file: str
+
+    def error(self, message: str) -> InputError:
+        """An error about the sentence."""
+        shown = "" if self.sentence.id is None else f" ({_short(self.sentence.id)})"
+        return InputError(message, f"{self.file}: sentence {self.number:,}{shown}")
 
 
-_PairedRow = tuple[int, tuple[Sentence | None, Sentence | None]]
+_NumberedPair = tuple[int, tuple[Sentence | None, Sentence | None]]
 
 
 def matched(
@@ -66,113 +64,71 @@ def matched(
     Traceback (most recent call last):
     nestag.errors.InputError: predicted: sentence 1: token 1 is 'c' and in gold 'b'; ...
     """
-    called = FileNames(*names)
-    rows: Iterator[_PairedRow] = enumerate(zip_longest(gold, predicted), 1)
+    rows: Iterator[_NumberedPair] = enumerate(zip_longest(gold, predicted), 1)
     if by != "id":
-        for row in rows:
-            number, (right, guess) = row
+        for number, (right, guess) in rows:
             if right is None or guess is None:
-                raise _longer(row, called)
+                ends = f"ends after sentence {number - 1:,}" if number > 1 else "holds no sentences"
+                (left,) = _placed(number, (right, guess), names)
+                raise left.error(f"it is left over, for {names[1 - left.side]} {ends}; give both the same sentences")
             if by == "auto" and right.id != guess.id and right.id is not None and guess.id is not None:
-                rows = chain([row], rows)
+                rows = chain([(number, (right, guess))], rows)
                 break
             if right.tokens != guess.tokens:
-                raise _different(_PlacedSentence(0, number, right), _PlacedSentence(1, number, guess), called)
+                raise _different(*_placed(number, (right, guess), names))
             yield Pair(right, guess)
         else:
             return
-    yield from _by_id(rows, called)
+    yield from _by_id(rows, names)
 
 
-def _by_id(rows: Iterable[_PairedRow], names: FileNames) -> Iterator[Pair]:
+def _placed(number: int, row: tuple[Sentence | None, Sentence | None], names: tuple[str, str]) -> list[_Placed]:
+    return [_Placed(side, number, sentence, names[side]) for side, sentence in enumerate(row) if sentence is not None]
+
+
+def _by_id(rows: Iterable[_NumberedPair], names: tuple[str, str]) -> Iterator[Pair]:
     """The pairs of equal names, in the order in which they become complete."""
-    held: tuple[dict[str, _PlacedSentence], dict[str, _PlacedSentence]] = ({}, {})
+    held: tuple[dict[str, _Placed], dict[str, _Placed]] = ({}, {})
     paired: set[str] = set()
-    in_order = True  # whether matching by order would have gone well
+    in_order = True  # whether matching by order would have succeeded
     for number, (right, guess) in rows:
         in_order = in_order and right is not None and guess is not None and right.tokens == guess.tokens
-        for side, sentence in enumerate((right, guess)):
-            if sentence is None:
-                continue
-            name = _name_of(_PlacedSentence(side, number, sentence), held, paired, names)
-            other = held[1 - side].pop(name, None)
+        for placed in _placed(number, (right, guess), names):
+            name = placed.sentence.id
+            by_order = f"or use {named('by', 'order')}"
+            if name is None:
+                raise placed.error(f"it has no id, but sentences are matched by id; add ids, {by_order}")
+            if name in held[placed.side] or name in paired:
+                raise placed.error(
+                    f"its id is given twice, but sentences are matched by id; make ids differ, {by_order}"
+                )
+            other = held[1 - placed.side].pop(name, None)
             if other is None:
-                held[side][name] = _PlacedSentence(side, number, sentence)
+                held[placed.side][name] = placed
                 continue
             paired.add(name)
-            both = sorted((other, _PlacedSentence(side, number, sentence)))
-            if both[0].sentence.tokens != both[1].sentence.tokens:
-                raise _different(both[0], both[1], names)
-            yield Pair(both[0].sentence, both[1].sentence)
-    if held[0] or held[1]:
-        raise _alone([*held[0].values(), *held[1].values()], in_order, names)
+            one, two = sorted((other, placed))
+            if one.sentence.tokens != two.sentence.tokens:
+                raise _different(one, two)
+            yield Pair(one.sentence, two.sentence)
+    if left := [*held[0].values(), *held[1].values()]:
+        first = min(left, key=lambda placed: (placed.number, placed.side))
+        others = {1: "", 2: " (nor has another)"}.get(len(left), f" (nor have {len(left) - 1:,} others)")
+        agree = f"the tokens agree in order, so use {named('by', 'order')}"
+        remedy = agree if in_order else "give both the same sentences"
+        raise first.error(f"its id has no partner in {names[1 - first.side]}{others}; {remedy}")
 
 
-def _name_of(
-    placed: _PlacedSentence,
-    held: tuple[dict[str, _PlacedSentence], dict[str, _PlacedSentence]],
-    paired: set[str],
-    names: FileNames,
-) -> str:
-    """The name by which a sentence is matched, or an InputError if it has none or one that was there before."""
-    name = placed.sentence.id
-    if name is None:
-        raise InputError(
-            f"it has no id, but sentences are matched by id; give every sentence one, or use {named('by', 'order')}",
-            _place(placed, names),
-        )
-    if name in held[placed.side] or name in paired:
-        raise InputError(
-            f"its id is given twice, but sentences are matched by id; make ids differ, or use {named('by', 'order')}",
-            _place(placed, names),
-        )
-    return name
-
-
-def _longer(row: _PairedRow, names: FileNames) -> InputError:
-    """One file goes on where the other has ended."""
-    number, (right, guess) = row
-    side = int(right is None)
-    left = right if guess is None else guess
-    assert left is not None
-    ends = f"ends after sentence {number - 1:,}" if number > 1 else "holds no sentences"
-    return InputError(
-        f"it is left over, for {names[1 - side]} {ends}; give both the same sentences",
-        _place(_PlacedSentence(side, number, left), names),
-    )
-
-
-def _different(right: _PlacedSentence, guess: _PlacedSentence, names: FileNames) -> InputError:
+def _different(right: _Placed, guess: _Placed) -> InputError:
     """The error for matched sentences with different words."""
     ours, theirs = guess.sentence.tokens, right.sentence.tokens
-    at = next((i for i, (one, two) in enumerate(zip(ours, theirs, strict=False)) if one != two), None)
-    if at is None:
-        at = min(len(ours), len(theirs))
-    where = f"{names.gold}, sentence {right.number:,}," if right.number != guess.number else names.gold
+    pairs = enumerate(zip(ours, theirs, strict=False))
+    at = next((i for i, (one, two) in pairs if one != two), min(len(ours), len(theirs)))
+    where = f"{right.file}, sentence {right.number:,}," if right.number != guess.number else right.file
     apart = None not in (right.sentence.id, guess.sentence.id) and right.sentence.id != guess.sentence.id
-    same = f"predict on the tokens of gold (raw text is cut as {named('tokenizer')} says)"
+    same = f"predict on the tokens of gold (raw text is tokenized as {named('tokenizer')} says)"
     remedy = f"match sentences with {named('by', 'id')}" if apart else same
-    return InputError(
-        f"token {at} is {_word(ours, at)} and in {where} {_word(theirs, at)}; {remedy}", _place(guess, names)
-    )
-
-
-def _alone(left: list[_PlacedSentence], in_order: bool, names: FileNames) -> InputError:
-    """Names that only one file has; the first of them is shown."""
-    first = min(left, key=lambda placed: (placed.number, placed.side))
-    others = {1: "", 2: " (nor has another)"}.get(len(left), f" (nor have {len(left) - 1:,} others)")
-    remedy = f"the tokens agree in order, so use {named('by', 'order')}" if in_order else "give both the same sentences"
-    return InputError(
-        f"its id has no partner in {names[1 - first.side]}{others}; {remedy}",
-        _place(first, names),
-    )
-
-
-def _place(placed: _PlacedSentence, names: FileNames) -> str:
-    """Where a sentence stands, for a message."""
-    name = placed.sentence.id
-    shown = "" if name is None else f" ({_short(name)})"
-    return f"{names[placed.side]}: sentence {placed.number:,}{shown}"
+    return guess.error(f"token {at} is {_word(ours, at)} and in {where} {_word(theirs, at)}; {remedy}")
 
 
 def _word(tokens: tuple[str, ...], at: int) -> str:

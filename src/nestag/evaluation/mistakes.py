@@ -23,7 +23,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
-from nestag.data import Entity, outermost_first
+from nestag.data.sentence import Entity, outermost_first
 from nestag.evaluation.matching import Pair
 from nestag.evaluation.result import KINDS, Shown
 
@@ -54,7 +54,7 @@ class _Bad(NamedTuple):
 class Ledger:
     """What went wrong in all sentences seen.
 
-    >>> from nestag.data import Sentence
+    >>> from nestag.data.sentence import Sentence
     >>> gold, ledger = Sentence(["the", "USA"], [Entity(0, 2, "GPE")]), Ledger()
     >>> ledger.see(Pair(gold, gold.with_entities([Entity(0, 2, "ORG"), Entity(1, 2, "GPE")])))
     >>> +ledger.kinds, ledger.confusion["GPE", "ORG"], ledger.confusion[None, "GPE"]
@@ -82,12 +82,6 @@ class Ledger:
             if predicted:
                 confusion[None, predicted.type] += 1
         self._keep(pair, len(found))
-
-    def join(self, other: Ledger) -> None:
-        """Merge the mistakes of other sentences."""
-        self.kinds.update(other.kinds)
-        self.confusion.update(other.confusion)
-        self._worst = sorted(self._worst + other._worst)[:MOST_KEPT]
 
     def worst(self) -> tuple[Shown, ...]:
         """The sentences with the most mistakes, the worst first; at most MOST_KEPT."""

@@ -1,25 +1,22 @@
 """Confidence intervals and significance: the bootstrap, and approximate randomization.
 
-`intervals` draws as many groups of sentences as there are, with replacement (the bootstrap), and says where a figure
-lies in 95 of 100 draws. `compare` does the same for the difference of two systems on the same sentences, and swaps
-the two systems' answers at random (approximate randomization). The draws are the same in every run. What is drawn are
-documents where they are known, else sentences, which then count as independent. Nothing here says how another training
-run would do; seeds.py and paired.py do.
+`intervals` draws as many groups of sentences as there are, with replacement, and reports where a figure lies in 95 of
+100 draws. `compare` does the same for the difference of two systems on the same sentences, and swaps the two systems'
+answers at random (approximate randomization). Documents are drawn where they are known, else sentences, which then
+count as independent. The draws are the same in every run.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nestag.arrays import Floats, Ints
+from nestag.data.arrays import Floats, Ints
 from nestag.errors import DataError
-from nestag.evaluation.result import MACRO, Interval, Intervals
-from nestag.evaluation.score import Score
-from nestag.evaluation.tally import COLUMNS, Counts
+from nestag.evaluation.counts import COLUMNS, Counts
+from nestag.evaluation.result import MACRO, Comparison, Interval, Intervals, Score
 
 Draws = NDArray[np.uint8]
 
@@ -38,7 +35,7 @@ def intervals(figures: Mapping[str, Ints], types: Collection[str], groups: int) 
     found: dict[str, Intervals] = {}
     sums, there = np.zeros((DRAWS, 3)), np.zeros((DRAWS, 1))
     for name, counts in figures.items():
-        values = _figures(_drawn(draws, counts))
+        values = _figures(_draw(draws, counts))
         found[name] = _intervals(values)
         if name in types:
             sums += np.nan_to_num(values)
@@ -55,7 +52,7 @@ def unit_draws(groups: int) -> Draws:
     return times
 
 
-def _drawn(draws: Draws, counts: Ints) -> Floats:
+def _draw(draws: Draws, counts: Ints) -> Floats:
     """The sums of counts in each draw: draws x columns."""
     some = np.flatnonzero(counts.any(axis=1))  # of rare classes, few groups have any
     rows = counts[some].astype(np.float64)
@@ -89,17 +86,6 @@ def _interval(values: Floats) -> Interval:
     return Interval(low, high)
 
 
-class Comparison(NamedTuple):
-    """How much better one system is than another on the same sentences, in F1."""
-
-    first: float
-    second: float
-    difference: float  # first minus second
-    interval: Interval  # of the difference
-    bootstrap: float  # twice the share of draws on the other side of 0, never 0
-    randomization: float  # the share of random swaps with a difference as large
-
-
 def compare(first: Counts, second: Counts) -> Comparison:
     """Compare two systems by their counts over all entities of the same sentences.
 
@@ -112,10 +98,10 @@ def compare(first: Counts, second: Counts) -> Comparison:
         raise DataError("the two predictions are not over the same sentences; give both for the same gold file")
     both = np.concatenate((first.rows, second.rows), axis=1)
     one, two = (Score(*counts.sums()).f1 for counts in (first, second))
-    drawn = _differences(_drawn(unit_draws(len(both)), both))
+    drawn = _differences(_draw(unit_draws(len(both)), both))
     low, high = np.percentile(drawn, WITHIN).tolist()
     beyond = min(int((drawn <= 0).sum()), int((drawn >= 0).sum()))
-    swapped = np.abs(_swapped(first, second))
+    swapped = np.abs(_swap(first, second))
     as_large = int((swapped >= abs(one - two) - 1e-12).sum())
     return Comparison(
         one, two, one - two, Interval(low, high), min(1.0, 2 * chance(beyond, DRAWS)), chance(as_large, SWAPS)
@@ -138,7 +124,7 @@ def _differences(sums: Floats) -> Floats:
     return found
 
 
-def _swapped(first: Counts, second: Counts) -> Floats:
+def _swap(first: Counts, second: Counts) -> Floats:
     """The differences that arise when each group's answers are swapped or not, by chance."""
     rng = np.random.default_rng(0)
     change = (second.rows - first.rows).astype(float)

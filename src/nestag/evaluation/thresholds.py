@@ -1,19 +1,21 @@
-"""Thresholds of confidence: the one that serves a goal best, found on sentences with their true entities.
+"""Confidence thresholds that serve a goal best, found on sentences with their true entities, and calibration.
 
 A lower threshold finds more entities and more wrong ones. Given every candidate with its probability, each threshold
-has a precision, a recall and an F1, and a goal names one of them.
+has a precision, a recall and an F1, and a goal names one of them. Calibration compares confidences with results: of the
+entities predicted with a confidence near p, the share p should be right.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import fsum
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nestag.evaluation.score import Score, total
+from nestag.evaluation.result import Score, total
 
 FEWEST = 20
 """True entities that a type needs for a threshold of its own; with fewer it would be a matter of luck."""
@@ -126,6 +128,12 @@ class Curve:
         found = self.point(place)
         return found._replace(threshold=_between(below, found.threshold))
 
+    def limits(self) -> str:
+        """The highest precision and recall that any threshold reaches, in words."""
+        if not len(self):
+            return "the model finds nothing"
+        return f"precision goes up to {100 * self.precision.max():.2f} %, recall to {100 * self.recall.max():.2f} %"
+
     def at(self, threshold: float) -> Point:
         """The counts at a threshold."""
         place = int(np.searchsorted(-self.thresholds, -threshold, side="right")) - 1
@@ -191,3 +199,67 @@ def _between(below: float, here: float) -> float:
     middle = (below + here) / 2
     short = round(middle, 4)
     return short if below < short <= here else middle
+
+
+BINS = 10
+
+
+class Bin(NamedTuple):
+    """The entities of one tenth of confidence."""
+
+    entities: int = 0
+    right: int = 0
+    confidence: float = 0.0  # the sum of it
+
+    @property
+    def mean(self) -> float:
+        """The mean confidence."""
+        return self.confidence / self.entities if self.entities else 0.0
+
+    @property
+    def share(self) -> float:
+        """The share of entities that are right."""
+        return self.right / self.entities if self.entities else 0.0
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """A reliability diagram in ten bins, with the expected calibration error and the Brier score."""
+
+    bins: tuple[Bin, ...]
+    brier: float  # the mean square of the distance from what was true
+
+    @property
+    def entities(self) -> int:
+        """How many entities were rated."""
+        return sum(found.entities for found in self.bins)
+
+    @property
+    def error(self) -> float:
+        """The expected calibration error: the mean distance of confidence from the share that is right."""
+        return fsum(abs(found.confidence - found.right) for found in self.bins) / max(1, self.entities)
+
+
+class Rated(NamedTuple):
+    """The confidence of a predicted entity, and whether it is correct."""
+
+    confidence: float
+    right: bool
+
+
+def calibration(rated: Iterable[Rated]) -> Calibration:
+    """Sort entities into tenths of confidence.
+
+    >>> found = calibration([Rated(0.95, True), Rated(0.95, False), Rated(0.25, False)])
+    >>> round(found.error, 3), found.bins[9].share
+    (0.383, 0.5)
+    """
+    bins = [Bin()] * BINS
+    squares = 0.0
+    for confidence, right in rated:
+        place = min(BINS - 1, int(confidence * BINS))
+        old = bins[place]
+        bins[place] = Bin(old.entities + 1, old.right + right, old.confidence + confidence)
+        squares += (confidence - right) ** 2
+    count = sum(found.entities for found in bins)
+    return Calibration(tuple(bins), squares / max(1, count))

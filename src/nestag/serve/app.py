@@ -15,11 +15,10 @@ from fastapi.responses import HTMLResponse, JSONResponse, Response
 from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 
-from nestag.rendering import style
-from nestag.serve.drawing import drawing_of
-from nestag.serve.gate import DEADLINE, Gate
-from nestag.serve.labels import labels_of
-from nestag.serve.problems import RefusedError, busy
+from nestag.errors import visible
+from nestag.inspect.rendering import style
+from nestag.serve.limits import RefusedError, busy
+from nestag.serve.middleware import DEADLINE, Gate, WatchMiddleware
 from nestag.serve.schema import (
     LINCOLN,
     DrawingRequest,
@@ -32,8 +31,7 @@ from nestag.serve.schema import (
     Status,
 )
 from nestag.serve.service import Service
-from nestag.serve.watch import WatchMiddleware
-from nestag.visible import visible
+from nestag.serve.views import drawing_of, labels_of
 
 KINDS = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 PAGE = "index.html"

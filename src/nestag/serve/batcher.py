@@ -7,20 +7,22 @@ only the job whose text failed alone fails.
 
 from __future__ import annotations
 
+import ctypes
+import sys
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
-from typing import NamedTuple, Protocol
+from functools import cache
+from typing import Any, NamedTuple, Protocol
 
-from nestag.data import Sentence
-from nestag.predictor import ScoredEntity
-from nestag.serve.memory import give_back_memory
+from nestag.data.document import Document
+from nestag.model.predictor import TextEntities
 
-TaggedSentence = tuple[Sentence, tuple[ScoredEntity, ...]]
-TagFunction = Callable[[list[Sentence]], Iterable[TaggedSentence]]
+Entities = TextEntities[Document]
+TagFunction = Callable[[list[Document]], Iterable[Entities]]
 
 TIDY = 5.0
 """Seconds between two times that free memory is given back, while there is work."""
@@ -51,24 +53,22 @@ class ClosedError(Exception):
 
 
 class QueuedRequest:
-    """The texts of a request, each as sentences, and the future of their entities."""
+    """The texts of a request, each with the words of its sentences, and the future of their entities."""
 
-    def __init__(self, texts: Sequence[Sequence[Sentence]], deadline: float) -> None:
+    def __init__(self, texts: Sequence[Document], deadline: float) -> None:
         """`deadline` is a time of the monotonic clock."""
         self.texts = texts
         self.deadline = deadline
-        self.found: list[list[TaggedSentence]] = [[] for _ in texts]
+        self.found: dict[int, Entities] = {}
         self.taken = 0  # texts that were put into a batch
-        self.waiting = len(texts)  # texts that were not answered
-        self.future: Future[list[list[TaggedSentence]]] = Future()
+        self.future: Future[list[Entities]] = Future()
 
-    def answer(self, number: int, tagged: list[TaggedSentence]) -> None:
+    def answer(self, number: int, entities: Entities) -> None:
         """Store the entities of a text; the last text resolves the future."""
-        self.found[number] = tagged
-        self.waiting -= 1
-        if not self.waiting:
+        self.found[number] = entities
+        if len(self.found) == len(self.texts):
             with suppress(InvalidStateError):  # nobody waits any more
-                self.future.set_result(self.found)
+                self.future.set_result([self.found[place] for place in range(len(self.texts))])
 
     def fail(self, error: Exception) -> None:
         """Give up: what is left of it is not tagged."""
@@ -90,8 +90,8 @@ class Pick(NamedTuple):
     number: int
 
     @property
-    def sentences(self) -> Sequence[Sentence]:
-        """The sentences of the text."""
+    def text(self) -> Document:
+        """The text."""
         return self.job.texts[self.number]
 
 
@@ -117,8 +117,8 @@ class Batcher:
         """Whether jobs are taken."""
         return self.alive and not self._closed
 
-    def submit(self, texts: Sequence[Sequence[Sentence]], deadline: float) -> Future[list[list[TaggedSentence]]]:
-        """A future with the entities of each sentence of each text."""
+    def submit(self, texts: Sequence[Document], deadline: float) -> Future[list[Entities]]:
+        """A future with the entities of each text."""
         job = QueuedRequest(texts, deadline)
         if not texts:
             job.future.set_result([])
@@ -168,23 +168,23 @@ class Batcher:
             if job.taken < len(job.texts):
                 self._jobs.append(job)
             batch.append(pick)
-            words += sum(map(len, pick.sentences))
+            words += count_words(pick.text)
         return batch
 
     def _answer(self, batch: list[Pick]) -> None:
         began = time.perf_counter()
-        given = [sentence for pick in batch for sentence in pick.sentences]
+        texts = [pick.text for pick in batch]
         try:
-            tagged = list(self._tag(given))
-            if len(tagged) != len(given) or any(a is not b for a, (b, _) in zip(given, tagged, strict=True)):
-                raise RuntimeError("the recognizer answered with other sentences than it was given")
+            found = list(self._tag(texts))
+            if len(found) != len(texts) or any(a is not b.source for a, b in zip(texts, found, strict=True)):
+                raise RuntimeError("the recognizer answered with other texts than it was given")
         except Exception as error:  # noqa: BLE001 - whatever it is, the other jobs have nothing to do with it
             self._retry(batch, error)
             return
-        self._watcher.tagged(len(batch), len(given), sum(map(len, given)), time.perf_counter() - began)
-        found = iter(tagged)
-        for pick in batch:
-            pick.job.answer(pick.number, [next(found) for _ in pick.sentences])
+        sentences = sum(len(text.words or ()) for text in texts)
+        self._watcher.tagged(len(batch), sentences, sum(map(count_words, texts)), time.perf_counter() - began)
+        for pick, entities in zip(batch, found, strict=True):
+            pick.job.answer(pick.number, entities)
 
     def _retry(self, batch: list[Pick], error: Exception) -> None:
         """Try each text of a batch alone, or give up the job of the only one."""
@@ -195,3 +195,26 @@ class Batcher:
             return
         self._watcher.failed(error)
         batch[0].job.fail(UntaggableError())
+
+
+def count_words(text: Document) -> int:
+    """Words of all sentences of a text."""
+    return sum(map(len, text.words or ()))
+
+
+def give_back_memory() -> bool:
+    """Return freed memory to the operating system; true if there was any.
+
+    Batches differ in size, and the allocator of Linux keeps the holes that their arrays leave: without this, a server
+    that has answered thousands of requests holds twice the memory it needs.
+    """
+    trim = _trim()
+    return trim is not None and bool(trim(0))
+
+
+@cache
+def _trim() -> Any:
+    """The C library's `malloc_trim`; None on systems without it."""
+    if not sys.platform.startswith("linux"):
+        return None
+    return getattr(ctypes.CDLL(None), "malloc_trim", None)

@@ -1,20 +1,50 @@
-"""What a request may ask for, and how much waits at once."""
+"""The limits of a server, and the error for a request over one of them."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 
-from nestag.validation import setting
+from nestag.data.validation import setting
 
 
 @dataclass(frozen=True)
 class ServerLimits:
-    """Limits of a server; a request over one of them is refused with a status and a line that names it."""
+    """What clients may ask for, each also an option of `nestag serve`; the status of a refusal is in parentheses."""
 
-    body_bytes: int = setting(1_000_000, minimum=1, help="maximum bytes in a request's body (413)")
-    texts: int = setting(500, minimum=1, help="maximum texts or sentences in a request (413)")
-    characters: int = setting(50_000, minimum=1, help="maximum characters in a request (413)")
-    words: int = setting(15_000, minimum=1, help="maximum words in a request (413)")
-    queue: int = setting(64, minimum=1, help="maximum requests waiting for an answer (503)")
-    seconds: float = setting(60.0, above=0, help="seconds until a request times out (408, 503)")
-    batch_words: int = setting(2_000, minimum=1, help="maximum words in a batch of waiting requests")
+    max_body: int = setting(1_000_000, minimum=1, help="Maximum bytes in a request's body (413).")
+    max_texts: int = setting(500, minimum=1, help="Maximum texts or sentences in a request (413).")
+    max_characters: int = setting(50_000, minimum=1, help="Maximum characters in a request (413).")
+    max_words: int = setting(15_000, minimum=1, help="Maximum words in a request (413).")
+    max_queue: int = setting(64, minimum=1, help="Maximum complete requests waiting for an answer (503).")
+    max_seconds: float = setting(60.0, minimum=0.01, help="Seconds to answer a complete request (503).")
+    max_upload_seconds: float = setting(20.0, minimum=0.01, help="Seconds for a request to arrive (408).")
+    max_connections: int = setting(256, minimum=1, help="Maximum open connections (503).")
+    max_connections_per_client: int = setting(64, minimum=1, help="Maximum open connections of one address (429).")
+    batch_words: int = setting(2_000, minimum=1, help="Maximum words in a batch of waiting requests.")
+
+
+class RefusedError(Exception):
+    """A request is refused; the message says why and what to do, and never contains text of the request."""
+
+    def __init__(self, status: int, message: str, headers: dict[str, str] | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+        self.message = message
+        self._headers = headers or {}
+
+    @property
+    def body(self) -> bytes:
+        """The message as JSON."""
+        return json.dumps({"error": self.message}).encode()
+
+    @property
+    def headers(self) -> list[tuple[bytes, bytes]]:
+        """The headers of the response, as ASGI and h11 take them."""
+        headers = {"content-type": "application/json", "content-length": str(len(self.body)), **self._headers}
+        return [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers.items()]
+
+
+def busy(message: str, status: int = 503) -> RefusedError:
+    """A refusal of a request that the server could answer at another time."""
+    return RefusedError(status, message, {"retry-after": "1"})

@@ -25,6 +25,7 @@ class Metrics:
             "nestag_request_seconds", "From arrival to answer.", ["route"], registry=registry, buckets=SECONDS
         )
         self.accepted = Gauge("nestag_requests_accepted", "Requests waiting for an answer.", registry=registry)
+        self.connections = Gauge("nestag_connections", "Open connections.", registry=registry)
         self.batches = Histogram("nestag_batch_texts", "Texts tagged together.", registry=registry, buckets=SIZES)
         self.sentences = Counter("nestag_sentences", "Sentences tagged.", registry=registry)
         self.words = Counter("nestag_words", "Words tagged.", registry=registry)

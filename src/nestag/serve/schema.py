@@ -89,13 +89,15 @@ EntitiesRequest = Annotated[
 
 
 class FoundEntity(StrictModel):
-    """An entity: characters of a text, or tokens of a sentence, the end exclusive."""
+    """An entity; ends are exclusive."""
 
-    start: int = Field(ge=0)
+    start: int = Field(ge=0, description="Its first character (code point); given tokens are joined by single spaces.")
     end: int = Field(ge=1)
     type: str
-    text: str = Field(description="What it covers; tokens are joined by blanks.")
+    text: str = Field(description="The characters it covers.")
     confidence: float = Field(ge=0, le=1)
+    start_token: int = Field(ge=0, description="Its first token, counted over all sentences of the text.")
+    end_token: int = Field(ge=1)
 
 
 class FoundSentence(StrictModel):
@@ -131,7 +133,7 @@ class EntityToDraw(StrictModel):
 
     start: Position = Field(ge=0)
     end: Position = Field(ge=1)
-    type: Whole = Field(min_length=1)
+    type: Whole = Field(min_length=1, max_length=200)
     confidence: float | None = Field(None, ge=0, le=1)
 
 

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
 import socket
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 import uvicorn
 from fastapi import FastAPI
 
 from nestag.errors import InputError
-from nestag.files import read_text
+from nestag.formats.files import read_text
+from nestag.serve.connection import ServerConfig
+from nestag.serve.service import Service
+from nestag.training.interruption import ENDING
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 TOKEN = "NESTAG_TOKEN"  # noqa: S105 - the name of the variable
@@ -63,23 +68,32 @@ def listen(address: Address) -> socket.socket:
     return listening
 
 
-def serve(app: FastAPI, listening: socket.socket, seconds: float, started: Callable[[str], None]) -> None:
-    """Serve until SIGINT or SIGTERM; then accept no more requests, and answer those accepted within `seconds`."""
-    config = uvicorn.Config(
-        app,
-        log_config=None,
-        access_log=False,  # it would hold paths, and paths may hold text
-        server_header=False,
-        timeout_graceful_shutdown=int(seconds) + 1,
-        lifespan="on",
-        ws="none",
-    )
+class Server(uvicorn.Server):
+    """Stops at SIGHUP as it does at SIGINT and SIGTERM, unless SIGHUP is ignored, as under nohup."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Handle signals while the server runs."""
+        main = threading.current_thread() is threading.main_thread()  # other threads cannot set handlers
+        heard = [number for number in ENDING if signal.getsignal(number) is not signal.SIG_IGN]
+        with super().capture_signals():
+            before = {number: signal.signal(number, self.handle_exit) for number in heard if main}
+            try:
+                yield
+            finally:
+                for number, handler in before.items():
+                    signal.signal(number, handler)
+
+
+def serve(app: FastAPI, service: Service, listening: socket.socket, started: Callable[[str], None]) -> None:
+    """Serve until SIGINT, SIGTERM or SIGHUP; then accept no more requests, and answer those that were accepted."""
+    server = Server(ServerConfig(app, service.limits, service.metrics))
+    listening.listen()  # so that clients may connect as soon as `started` is called
     host, port = listening.getsockname()[:2]
     started(f"http://{f'[{host}]' if ':' in host else host}:{port}/")
-    server = uvicorn.Server(config)
     try:
         server.run(sockets=[listening])
-    except (KeyboardInterrupt, SystemExit):  # uvicorn raises the signal again, after it has ended well
+    except (KeyboardInterrupt, SystemExit):  # uvicorn raises the signal again after it has shut down
         if not server.should_exit:
             raise
     finally:

@@ -12,14 +12,13 @@ from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
 from itertools import count
 
-from nestag.corpora.document import Document, sentences_of
-from nestag.corpora.report import Report
-from nestag.data import Sentence
-from nestag.predictor import Predictor
-from nestag.serve.batcher import Batcher, ClosedError, ExpiredError, TaggedSentence, UntaggableError
-from nestag.serve.limits import ServerLimits
+from nestag.data.document import Document, joined_offsets
+from nestag.data.segment import segments
+from nestag.data.validation import to_mapping
+from nestag.model.predictor import Predictor
+from nestag.serve.batcher import Batcher, ClosedError, Entities, ExpiredError, UntaggableError, count_words
+from nestag.serve.limits import RefusedError, ServerLimits, busy
 from nestag.serve.metrics import Metrics
-from nestag.serve.problems import RefusedError, busy
 from nestag.serve.schema import (
     Asked,
     AskedSentences,
@@ -32,7 +31,6 @@ from nestag.serve.schema import (
     ModelAnswer,
     Result,
 )
-from nestag.validation import to_mapping
 
 RUNTIMES = {"NestedNER": "torch", "OnnxNER": "onnxruntime"}
 WARMING = "The mayor of Utrecht resigned."
@@ -45,9 +43,9 @@ class Service:
         """The first call of a recognizer is slow, so it is made here."""
         self.predictor, self.name, self.limits, self.metrics = predictor, name, limits, metrics
         self._documents = count()
-        list(predictor.annotate_scored(self._cut([WARMING])[0]))
+        predictor(WARMING)
         self._cutting = ThreadPoolExecutor(1, "nestag-cutting")
-        self._batcher = Batcher(predictor.annotate_scored, limits.batch_words, metrics)
+        self._batcher = Batcher(predictor.pipe, limits.batch_words, metrics)
 
     @property
     def alive(self) -> bool:
@@ -86,44 +84,44 @@ class Service:
         self._check_size(asked)
         try:
             async with asyncio.timeout(deadline - time.monotonic()):
-                texts = await asyncio.get_running_loop().run_in_executor(self._cutting, self._sentences, asked)
+                texts = await asyncio.get_running_loop().run_in_executor(self._cutting, self._tokenize, asked)
                 self._check_words(texts)
                 found = await asyncio.wrap_future(self._batcher.submit(texts, deadline))
         except (TimeoutError, ExpiredError):
-            raise busy(f"not answered within {self.limits.seconds:g} s; send less at once, or later") from None
+            raise busy(f"not answered within {self.limits.max_seconds:g} s; send less at once, or later") from None
         except UntaggableError:
             raise RefusedError(500, "the model failed at this request; it was tried alone") from None
         except ClosedError:
             raise busy("the server is stopping; try again") from None
-        return EntitiesAnswer(results=[result_of(tagged, asked) for tagged in found])
+        return EntitiesAnswer(results=[result_of(entities, asked) for entities in found])
 
     def _check_size(self, asked: Asked) -> None:
         """Refuse what is over a limit."""
         pieces = pieces_of(asked)
-        if len(pieces) > self.limits.texts:
+        if len(pieces) > self.limits.max_texts:
             what = "texts" if isinstance(asked, AskedTexts) else "sentences"
-            raise RefusedError(413, f"{len(pieces):,} {what} in a request; the limit is {self.limits.texts:,}")
+            raise RefusedError(413, f"{len(pieces):,} {what} in a request; the limit is {self.limits.max_texts:,}")
         characters = sum(len(piece) if isinstance(piece, str) else sum(map(len, piece)) for piece in pieces)
-        if characters > self.limits.characters:
-            raise RefusedError(413, f"{characters:,} characters in a request; the limit is {self.limits.characters:,}")
+        if characters > self.limits.max_characters:
+            raise RefusedError(
+                413, f"{characters:,} characters in a request; the limit is {self.limits.max_characters:,}"
+            )
 
-    def _check_words(self, texts: Sequence[Sequence[Sentence]]) -> None:
+    def _check_words(self, texts: Sequence[Document]) -> None:
         """Refuse what is many words though few characters: words are what tagging costs."""
-        words = sum(len(sentence) for text in texts for sentence in text)
-        if words > self.limits.words:
-            raise RefusedError(413, f"{words:,} words in a request; the limit is {self.limits.words:,}")
+        words = sum(map(count_words, texts))
+        if words > self.limits.max_words:
+            raise RefusedError(413, f"{words:,} words in a request; the limit is {self.limits.max_words:,}")
 
-    def _sentences(self, asked: Asked) -> list[list[Sentence]]:
-        """The sentences of each text, or each sentence that was given."""
-        pieces = pieces_of(asked)
-        if isinstance(asked, AskedText | AskedTexts):
-            return self._cut([piece for piece in pieces if isinstance(piece, str)])
-        return [[Sentence(piece)] for piece in pieces]
-
-    def _cut(self, texts: Sequence[str]) -> list[list[Sentence]]:
-        """Texts as sentences; each is a document of its own, so that no text is context of another."""
-        options = self.predictor.settings.reading  # texts are cut as the model was trained
-        return [list(sentences_of(Document(str(next(self._documents)), text), options, Report())) for text in texts]
+    def _tokenize(self, asked: Asked) -> list[Document]:
+        """The texts of a request with their words; each is its own document, so that no text is context of another."""
+        options = self.predictor.settings.reading  # as in training
+        return [
+            Document(str(next(self._documents)), piece, (), tuple(segments(piece, options)))
+            if isinstance(piece, str)
+            else Document("", " ".join(piece), (), (joined_offsets(piece),))
+            for piece in pieces_of(asked)
+        ]
 
 
 def pieces_of(asked: Asked) -> Sequence[str] | Sequence[list[str]]:
@@ -140,34 +138,11 @@ def pieces_of(asked: Asked) -> Sequence[str] | Sequence[list[str]]:
     raise AssertionError(asked)
 
 
-def result_of(tagged: Sequence[TaggedSentence], asked: Asked) -> Result:
+def result_of(found: Entities, asked: Asked) -> Result:
     """What was found in a text, as JSON."""
-    entities = [
-        found_entity(sentence, *entity)
-        for sentence, found in tagged
-        for entity in found
-        if entity.confidence >= asked.threshold
+    entities = [FoundEntity(**entity.record()) for entity in found if entity.confidence >= asked.threshold]
+    text, words = found.source.text, found.source.words or ()
+    sentences = [
+        FoundSentence(tokens=[text[start:end] for start, end in offsets], offsets=offsets) for offsets in words
     ]
-    sentences = [found_sentence(sentence) for sentence, _ in tagged if sentence.tokens] if asked.tokens_too else None
-    return Result(entities=entities, sentences=sentences)
-
-
-def found_entity(sentence: Sentence, start: int, end: int, kind: str, confidence: float) -> FoundEntity:
-    """An entity with the characters of its text, or with its tokens where there is none."""
-    confidence = min(1.0, max(0.0, round(float(confidence), 4)))
-    if sentence.origin:
-        start, end, text = sentence.origin.characters(start, end)
-    else:
-        text = " ".join(sentence.tokens[start:end])
-    return FoundEntity(start=start, end=end, type=kind, text=text, confidence=confidence)
-
-
-def found_sentence(sentence: Sentence) -> FoundSentence:
-    """The tokens of a sentence with their characters; those of given tokens are joined by blanks."""
-    if sentence.origin:
-        return FoundSentence(tokens=list(sentence.tokens), offsets=list(sentence.origin.offsets))
-    offsets, at = [], 0
-    for token in sentence.tokens:
-        offsets.append((at, at + len(token)))
-        at += len(token) + 1
-    return FoundSentence(tokens=list(sentence.tokens), offsets=offsets)
+    return Result(entities=entities, sentences=sentences if asked.tokens_too else None)

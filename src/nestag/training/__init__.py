@@ -1,8 +1,7 @@
 """Training: a corpus and a recipe -> a recognizer, saved in a folder.
 
-`run` begins and ends a training run, `identity` tells it from others, `recipe` holds its settings, `plan` what they
-mean for a corpus, `dataset` what is learned in which batches, `trainer` the loop (transformers' own), `optimizer` and
-`average` how weights move, `checkpoints`, `folder` and `progress` where a run stands, `calibration` how sure it may be,
-`verification` what its head for spans is worth, `advice` what to do if it did not learn, `card` what is written for
-whoever finds the model.
+`run` starts and finishes a training run in a `run_folder`. `recipe` has its settings and `plan` what they mean for a
+corpus. `dataset` makes batches, `trainer` is transformers' Trainer with our `optimization` and `checkpoints`, and
+`graphs` speeds it up on a GPU. `calibration` fits confidences and the verifier. `card` writes the model card, `advice`
+says what to do if the model did not learn. `adaptation` continues pretraining an encoder.
 """

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import signal
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
@@ -20,30 +19,25 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from accelerate.utils import wait_for_everyone
 from torch.optim import AdamW, Optimizer
 from torch.optim.lr_scheduler import LambdaLR
-from transformers import PrinterCallback, Trainer, TrainerCallback, TrainingArguments, set_seed
+from transformers import TrainerCallback, set_seed
 
-from nestag.arguments import named
-from nestag.arrays import Ints
-from nestag.corpora.corpus import corpus_of
-from nestag.data import Sentence
-from nestag.encoders import is_light, longest_window
-from nestag.errors import InputError
-from nestag.files import writing_together
-from nestag.interruption import ENDING, Interrupted, interruptible
-from nestag.model_folder import ADAPTED, WEIGHTS, is_finished, read_json, write_manifest
-from nestag.recognizer import load_tokenizer
-from nestag.subwords import Layout, LayoutMaker
-from nestag.tagger import load_encoder
-from nestag.training import processes
-from nestag.training.checkpoints import complete, explained
-from nestag.training.dataset import Numbers
-from nestag.training.folder import CHECKPOINTS, last_checkpoint
-from nestag.training.guessing import Guesser
-from nestag.training.identity import claimed
-from nestag.training.packing import packed
-from nestag.training.trainer import CHECKPOINT_SECONDS, quiet_arguments
+from nestag.data.arrays import Ints
+from nestag.data.sentence import Sentence
+from nestag.errors import InputError, named
+from nestag.formats.corpus import corpus_of
+from nestag.formats.files import writing_together
+from nestag.model.encoders import is_light, longest_window
+from nestag.model.model_folder import ADAPTED, WEIGHTS, is_finished, read_json, write_manifest
+from nestag.model.pretrained import load_encoder
+from nestag.model.recognizer import load_tokenizer
+from nestag.model.subwords import Layout, LayoutMaker
+from nestag.training.checkpoints import ResumableTrainer, explained
+from nestag.training.masked_language_modelling import Guesser, packed
+from nestag.training.run_folder import CHECKPOINTS, claimed, is_first_process, process_count
+from nestag.training.trainer import CHECKPOINT_SECONDS
 
 WIDTH = 128
 """Subwords that are read at once: as many sentences of one document as fit."""
@@ -51,9 +45,9 @@ WIDTH = 128
 BATCH = 128
 """Windows in a step."""
 
-PASSES = 100
+EPOCHS = 100
 MOST_STEPS = 5_000
-"""Passes over the text if nobody says how many: a hundred, fewer of long texts, but one at least."""
+"""Default number of epochs: a hundred, fewer of long texts, but one at least."""
 
 RATE, HEAD_RATE = 2e-4, 1e-3
 FROZEN = 0.05
@@ -74,7 +68,7 @@ class AdaptationProgress(NamedTuple):
     loss: float | None
 
 
-Watch = Callable[[AdaptationProgress], None]
+WatchAdaptation = Callable[[AdaptationProgress], None]
 
 
 @dataclass(frozen=True)
@@ -92,9 +86,9 @@ def adapt(
     encoder: str = "minilm",
     *,
     dev: Iterable[Sentence] | Any = (),
-    passes: int | None = None,
+    epochs: int | None = None,
     seed: int = 1,
-    watch: Watch | None = None,
+    watch: WatchAdaptation | None = None,
     use_cpu: bool = False,
 ) -> Adaptation:
     """Let an encoder guess hidden words of a text and save it in `output`; entities are not looked at.
@@ -104,8 +98,8 @@ def adapt(
     """
     if is_light(encoder):
         raise InputError(f"{encoder!r} has no layers to adapt; adapt another, then train with light:FOLDER", "adapt")
-    if passes is not None and passes < 1:
-        raise InputError(f"{passes} passes are too few; give 1 or more", named("passes"))
+    if epochs is not None and epochs < 1:
+        raise InputError(f"{epochs} epochs are too few; give 1 or more", named("epochs"))
     set_seed(seed)
     pretrained, tokenizer, folder = load_encoder(encoder), load_tokenizer(encoder), Path(output)
     if tokenizer.mask_token_id is None:
@@ -115,19 +109,19 @@ def adapt(
     if not len(texts["text"].layout.windows):
         raise InputError("there is no sentence with words in it; check the file", "text")
     data = {name: one.fingerprint for name, one in texts.items()}
-    claim = {"recipe": {"encoder": encoder, "passes": passes}, "seed": seed, "data": data}
-    with claimed(folder, claim) if processes.is_first() else nullcontext(), explained(folder):
+    claim = {"recipe": {"encoder": encoder, "epochs": epochs}, "seed": seed, "data": data}
+    with claimed(folder, claim) if is_first_process() else nullcontext(), explained(folder):
         if not is_finished(folder):
             layout = texts["text"].layout
-            steps = steps_for(len(layout.windows), passes)
-            arguments = _arguments(folder / CHECKPOINTS, steps, seed, use_cpu)
-            trainer = _GuessTrainer(Guesser(pretrained, tokenizer.mask_token_id), layout, arguments, watch)
+            steps = steps_for(len(layout.windows), epochs)
+            model = Guesser(pretrained, tokenizer.mask_token_id)
+            trainer = _GuessTrainer(model, layout, folder / CHECKPOINTS, steps, seed, use_cpu, watch)
             trainer.run()
-            if processes.is_first():
+            if is_first_process():
                 done = Adaptation(len(layout.windows), steps, _guessed(trainer, texts["dev"].layout))
                 _save(folder, pretrained, tokenizer, done)
-            processes.wait_for_all()
-        if processes.is_first():
+            wait_for_everyone()
+        if is_first_process():
             shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
         return _finished(folder)
 
@@ -149,36 +143,53 @@ def _save(folder: Path, encoder: Any, tokenizer: Any, done: Adaptation) -> None:
     write_manifest(folder)  # this makes it finished
 
 
-def steps_for(windows: int, passes: int | None) -> int:
+def steps_for(windows: int, epochs: int | None) -> int:
     """How many steps are taken.
 
-    >>> steps_for(windows=1280, passes=3), steps_for(1280, None), steps_for(12_800, None), steps_for(1_280_000, None)
+    >>> steps_for(windows=1280, epochs=3), steps_for(1280, None), steps_for(12_800, None), steps_for(1_280_000, None)
     (30, 1000, 5000, 10000)
     """
-    a_pass = ceil(windows / BATCH)
-    return passes * a_pass if passes else min(PASSES * a_pass, max(MOST_STEPS, a_pass))
+    epoch_steps = ceil(windows / BATCH)
+    return epochs * epoch_steps if epochs else min(EPOCHS * epoch_steps, max(MOST_STEPS, epoch_steps))
 
 
-class _GuessTrainer(Trainer):
-    """transformers' trainer, with checkpoints that count when they are complete."""
+class _GuessTrainer(ResumableTrainer):
+    """Trains an encoder by masked language modelling."""
 
-    def __init__(self, model: Guesser, layout: Layout, arguments: TrainingArguments, watch: Watch | None) -> None:
-        self.layout, self.checkpoints = layout, Path(str(arguments.output_dir))
-        self.interrupted = Interrupted()
+    def __init__(
+        self,
+        model: Guesser,
+        layout: Layout,
+        checkpoints: Path,
+        steps: int,
+        seed: int,
+        use_cpu: bool,
+        watch: WatchAdaptation | None,
+    ) -> None:
+        self.layout = layout
         weights = [
             {"params": list(model.encoder.parameters()), "lr": RATE},
             {"params": model.head, "lr": HEAD_RATE},
         ]
         optimizer = AdamW(weights, weight_decay=0.01)
         super().__init__(
-            model=model,
-            args=arguments,
+            model,
+            checkpoints,
+            steps,
+            seed,
+            use_cpu,
+            {
+                "per_device_train_batch_size": max(1, BATCH // process_count()),
+                "max_grad_norm": 1.0,
+                "bf16": torch.cuda.is_available() and torch.cuda.is_bf16_supported() and not use_cpu,
+                "logging_steps": 10,
+                "report_to": "none",
+            },
             data_collator=self.tensors,
-            train_dataset=Numbers(len(layout.windows)),
-            optimizers=(optimizer, _schedule(optimizer, arguments.max_steps)),
+            train_dataset=range(len(layout.windows)),
+            optimizers=(optimizer, _schedule(optimizer, steps)),
             callbacks=[_Stepper(self, watch)],
         )
-        self.remove_callback(PrinterCallback)
 
     def tensors(self, numbers: Sequence[int] | Ints, layout: Layout | None = None) -> dict[str, torch.Tensor]:
         """What the model takes for some windows."""
@@ -191,25 +202,11 @@ class _GuessTrainer(Trainer):
         loss: torch.Tensor = model(**inputs).loss
         return loss
 
-    def run(self) -> None:
-        """Go on from the last complete checkpoint, or begin."""
-        last = last_checkpoint(self.checkpoints)
-        with interruptible(signal.SIGINT, *ENDING, patience=1) as self.interrupted:
-            self.train(resume_from_checkpoint=str(last) if last else None)
-        if self.interrupted and self.state.global_step < self.args.max_steps:
-            self.interrupted.obey()
-
-    def _save_checkpoint(self, *arguments: Any, **named: Any) -> None:
-        """Save it, and mark it as complete."""
-        super()._save_checkpoint(*arguments, **named)
-        if processes.is_first():
-            complete(self.checkpoints / f"checkpoint-{self.state.global_step}")
-
 
 class _Stepper(TrainerCallback):
     """Says when to save, tells the watcher, and stops when interrupted."""
 
-    def __init__(self, trainer: _GuessTrainer, watch: Watch | None) -> None:
+    def __init__(self, trainer: _GuessTrainer, watch: WatchAdaptation | None) -> None:
         self.trainer, self.watch = trainer, watch
         self.saved = time.monotonic()
         self.loss: float | None = None
@@ -222,7 +219,7 @@ class _Stepper(TrainerCallback):
         """After each step."""
         if self.watch:
             self.watch(AdaptationProgress(state.global_step, state.max_steps, self.loss))
-        alone = processes.count() == 1
+        alone = process_count() == 1
         due = (
             time.monotonic() - self.saved >= CHECKPOINT_SECONDS if alone else state.global_step % CHECKPOINT_STEPS == 0
         )
@@ -243,20 +240,6 @@ def _schedule(optimizer: Optimizer, steps: int) -> LambdaLR:
         return 1 - step / steps
 
     return LambdaLR(optimizer, [of_encoder, of_head])
-
-
-def _arguments(checkpoints: Path, steps: int, seed: int, use_cpu: bool) -> TrainingArguments:
-    return quiet_arguments(
-        checkpoints,
-        steps,
-        seed,
-        use_cpu,
-        per_device_train_batch_size=max(1, BATCH // processes.count()),
-        max_grad_norm=1.0,
-        bf16=torch.cuda.is_available() and torch.cuda.is_bf16_supported() and not use_cpu,
-        logging_steps=10,
-        report_to="none",
-    )
 
 
 @torch.no_grad()

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from nestag.arguments import either
-from nestag.training.run import Run
+from nestag.errors import either
+from nestag.evaluation import Score
+from nestag.training.plan import Scoring, TrainingPlan
 
 RISING = 0.01
 """F1 gained in the last quarter of a run that counts as still rising."""
 
 
-def advice(run: Run) -> Iterator[str]:
-    """Advice about a run; empty if there is nothing to improve."""
-    dev, plan, vocabulary = run.dev, run.plan, run.recognizer.vocabulary
+def advice(plan: TrainingPlan, dev: Score, scorings: Sequence[Scoring], labels: int) -> Iterator[str]:
+    """Advice about a run with that many different labels; empty if there is nothing to improve."""
     steps = f"steps={max(600, 3 * plan.steps)}"
     longer = either(steps, f"--set {steps}")
     if not dev.gold:
@@ -25,9 +25,8 @@ def advice(run: Run) -> Iterator[str]:
             f"dev F1 is 0 although {dev.predicted:,} entities were predicted: types or borders differ between train"
             " and dev; compare them with nestag stats and nestag doctor"
         )
-    elif _still_rising(run):
+    elif _still_rising(scorings):
         yield f"dev F1 was still rising at the end; train longer: {longer}"
-    labels = sum(vocabulary.sizes)
     if labels > plan.sentences:
         yield (
             f"there are more labels ({labels:,}) than sentences ({plan.sentences:,}), so most are seen once or never;"
@@ -35,8 +34,8 @@ def advice(run: Run) -> Iterator[str]:
         )
 
 
-def _still_rising(run: Run) -> bool:
+def _still_rising(scorings: Sequence[Scoring]) -> bool:
     """Whether the last quarter of a run brought the best score, and a good deal of it."""
-    scores = [scoring.score.f1 for scoring in run.scorings]
+    scores = [scoring.score.f1 for scoring in scorings]
     before = scores[: len(scores) - max(1, len(scores) // 4)]
     return bool(before) and scores[-1] == max(scores) and scores[-1] - max(before) >= RISING

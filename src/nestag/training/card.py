@@ -8,12 +8,12 @@ from dataclasses import asdict
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from nestag.data import Entity, Sentence
+from nestag.data.sentence import Entity, Sentence
 from nestag.evaluation.display import by_depth, by_type, overall
-from nestag.evaluation.judge import judged
+from nestag.evaluation.evaluator import evaluate_pairs
 from nestag.evaluation.matching import Pair
 from nestag.evaluation.result import Evaluation
-from nestag.tables import TableForm, write
+from nestag.inspect.table_forms import TableForm, write
 from nestag.training.recipe import Recipe
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def card(
 
 
 def _evaluated(sentences: Sequence[Sentence], guesses: Predictions) -> Evaluation:
-    return judged(Pair(one, one.with_entities(guess)) for one, guess in zip(sentences, guesses, strict=True))
+    return evaluate_pairs(Pair(one, one.with_entities(guess)) for one, guess in zip(sentences, guesses, strict=True))
 
 
 def _results(split: str, evaluation: Evaluation) -> Iterator[EvalResult]:

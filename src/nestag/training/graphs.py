@@ -14,9 +14,9 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from nestag.subwords.layout import NOTHING
-from nestag.tagger import IGNORED
-from nestag.training.spans import UNJUDGED
+from nestag.model.subwords.layout import NOTHING
+from nestag.model.tagger import IGNORED
+from nestag.training.dataset import UNJUDGED
 
 BatchTensors = dict[str, Tensor]
 

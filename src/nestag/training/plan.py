@@ -1,20 +1,22 @@
-"""The training plan: what a recipe means for a corpus of this size.
+"""The training plan: what a recipe means for a corpus of this size, and the progress of a run that follows it.
 
-Whatever the recipe leaves open, the corpus decides. A small corpus needs many passes in small batches, a large one few
-in large batches; what must not be too small for either is the number of steps. The rule was found on GENIA, LitBank and
+The corpus decides what the recipe leaves open. A small corpus needs many epochs in small batches, a large one few in
+large batches; what must not be too small for either is the number of steps. The rule was found on GENIA, LitBank and
 GUM and checked on GermEval (docs/results/sizes.md).
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TypeVar
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from nestag.arrays import Ints
-from nestag.subwords import batches, sentence_batches
+from nestag.data.arrays import Ints
+from nestag.evaluation import Score
+from nestag.model.subwords import batches, sentence_batches
 from nestag.training.recipe import Auto, Recipe
 
 SMALLEST_BATCH, LARGEST_BATCH = 256, 2048
@@ -53,6 +55,13 @@ class TrainingPlan:
         """How often dev is scored."""
         return -(-self.steps // self.evaluate_every)
 
+    def __str__(self) -> str:
+        stops = f"; stops after {self.patience} without a better one" if self.patience else ""
+        return (
+            f"{self.sentences:,} sentences of {self.subwords:,} subwords: {self.steps:,} steps of up to"
+            f" {self.batch_subwords:,} subwords ({self.epochs:.0f} epochs), dev scored {self.evaluations} times{stops}"
+        )
+
 
 def plan_for(
     recipe: Recipe,
@@ -78,6 +87,7 @@ def plan_for(
     epochs = given(recipe.epochs)
     steps = given(recipe.steps) or (epochs * epoch_steps if epochs else steps_for(epoch_steps))
     seen = subwords * steps / epoch_steps
+    patience = given(recipe.early_stopping_patience)
     evaluations = min(steps, given(recipe.evaluations) or epochs or evaluations_for(seen, dev_subwords))
     return TrainingPlan(
         sentences=len(sizes),
@@ -88,7 +98,7 @@ def plan_for(
         warmup_steps=max(1, int(recipe.warmup_ratio * steps)),
         ema_decay=average_for(steps) if recipe.ema_decay == "auto" else recipe.ema_decay,
         evaluate_every=-(-steps // evaluations),
-        patience=max(1, evaluations // 2) if recipe.patience == "auto" else recipe.patience,
+        patience=max(1, evaluations // 2) if patience is None else patience,
         dev_subwords=dev_subwords,
     )
 
@@ -123,7 +133,7 @@ def batch_with_context(subwords: int, labelled: int) -> int:
 
 
 def steps_for(epoch_steps: int) -> int:
-    """Steps in all: 30 passes over a small corpus, fewer over a larger one, and 7 over any.
+    """Steps in all: 30 epochs for a small corpus, fewer for a larger one, and at least 7.
 
     >>> [steps_for(epoch_steps) for epoch_steps in (5, 30, 80, 300)]
     [600, 900, 1500, 2100]
@@ -141,10 +151,59 @@ def evaluations_for(seen: float, dev_subwords: int) -> int:
     return int(max(8, min(20, seen / max(1, dev_subwords))))
 
 
-def described(plan: TrainingPlan) -> str:
-    """What a plan comes to, in a line."""
-    stops = f"; stops after {plan.patience} without a better one" if plan.patience else ""
-    return (
-        f"{plan.sentences:,} sentences of {plan.subwords:,} subwords: {plan.steps:,} steps of up to"
-        f" {plan.batch_subwords:,} subwords ({plan.epochs:.0f} passes), dev scored {plan.evaluations} times{stops}"
-    )
+class Scoring(NamedTuple):
+    """Dev scored once."""
+
+    step: int  # after which it was scored
+    loss: float  # the mean since it was scored before
+    score: Score
+    seconds: float  # of training until then, interruptions left out
+    labels: float | None = None  # the sum of the three heads' accuracies, if the best scoring is chosen by it
+
+    @property
+    def rank(self) -> float:
+        """What the best scoring has most of."""
+        return self.score.f1 if self.labels is None else self.labels
+
+
+@dataclass
+class Progress:
+    """The state of a run, passed to the watcher."""
+
+    plan: TrainingPlan
+    step: int = 0
+    loss: float | None = None  # the mean since dev was scored last; None before the first step
+    dev: list[Scoring] = field(default_factory=list)
+    seconds: float | None = None  # how long the whole run will take if it does not stop early; None until known
+
+    @property
+    def best_scoring(self) -> Scoring | None:
+        """The first of the best scorings, or None if dev has not been scored."""
+        return best_of(self.dev)
+
+    @property
+    def stalled(self) -> bool:
+        """Whether the score has not improved for `patience` evaluations; never before the first true positive."""
+        best = self.best_scoring
+        if not self.plan.patience or best is None or best.score.f1 == 0:
+            return False
+        return len(self.dev) - 1 - self.dev.index(best) >= self.plan.patience
+
+    @property
+    def finished(self) -> bool:
+        """Whether there is nothing left to learn."""
+        return self.stalled or self.step >= self.plan.steps
+
+
+ProgressCallback = Callable[[Progress], None]
+"""Whoever wants to know where a run stands: called at the start, after each step and after each scoring."""
+
+
+def best_of(scorings: Sequence[Scoring]) -> Scoring | None:
+    """The first scoring of the highest rank, or None if there is none."""
+    return max(scorings, key=lambda scoring: scoring.rank, default=None)
+
+
+def scorings_from(records: Sequence[Sequence[Any]]) -> list[Scoring]:
+    """Scorings as JSON has them."""
+    return [Scoring(step, loss, Score(*score), *rest) for step, loss, score, *rest in records]

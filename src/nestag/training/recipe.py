@@ -14,12 +14,12 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal
 
+from nestag.data.validation import changed, setting
 from nestag.decoding import Decoding
-from nestag.encoders import Precision, is_light
 from nestag.encodings.base import Naming
 from nestag.errors import InputError, SettingError, UnknownNameError
-from nestag.subwords import Cut
-from nestag.validation import changed, setting
+from nestag.model.encoders import Precision, is_light
+from nestag.model.subwords import Cut
 
 Auto = Literal["auto"]
 
@@ -48,7 +48,9 @@ class Recipe:
         0, minimum=0, help="add neighbouring sentences as context up to this many subwords; 0 for none"
     )
     decoding: Decoding = setting("legal", help="the most probable legal labels, or greedy as in the paper")
-    naming: Naming = setting("first", help="which of several names for one node greedy decoding keeps")
+    node_label_strategy: Naming = setting(
+        "first", help="label of a node whose words disagree in greedy decoding: the first or the most frequent"
+    )
 
     # how long and in what portions
     steps: int | Auto = setting("auto", minimum=1, help="optimizer steps in total")
@@ -64,11 +66,11 @@ class Recipe:
         1, minimum=1, maximum=1024, help="gradient accumulation: batches per step"
     )
     evaluations: int | Auto = setting("auto", minimum=1, help="number of evaluations on dev, evenly over the run")
-    patience: int | Auto = setting(
+    early_stopping_patience: int | Auto = setting(
         "auto", minimum=0, help="early stopping: evaluations without improvement; 0 for none"
     )
-    best_epoch: Literal["entities", "labels"] = setting(
-        "entities", help="what selects the best weights on dev: entity F1, or the sum of the heads' label accuracies"
+    metric_for_best_model: Literal["f1", "label_accuracy"] = setting(
+        "f1", help="what selects the best weights on dev: entity F1, or the sum of the heads' label accuracies"
     )
 
     # how it learns
@@ -77,14 +79,12 @@ class Recipe:
     layer_decay: float = setting(
         1.0, above=0, maximum=1, help="factor on the learning rate for each layer further down"
     )
-    schedule: Literal["linear", "slanted", "constant"] = setting(
-        "linear", help="learning rate schedule; MaChAmp's slanted one freezes the encoder in epoch 1"
+    lr_scheduler_type: Literal["linear", "slanted_triangular", "constant_with_warmup"] = setting(
+        "linear", help="learning rate schedule; MaChAmp's slanted_triangular freezes the encoder in epoch 1"
     )
     warmup_ratio: float = setting(0.1, minimum=0, maximum=1, help="share of the steps for linear warmup")
     weight_decay: float = setting(0.01, minimum=0, maximum=1, help="weight decay")
-    decayed: Literal["weights", "all"] = setting(
-        "weights", help="what is decayed: weights only, or biases and norms too"
-    )
+    decay_all_parameters: bool = setting(False, help="apply weight decay to biases and norms too")
     adam_beta1: float = setting(0.9, minimum=0, below=1, help="of AdamW")
     adam_beta2: float = setting(0.999, minimum=0, below=1, help="of AdamW")
     max_grad_norm: float = setting(1.0, minimum=0, help="maximum gradient norm; 0 for no clipping")

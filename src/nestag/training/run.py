@@ -9,46 +9,42 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from accelerate.utils import wait_for_everyone
 from transformers import set_seed
 
-from nestag.arguments import named
-from nestag.corpora.corpus import corpus_of
-from nestag.corpora.document import document_of
-from nestag.corpora.format import DEFAULT, Options
-from nestag.corpora.segment import check_cutting
-from nestag.crossing import set_aside_crossing
-from nestag.data import Sentence
-from nestag.encoders import locate, longest_window
-from nestag.errors import InputError
-from nestag.evaluation import Score
-from nestag.files import writing
-from nestag.model_folder import is_finished, read_json
-from nestag.predictor import Settings
-from nestag.recognizer import NestedNER, load_tokenizer
-from nestag.subwords import Layout
-from nestag.tagger import Tagger
-from nestag.training import processes
-from nestag.training.calibration import temperature_for
+from nestag.data.crossing import set_aside_crossing
+from nestag.data.document import document_of
+from nestag.data.segment import DEFAULT, Options, check_cutting
+from nestag.data.sentence import Sentence
+from nestag.encodings import encoding
+from nestag.encodings.vocabulary import Vocabulary
+from nestag.errors import InputError, either, named
+from nestag.evaluation import Score, score
+from nestag.formats.corpus import CorpusSource, in_memory
+from nestag.formats.files import writing
+from nestag.model.encoders import locate, longest_window
+from nestag.model.model_folder import CARD, HISTORY, is_finished, read_json
+from nestag.model.predictor import Settings
+from nestag.model.recognizer import NestedNER, load_tokenizer
+from nestag.model.subwords import Layout
+from nestag.model.subwords.tokenizer import WordTokenizer
+from nestag.model.tagger import Tagger
+from nestag.training.advice import advice
+from nestag.training.calibration import temperature_for, verification_for
+from nestag.training.card import card
 from nestag.training.checkpoints import explained
-from nestag.training.dataset import TrainingSet
-from nestag.training.folder import CHECKPOINTS
-from nestag.training.identity import claim_of, claimed
-from nestag.training.plan import TrainingPlan, plan_for
-from nestag.training.progress import ProgressCallback, Scoring, best_of, scorings_from
+from nestag.training.dataset import GoldSpans, TrainingSet
+from nestag.training.plan import ProgressCallback, Scoring, TrainingPlan, best_of, plan_for, scorings_from
 from nestag.training.recipe import Recipe, load_recipe, recipe_for
-from nestag.training.spans import GoldSpans
+from nestag.training.run_folder import CHECKPOINTS, claim_of, claimed, is_first_process, process_count
 from nestag.training.trainer import NestedTrainer
-from nestag.training.verification import verification_for
-from nestag.vocabulary import Vocabulary
-
-HISTORY = "history.json"
 
 
 @dataclass(frozen=True)
@@ -60,6 +56,8 @@ class Run:
     plan: TrainingPlan
     scorings: list[Scoring]  # of dev, in order
     set_aside: int  # crossing entities of train that no tree holds
+    seed: int = 1
+    scores: dict[str, Score] = field(default_factory=dict)  # of the finished model, on dev and test
 
     @property
     def dev(self) -> Score:
@@ -68,13 +66,19 @@ class Run:
         assert best is not None
         return best.score
 
+    @property
+    def advice(self) -> tuple[str, ...]:
+        """Why the model has not learned, if it has not, and a setting that helps."""
+        return tuple(advice(self.plan, self.dev, self.scorings, sum(self.recognizer.vocabulary.sizes)))
+
 
 def train(
-    training: Sequence[Sentence] | Any,
-    dev: Sequence[Sentence] | Any,
+    train: CorpusSource,
+    dev: CorpusSource,
     output: str | Path,
     recipe: str | Recipe | None = None,
     *,
+    test: CorpusSource | None = None,
     seed: int = 1,
     watch: ProgressCallback | None = None,
     report_to: Sequence[str] = (),
@@ -82,31 +86,42 @@ def train(
     options: Options | None = None,
     **settings: Any,
 ) -> Run:
-    """Train a recognizer and save it in `output`; the same call after an interruption goes on where it stopped.
+    """Train a recognizer and save it in `output` with a model card; the same call resumes after an interruption.
 
-    It takes sentences, or datasets of Hugging Face `datasets`. `recipe` is a name, a .toml file or a Recipe, and
-    without one `default`, or `light` for the light encoder; keyword arguments change its settings, e.g. `epochs=20`.
-    The model will cut raw text as `options` say, or else as the
-    training corpus was cut, e.g. by `read_corpus(language="da")`.
+    Corpora are files, sentences, or datasets of Hugging Face `datasets`. `recipe` is a name, a .toml file or a Recipe,
+    and without one `default`, or `light` for the light encoder; keyword arguments change its settings, e.g.
+    `epochs=20`. `watch` is called with the plan, the estimated time and the scores as they come. The model is scored on
+    dev and, if given, on `test`. It will tokenize raw text as `options` say, or else as the training corpus was, e.g.
+    by `read_corpus(language="da")`.
     """
     recipe = recipe or recipe_for(settings.get("encoder"))
-    chosen = load_recipe(recipe) if isinstance(recipe, str) else recipe
-    chosen = chosen.changed(settings, "train")
-    locate(chosen.encoder)  # before anything is made
-    training, dev = corpus_of(training), corpus_of(dev)
-    _refuse_empty(training, dev)
+    chosen = (load_recipe(recipe) if isinstance(recipe, str) else recipe).changed(settings, either("train", "--set"))
+    locate(chosen.encoder)  # before anything is read or made
+    encoding(chosen.encoding)
     _refuse_loggers(report_to)
+    splits = {name: in_memory(one) for name, one in (("train", train), ("dev", dev), ("test", test)) if one is not None}
+    _refuse_empty(splits["train"], splits["dev"])
     folder = Path(output)
-    reading: Options = options or getattr(training, "options", None) or DEFAULT
+    reading: Options = options or getattr(splits["train"], "options", None) or DEFAULT
     check_cutting(reading)
-    claim = claimed(folder, claim_of(chosen, seed, training, dev, reading)) if processes.is_first() else nullcontext()
-    with claim, explained(folder):
+    claim = claim_of(chosen, seed, splits["train"], splits["dev"], reading)
+    with claimed(folder, claim) if is_first_process() else nullcontext(), explained(folder):
         if not is_finished(folder):
-            _train(training, dev, folder, chosen, seed, watch, report_to, use_cpu, reading)
-            processes.wait_for_all()
-        if processes.is_first():
-            shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
-        return _finished(folder, chosen, "cpu" if use_cpu else None)
+            _train(splits["train"], splits["dev"], folder, chosen, seed, watch, report_to, use_cpu, reading)
+            wait_for_everyone()
+        if not is_first_process():
+            return _finished(folder, chosen, seed, "cpu" if use_cpu else None)
+        shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
+        return _scored(_finished(folder, chosen, seed, "cpu" if use_cpu else None), splits, folder)
+
+
+def _scored(run: Run, splits: Mapping[str, Sequence[Sentence]], folder: Path) -> Run:
+    """The run with its scores on dev and test, which the model card shows."""
+    predicted = {name: run.recognizer.predict(splits[name]) for name in splits if name != "train"}
+    with writing(folder / CARD) as stream:
+        stream.write(card(folder.name, run.recipe, run.seed, splits, predicted))
+    scores = {name: score([s.entities for s in splits[name]], found) for name, found in predicted.items()}
+    return replace(run, scores=scores)
 
 
 def _train(
@@ -130,11 +145,11 @@ def _train(
     labels = [vocabulary.ids(vocabulary.encode(sentence)) for sentence in nested]
     dev_subwords = int(_laid_out(recognizer, dev).windows.sizes.sum())
     windows, labelled = layout.windows, layout.labelled_subwords
-    plan = plan_for(recipe, windows.sizes, dev_subwords, windows.sentence, processes.count(), labelled)
+    plan = plan_for(recipe, windows.sizes, dev_subwords, windows.sentence, process_count(), labelled)
     corpus = TrainingSet.of(layout, labels, spans, seed)
     trainer = NestedTrainer(recognizer, corpus, dev, folder, recipe, plan, seed, watch, report_to, use_cpu)
     trainer.run()
-    if not processes.is_first():
+    if not is_first_process():
         return
     assert trainer.best_weights is not None
     recognizer.model.load_state_dict(trainer.best_weights)
@@ -150,13 +165,13 @@ def _train(
     recognizer.save_pretrained(folder)  # the manifest comes last and makes the run finished
 
 
-def _finished(folder: Path, recipe: Recipe, device: str | None) -> Run:
+def _finished(folder: Path, recipe: Recipe, seed: int, device: str | None) -> Run:
     """Load a finished run from its folder."""
     recognizer = NestedNER.from_pretrained(folder, device)
     history = read_json(folder / HISTORY)
     try:
         plan, scorings = TrainingPlan(**history["plan"]), scorings_from(history["scorings"])
-        return Run(recognizer, recipe, plan, scorings, int(history["set_aside"]))
+        return Run(recognizer, recipe, plan, scorings, int(history["set_aside"]), seed)
     except (LookupError, TypeError, ValueError) as error:
         raise InputError(f"no history of a run of nestag ({error!r:.100})", str(folder / HISTORY)) from None
 
@@ -199,9 +214,9 @@ def untrained(recipe: Recipe, vocabulary: Vocabulary, span_types: int = 0, readi
         windows=recipe.windows,
         context=recipe.context,
         decoding=recipe.decoding,
-        naming=recipe.naming,
+        node_label_strategy=recipe.node_label_strategy,
         precision=recipe.precision,
         tokenizer=reading.tokenizer,
         language=reading.language,
     )
-    return NestedNER(model, load_tokenizer(recipe.encoder), vocabulary, settings)
+    return NestedNER(model, WordTokenizer.of(load_tokenizer(recipe.encoder)), vocabulary, settings)

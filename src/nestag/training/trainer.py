@@ -6,34 +6,35 @@ memory and go into every checkpoint.
 
 from __future__ import annotations
 
-import signal
 import time
 from collections.abc import Sequence
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 import torch
+from accelerate.utils import broadcast_object_list, gather_object
 from torch.utils.data import DataLoader
-from transformers import PrinterCallback, Trainer, TrainerCallback, TrainingArguments
+from transformers import TrainerCallback
 
-from nestag.data import Sentence
-from nestag.interruption import ENDING, Interrupted, interruptible
-from nestag.recognizer import NestedNER
-from nestag.scorer import computing, multiplying
-from nestag.training import processes
-from nestag.training.average import Average, copied
-from nestag.training.checkpoints import State, Weights, load_state, save_state
-from nestag.training.dataset import SAMPLERS, Numbers, TrainingSet
-from nestag.training.folder import CHECKPOINTS, last_checkpoint
+from nestag.data.arrays import Ints
+from nestag.data.crossing import set_aside_crossing
+from nestag.data.document import document_of
+from nestag.data.sentence import Sentence
+from nestag.encodings.vocabulary import Vocabulary
+from nestag.evaluation import Score, score
+from nestag.model.engine import ChunkScores
+from nestag.model.recognizer import NestedNER
+from nestag.model.scorer import computing, multiplying
+from nestag.training.checkpoints import ResumableTrainer, State, Weights, load_state, save_state
+from nestag.training.dataset import SAMPLERS, TrainingSet
 from nestag.training.graphs import GraphedPass, Padding
-from nestag.training.objective import loss_of
-from nestag.training.optimizer import freezes_encoder, optimizer_of, scheduler_of
-from nestag.training.plan import TrainingPlan
-from nestag.training.progress import Progress, ProgressCallback, Scoring
+from nestag.training.optimization import Average, copied, freezes_encoder, loss_of, optimizer_of, scheduler_of
+from nestag.training.plan import Progress, ProgressCallback, Scoring, TrainingPlan
 from nestag.training.recipe import Recipe
-from nestag.training.scoring import DevScorer
+from nestag.training.run_folder import CHECKPOINTS, is_first_process, process_count, step_of
 
 CHECKPOINT_SECONDS = 60.0
 """Time between two checkpoints, at least; each is written when dev has been scored."""
@@ -42,7 +43,7 @@ WARM, TIMED = {"cpu": 3, "cuda": 30}, {"cpu": 13, "cuda": 60}
 """The steps between which the speed of a run is measured; the first ones are slower, on a GPU much slower."""
 
 
-class NestedTrainer(Trainer):
+class NestedTrainer(ResumableTrainer):
     """Trainer with our batches, loss, scoring and checkpoints."""
 
     def __init__(
@@ -58,12 +59,12 @@ class NestedTrainer(Trainer):
         report_to: Sequence[str] = (),
         use_cpu: bool = False,
     ) -> None:
-        self.recognizer, self.corpus, self.folder, self.recipe = recognizer, corpus, folder, recipe
+        self.recognizer, self.corpus, self.recipe = recognizer, corpus, recipe
         windows = corpus.layout.windows
         self.sampler = SAMPLERS[recipe.batching](
-            windows, plan.batch_subwords, recipe.batch_sentences, seed, processes.count()
+            windows, plan.batch_subwords, recipe.batch_sentences, seed, process_count()
         )
-        self.score_dev = DevScorer(recognizer, dev, labels=recipe.best_epoch == "labels")
+        self.score_dev = DevScorer(recognizer, dev, labels=recipe.metric_for_best_model == "label_accuracy")
         self.progress = Progress(plan)
         if torch.cuda.is_available() and not use_cpu:
             recognizer.model.to("cuda")  # type: ignore[arg-type]  # before the optimizer, which can do more for weights on a GPU
@@ -71,28 +72,38 @@ class NestedTrainer(Trainer):
         self.padding, self.graphed = self._graphs(plan)
         optimizer = optimizer_of(recognizer.model, recipe)
         super().__init__(
-            model=recognizer.model,
-            args=_arguments(folder, recipe, plan, seed, report_to, use_cpu),
+            recognizer.model,
+            folder / CHECKPOINTS,
+            plan.steps,
+            seed,
+            use_cpu,
+            {
+                "gradient_accumulation_steps": recipe.gradient_accumulation_steps,
+                "max_grad_norm": recipe.max_grad_norm,
+                # batches differ in size, and the sampler gives each process as many
+                "accelerator_config": {"even_batches": False, "non_blocking": True},
+                "logging_steps": max(1, plan.evaluate_every // 4),
+                "logging_nan_inf_filter": False,  # looking at every loss would make the GPU wait
+                "report_to": list(report_to) or "none",
+            },
             data_collator=self._tensors,
-            train_dataset=Numbers(len(windows)),
-            eval_dataset=Numbers(0),
+            train_dataset=range(len(windows)),
+            eval_dataset=range(0),
             optimizers=(optimizer, scheduler_of(optimizer, recipe, plan)),
             callbacks=[_Follow(self, watch)],
         )
-        self.remove_callback(PrinterCallback)
         self.average = Average(recognizer.model, plan.ema_decay) if plan.ema_decay else None
         self.best_weights: Weights | None = None
         self.loss_sum = torch.zeros((), device=recognizer.model.device)
         self.loss_steps = 0
         self.frozen: bool | None = None
         self.mask = _mask_of(recognizer.tokenizer)
-        self.interrupted = Interrupted()
         self.begun = time.monotonic()  # less what was trained before an interruption
 
     def _graphs(self, plan: TrainingPlan) -> tuple[Padding | None, GraphedPass | None]:
         """How batches are padded and passed over as graphs, where one process has a GPU."""
         model, windows = self.recognizer.model, self.corpus.layout.windows
-        alone = processes.count() == 1 and self.recipe.gradient_accumulation_steps == 1
+        alone = process_count() == 1 and self.recipe.gradient_accumulation_steps == 1
         if not (alone and model.device.type == "cuda" and model.mask_whole):
             return None, None
         longest, pad = int(windows.sizes.max()), self.corpus.layout.special.pad
@@ -104,20 +115,16 @@ class NestedTrainer(Trainer):
         found = self.corpus.tensors(batch)
         return self.padding(found) if self.padding else found
 
-    def run(self) -> None:
-        """Train from the last complete checkpoint, or from the beginning."""
-        last = last_checkpoint(self.folder / CHECKPOINTS)
-        if last:
-            self._restore(load_state(last, self.recognizer.model.device), last)
-        with interruptible(signal.SIGINT, *ENDING, patience=1) as self.interrupted:
-            if not self.progress.finished:
-                self.train(resume_from_checkpoint=str(last) if last else None)
-        if self.interrupted and not self.progress.finished:
-            self.interrupted.obey()
+    @property
+    def finished(self) -> bool:
+        """Whether all steps are taken, or training stopped early."""
+        return self.progress.finished
 
-    def _restore(self, state: State, checkpoint: Path) -> None:
+    def load_more(self, checkpoint: Path) -> None:
+        """Load nestag's state."""
+        state = load_state(checkpoint, self.recognizer.model.device)
         self.begun = time.monotonic() - state.seconds
-        self.progress.step = int(checkpoint.name.rpartition("-")[2])
+        self.progress.step = step_of(checkpoint)
         self.progress.dev[:] = state.dev
         self.best_weights, self.loss_steps = state.best_weights, state.loss_steps
         self.loss_sum.fill_(state.loss_sum)
@@ -126,7 +133,8 @@ class NestedTrainer(Trainer):
 
     def get_train_dataloader(self) -> DataLoader[Any]:
         """Batches by subwords."""
-        loader = DataLoader(Numbers(len(self.sampler.sizes)), batch_sampler=self.sampler, collate_fn=self.data_collator)
+        numbers: Any = range(len(self.sampler.sizes))
+        loader: DataLoader[Any] = DataLoader(numbers, batch_sampler=self.sampler, collate_fn=self.data_collator)
         prepared: DataLoader[Any] = self.accelerator.prepare(loader)
         return prepared
 
@@ -173,15 +181,15 @@ class NestedTrainer(Trainer):
 
     def mean_loss(self) -> float | None:
         """The mean loss since dev was scored last, or None before the first step."""
-        return processes.mean(self.loss_sum.item() / self.loss_steps) if self.loss_steps else None
+        return _mean_over_processes(self.loss_sum.item() / self.loss_steps) if self.loss_steps else None
 
     def evaluate(self, *_: Any, **__: Any) -> dict[str, float]:
         """Score dev with the averaged weights; the best ones are kept."""
         best, loss = self.progress.best_scoring, self.mean_loss()
         with self.average.swapped_in() if self.average else nullcontext():
-            found, labels = processes.from_first(self.score_dev)
+            ((found, labels),) = broadcast_object_list([self.score_dev() if is_first_process() else None])
             scoring = Scoring(self.state.global_step, loss or 0.0, found, self.seconds, labels)
-            if processes.is_first() and (best is None or scoring.rank > best.rank):
+            if is_first_process() and (best is None or scoring.rank > best.rank):
                 self.best_weights = copied(self.recognizer.model)
         self.progress.loss = loss
         self.progress.dev.append(scoring)
@@ -192,12 +200,8 @@ class NestedTrainer(Trainer):
         self.control = self.callback_handler.on_evaluate(self.args, self.state, self.control, metrics)
         return metrics
 
-    def _save_checkpoint(self, *arguments: Any, **named: Any) -> None:
-        """Save Trainer's checkpoint, and nestag's state in the same folder."""
-        super()._save_checkpoint(*arguments, **named)
-        if not processes.is_first():
-            return
-        checkpoint = self.folder / CHECKPOINTS / f"checkpoint-{self.state.global_step}"
+    def save_more(self, checkpoint: Path) -> None:
+        """Save nestag's state."""
         average = self.average
         state = State(
             dev=self.progress.dev,
@@ -235,7 +239,7 @@ class _Follow(TrainerCallback):
         self._time(state.global_step)
         self._tell(state)
         last = state.global_step >= plan.steps
-        several = processes.count() > 1  # whose clocks could disagree
+        several = process_count() > 1  # whose clocks could disagree
         control.should_evaluate = state.global_step % plan.evaluate_every == 0 or last
         control.should_save = bool(trainer.interrupted) or (
             control.should_evaluate and not last and (several or time.monotonic() - self.saved >= CHECKPOINT_SECONDS)
@@ -275,45 +279,50 @@ class _Follow(TrainerCallback):
             self.watch(self.trainer.progress)
 
 
+def _mean_over_processes(value: float) -> float:
+    values = gather_object([value])
+    return float(sum(values) / len(values))
+
+
 def _mask_of(tokenizer: Any) -> int:
     """The subword that hides others: the one made for that, or else the unknown one."""
     known = (number for number in (tokenizer.mask_token_id, tokenizer.unk_token_id) if number is not None)
     return int(next(known, 0))
 
 
-def _arguments(
-    folder: Path, recipe: Recipe, plan: TrainingPlan, seed: int, report_to: Sequence[str], use_cpu: bool
-) -> TrainingArguments:
-    return quiet_arguments(
-        folder / CHECKPOINTS,
-        plan.steps,
-        seed,
-        use_cpu,
-        gradient_accumulation_steps=recipe.gradient_accumulation_steps,
-        max_grad_norm=recipe.max_grad_norm,
-        accelerator_config={
-            "even_batches": False,
-            "non_blocking": True,
-        },  # batches differ in size; the sampler evens them
-        logging_steps=max(1, plan.evaluate_every // 4),
-        logging_nan_inf_filter=False,  # looking at every loss would make the GPU wait
-        report_to=list(report_to) or "none",
-    )
+class DevScore(NamedTuple):
+    """What a model is worth on dev."""
+
+    score: Score
+    labels: float | None  # the sum of the three heads' accuracies, if somebody wants it
 
 
-def quiet_arguments(checkpoints: Path, steps: int, seed: int, use_cpu: bool, **more: Any) -> TrainingArguments:
-    """Arguments for a trainer whose callback says when to score and save, and which prints nothing."""
-    return TrainingArguments(
-        output_dir=str(checkpoints),
-        max_steps=steps,
-        seed=seed,
-        data_seed=seed,
-        use_cpu=use_cpu,
-        eval_strategy="no",
-        save_strategy="no",
-        disable_tqdm=True,
-        remove_unused_columns=False,
-        dataloader_pin_memory=torch.cuda.is_available() and not use_cpu,
-        log_level="error",
-        **more,
-    )
+class DevScorer:
+    """Scores a recognizer that is being trained."""
+
+    def __init__(self, recognizer: NestedNER, dev: Sequence[Sentence], labels: bool) -> None:
+        """With `labels`, the accuracies of the three heads are computed too, from the same scores."""
+        self.recognizer, self.dev = recognizer, dev
+        self.gold = [sentence.entities for sentence in dev]
+        self.labels = _labels(recognizer.vocabulary, dev) if labels else None
+
+    def __call__(self) -> DevScore:
+        """Score the weights of now."""
+        if self.labels is None:
+            return DevScore(score(self.gold, self.recognizer.predict(self.dev)), None)
+        scores = self.recognizer.scores([one.tokens for one in self.dev], [document_of(one) for one in self.dev])
+        found = self.recognizer.engine().decode(scores).table.to_lists()
+        return DevScore(score(self.gold, found), label_accuracy(scores, self.labels))
+
+
+def label_accuracy(scores: ChunkScores, labels: Sequence[Ints]) -> float:
+    """The shares of words whose best n, c and u are right, added, as MaChAmp adds them; an unseen label is wrong."""
+    pairs = zip((scores.n, scores.c, scores.u), labels, strict=True)
+    return sum(float(np.mean(head.argmax(axis=1) == wanted)) for head, wanted in pairs)
+
+
+def _labels(vocabulary: Vocabulary, dev: Sequence[Sentence]) -> list[Ints]:
+    """The label numbers of all words, one array a head; crossing entities are set aside."""
+    nested = (sentence.with_entities(set_aside_crossing(sentence.annotated).kept) for sentence in dev)
+    ids = [vocabulary.ids(vocabulary.encode(sentence)) for sentence in nested]
+    return [np.array([number for one in ids for number in one[head]], dtype=np.int64) for head in range(3)]

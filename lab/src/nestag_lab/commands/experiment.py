@@ -1,0 +1,41 @@
+"""experiment: the runs of a grid, side by side, resumed and summed up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from nestag.cli.terminal import show, tell
+from nestag.inspect.table_forms import TableForm
+from nestag.inspect.tables import Section, Table
+from nestag_lab.experiment.conduct import Mean, Request, conduct, means, print_estimate
+
+
+def experiment(
+    grid: Annotated[str, typer.Argument(metavar="GRID.toml", help="Corpora, encodings, recipes and seeds to try.")],
+    output: Annotated[str, typer.Option("-o", "--output", metavar="DIR", help="The folder for runs and results.")],
+    at_once: Annotated[int, typer.Option(min=1, metavar="N", help="How many runs to do in parallel.")] = 1,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count the runs and estimate their time.")] = False,
+    cpu: Annotated[bool, typer.Option("--cpu", help="Train on the CPU even if there is a GPU.")] = False,
+    only: Annotated[
+        str, typer.Option(metavar="TEXT", help="Only runs whose names contain these words, e.g. 'genia rel'.")
+    ] = "",
+) -> None:
+    """Run a grid of experiments; the same command skips finished runs and resumes interrupted ones."""
+    request = Request(grid, output, at_once, cpu, only)
+    if dry_run:
+        print_estimate(request, tell)
+        return
+    conducted = conduct(request, tell)
+    if conducted.results:
+        show(means_table(means(conducted.results)), TableForm.text)
+    if conducted.code:
+        raise typer.Exit(conducted.code)
+
+
+def means_table(rows: Sequence[Mean]) -> Table:
+    """F1 over seeds."""
+    columns = ("corpus", "encoder", "encoding", "recipe", "decoding", "seeds", "F1", "±")
+    return Table("F1 on test, mean and deviation over seeds", columns, (Section("", tuple(rows)),))

@@ -1,0 +1,169 @@
+"""One run, in a process of its own: train, predict, judge, and write the result.
+
+    python -m nestag_lab.experiment.job FOLDER [--cpu]
+
+The folder holds a spec.json (spec.py). A run that was stopped anywhere goes on from there: training from its last
+checkpoint, and a model that is trained but not judged is loaded. Nothing here needs more than training does.
+"""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import sys
+import time
+import traceback
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from filelock import FileLock, Timeout
+
+from nestag.data.sentence import Sentence
+from nestag.errors import InputError
+from nestag.formats.corpus import Corpus
+from nestag.formats.files import remove_leftovers, writing
+from nestag.training.interruption import ending_as_exceptions
+from nestag_lab.experiment.machine import device, prepare, versions
+from nestag_lab.experiment.result import RunResult, write_result
+from nestag_lab.experiment.spec import FAILED, LOCK, Spec, decoded, read_spec
+
+if TYPE_CHECKING:
+    from nestag.evaluation.result import Evaluation
+    from nestag.evaluation.thresholds import Calibration
+    from nestag.model.predictor import TextEntity
+    from nestag.model.recognizer import NestedNER
+    from nestag.training.plan import Progress
+    from nestag.training.run import Run
+
+BROKEN, TAKEN, STOPPED = 1, 75, 130
+"""How a job ends that did not do its run: it failed, another process is at it, or it was told to stop."""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Do the run of a folder; the exit code says how it went."""
+    folder, cpu = Path(arguments[0]), "--cpu" in arguments[1:]
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # processes in the background begin without it
+    try:
+        with ending_as_exceptions(), FileLock(folder / LOCK, timeout=0):
+            remove_leftovers(folder)
+            return _done(folder, cpu)
+    except Timeout:
+        return TAKEN
+
+
+def _done(folder: Path, cpu: bool) -> int:
+    """Do the run of a folder that this process has locked; a failure is recorded."""
+    try:
+        spec = read_spec(folder)
+        if not spec.finished:
+            (folder / FAILED).unlink(missing_ok=True)
+            do(spec, cpu)
+    except KeyboardInterrupt:
+        log("stopped")
+        return STOPPED
+    except Exception:  # noqa: BLE001 - any failure is recorded, and the other runs continue
+        traceback.print_exc()
+        with suppress(InputError), writing(folder / FAILED) as stream:  # the disk may be full
+            stream.write(traceback.format_exc())
+        return BROKEN
+    return 0
+
+
+def do(spec: Spec, cpu: bool = False) -> None:
+    """Train, predict and evaluate; the result is written last, then weights are deleted unless kept."""
+    log(spec.title)
+    splits = {name: spec.corpus.read(name) for name in spec.corpus.files}
+    for name, found in splits.items():
+        for line in found.report.summary():
+            log(f"{name}: {line}")
+    prepare(cpu)
+    run = trained(spec, splits, cpu)
+    recognizer = run.recognizer
+    judged = {name: judge(spec, recognizer, name, splits) for name in ("dev", "test")}
+    result = RunResult(
+        key=spec.key,
+        settings=spec.settings,
+        scorings=tuple(run.scorings),
+        seconds=run.scorings[-1].seconds,
+        parameters=sum(value.numel() for value in recognizer.model.parameters()),
+        device=device(cpu),
+        versions=versions(cpu),
+        evaluations={name: found.evaluations for name, found in judged.items()},
+        calibration={name: found.calibration for name, found in judged.items() if found.calibration},
+    )
+    write_result(result, spec.folder)
+    if not spec.keep_model:
+        shutil.rmtree(spec.model, ignore_errors=True)
+    log("finished")
+
+
+def trained(spec: Spec, splits: Mapping[str, Corpus], cpu: bool) -> Run:
+    """The run of a folder, trained to its end; one that was is loaded."""
+    from nestag.training.run import train
+
+    told = 0
+
+    def watch(progress: Progress) -> None:
+        nonlocal told
+        for one in progress.dev[told:]:
+            log(f"step {one.step:,}: loss {one.loss:.4f}, dev F1 {100 * one.score.f1:.2f}, {one.seconds:.0f} s")
+        told = len(progress.dev)
+
+    run = train(splits["train"], splits["dev"], spec.model, spec.recipe, seed=spec.key.seed, watch=watch, use_cpu=cpu)
+    if run.set_aside:
+        log(f"{run.set_aside:,} crossing entities of train were set aside")
+    return run
+
+
+class JudgedSplit(NamedTuple):
+    """What was found on a split."""
+
+    evaluations: dict[str, Evaluation]  # by decoding
+    calibration: Calibration | None  # of legal decoding
+
+
+def judge(spec: Spec, recognizer: NestedNER, split: str, splits: Mapping[str, Corpus]) -> JudgedSplit:
+    """Predict a split with each decoding, save what is predicted, and evaluate it."""
+    from nestag.evaluation.evaluator import evaluate_pairs
+    from nestag.evaluation.matching import Pair
+    from nestag.formats import jsonl
+
+    gold = splits[split]
+    evaluations: dict[str, Evaluation] = {}
+    calibrated: Calibration | None = None
+    for decoding in spec.decodings:
+        recognizer.settings = decoded(recognizer.settings, decoding)
+        if decoding == "legal":
+            rated = recognizer(gold)
+            calibrated = calibration_of(gold, rated)
+            found = [tuple(one.entity for one in entities) for entities in rated]
+        else:
+            found = recognizer.predict(gold)
+        predicted = [sentence.with_entities(entities) for sentence, entities in zip(gold, found, strict=True)]
+        jsonl.write(predicted, spec.folder / f"{split}.{decoding}.jsonl.gz")
+        evaluations[decoding] = evaluate_pairs(map(Pair, gold, predicted), train=splits["train"])
+        log(f"{split} {decoding}: F1 {100 * evaluations[decoding].overall.f1:.2f}")
+    return JudgedSplit(evaluations, calibrated)
+
+
+def calibration_of(gold: Sequence[Sentence], rated: Sequence[Sequence[TextEntity]]) -> Calibration:
+    """How far the confidences can be trusted."""
+    from nestag.evaluation.thresholds import Rated, calibration
+
+    return calibration(
+        Rated(scored.confidence, scored.entity in right)
+        for right, entities in zip((set(sentence.entities) for sentence in gold), rated, strict=True)
+        for scored in entities
+    )
+
+
+def log(text: str) -> None:
+    """A line for the log."""
+    sys.stdout.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {text}\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

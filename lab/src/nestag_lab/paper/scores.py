@@ -1,0 +1,152 @@
+"""The paper's tables of scores: F1, precision and recall over seeds, the best runs, and F1 by type."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import fmean, pstdev
+
+from nestag.evaluation.result import over_seeds
+from nestag.inspect.tables import Figure, Row, Table
+from nestag_lab.paper.lines import ModelLine, TableLayout, figure, one_by_one, our_lines, paper_lines, side_by_side
+from nestag_lab.paper.published import Reported, ScoreFigures, TypeSpread, published
+from nestag_lab.paper.runs import FinishedRuns, ModelKey, ScoredRun, Setup, best_run, mean_of, seeds_note
+
+LEAD = ("dyn", "rel")
+STRICT = "Scores are strict, in percent: span and type must match."
+OF_THE_PAPER = (
+    "The paper's own rows are means of five runs, all its figures as printed; after ± stands the deviation of a sample"
+    " in our rows and that of a population in the paper's, which with five runs is 0.89 of it. Its models were decoded"
+    " greedy-majority: its code keeps the most frequent name of a node, its text says the first."
+)
+
+
+def f1_table(runs: FinishedRuns) -> Table:
+    """Table 2: rows encodings, columns corpora."""
+
+    def ours(found: Sequence[ScoredRun]) -> Row:
+        return (mean_of([run.found.overall.f1 for run in found], runs.seeds),)
+
+    def theirs(scores: ScoreFigures) -> Row:
+        return (figure(scores.f1),)
+
+    title = f"F1 on {runs.split} (table 2 of the paper): {seeds_note(runs)}"
+    layout = TableLayout(title, ("encoding",), ("",), STRICT, OF_THE_PAPER, frozenset({""}))
+    lines = [*our_lines(runs, ours), *paper_lines(published().scores, runs, theirs)]
+    return side_by_side(layout, runs.corpora, lines)
+
+
+def lead_table(runs: FinishedRuns) -> Table:
+    """The paper's text: how far dyn is ahead of rel."""
+
+    def leads(setup: Setup) -> dict[str, Row]:
+        pairs = {corpus: [runs.models.get(ModelKey(corpus, setup, name)) for name in LEAD] for corpus in runs.corpora}
+        return {corpus: (_lead(*pair),) for corpus, pair in pairs.items() if all(pair)}  # type: ignore[arg-type]
+
+    lines = [ModelLine(runs.title(setup), ("dyn - rel",), leads(setup), ours=True) for setup in runs.setups]
+    note = (
+        "F1 of dyn less that of rel, in points: ours the mean of the differences of equal seeds ± their sample"
+        " deviation, the paper's as its text says and as the difference of its printed means. Whether a difference is"
+        " more than chance is said in the table of differences."
+    )
+    layout = TableLayout(f"F1 of dyn less that of rel on {runs.split}", ("",), ("",), note, OF_THE_PAPER)
+    reported = {(one.source, one.name): one for one in published().scores}
+    both = [(source, one) for (source, name), one in reported.items() if name == "dyn" and (source, "rel") in reported]
+    theirs = [
+        Reported(source, "dyn - rel", _gaps(dyn.figures, reported[source, "rel"].figures)) for source, dyn in both
+    ]
+    told = [Reported("paper, its text", "dyn - rel", published().leads)]
+    paper = [
+        *paper_lines(told, runs, lambda gap: (Figure(gap, form="+.2f"),)),
+        *paper_lines(theirs, runs, lambda gap: (Figure(gap, form="+.1f"),)),
+    ]
+    return side_by_side(layout, runs.corpora, [*(line for line in lines if line.cells), *paper])
+
+
+def _lead(dyn: Sequence[ScoredRun], rel: Sequence[ScoredRun]) -> Figure | None:
+    """The mean difference of runs of equal seeds."""
+    before = {run.seed: run.found.overall.f1 for run in rel}
+    gaps = [run.found.overall.f1 - before[run.seed] for run in dyn if run.seed in before]
+    return mean_of(gaps, len(gaps), "+.2f")
+
+
+def _gaps(dyn: dict[str, ScoreFigures], rel: dict[str, ScoreFigures]) -> dict[str, float]:
+    return {corpus: round(dyn[corpus].f1.mean - rel[corpus].f1.mean, 1) for corpus in dyn if corpus in rel}
+
+
+def precision_recall_table(runs: FinishedRuns) -> Table:
+    """Table 6: precision and recall of the same runs."""
+
+    def ours(found: Sequence[ScoredRun]) -> Row:
+        scores = [run.found.overall for run in found]
+        precision = mean_of([score.precision for score in scores], runs.seeds)
+        return (precision, mean_of([score.recall for score in scores], runs.seeds))
+
+    def theirs(scores: ScoreFigures) -> Row:
+        return (figure(scores.precision), figure(scores.recall))
+
+    measures = ("precision", "recall")
+    title = f"Precision and recall on {runs.split} (table 6 of the paper): {seeds_note(runs)}"
+    layout = TableLayout(title, ("encoding",), measures, STRICT, OF_THE_PAPER, frozenset(measures))
+    lines = [*our_lines(runs, ours), *paper_lines(published().scores, runs, theirs)]
+    return side_by_side(layout, runs.corpora, lines)
+
+
+def best_table(runs: FinishedRuns) -> Table:
+    """Table 7: the best run of each model."""
+
+    def ours(found: Sequence[ScoredRun]) -> Row:
+        seed, one = best_run(found)
+        return (seed, *(Figure(100 * share) for share in (one.overall.precision, one.overall.recall, one.overall.f1)))
+
+    def theirs(scores: ScoreFigures) -> Row:
+        return (None, *map(figure, scores))
+
+    measures = ("precision", "recall", "F1")
+    note = (
+        f"{STRICT} Each run is chosen by its F1 on {runs.split} itself, as the paper does; so this shows what luck can"
+        " give and is no fair estimate."
+    )
+    doubt = (
+        "The paper's figures are as printed; the F1 of each of its best runs is below the mean that its table 2 gives"
+        " for RoBERTa-large or BioBERT-large."
+    )
+    title = f"Best runs by F1 on {runs.split} (table 7 of the paper)"
+    layout = TableLayout(title, ("encoding",), ("seed", *measures), note, doubt, frozenset(measures))
+    lines = [*our_lines(runs, ours), *paper_lines(published().best_runs, runs, theirs)]
+    return one_by_one(layout, runs.corpora, lines)
+
+
+def types_table(runs: FinishedRuns) -> Table:
+    """Table 5."""
+    note = (
+        "The F1 of each type is averaged over seeds first; then the best and the worst type, and mean and deviation"
+        f" over all types that {runs.split} has (of all, not of a sample)."
+    )
+    title = f"F1 by type on {runs.split} (table 5 of the paper)"
+    measures = ("best", "best F1", "worst", "worst F1", "mean", "deviation")
+    layout = TableLayout(
+        title, ("encoding",), measures, note, "The paper's figures are as printed.", frozenset({"mean"})
+    )
+    lines = [*our_lines(runs, _ours), *paper_lines(published().types, runs, _theirs)]
+    return one_by_one(layout, runs.corpora, lines)
+
+
+def _ours(found: Sequence[ScoredRun]) -> Row:
+    means = mean_by_type(found)
+    if not means:
+        return (None,) * 6
+    best, worst = max(means, key=means.__getitem__), min(means, key=means.__getitem__)
+    values = means.values()
+    return (best, Figure(means[best]), worst, Figure(means[worst]), Figure(fmean(values)), Figure(pstdev(values)))
+
+
+def _theirs(spread: TypeSpread) -> Row:
+    mean, deviation = (Figure(value, form=".1f") for value in (spread.mean, spread.deviation))
+    return (spread.best, None, spread.worst, None, mean, deviation)
+
+
+def mean_by_type(runs: Sequence[ScoredRun]) -> dict[str, float]:
+    """The mean F1 over runs in percent, of each type that gold has, by name."""
+    types = sorted({kind for run in runs for kind, score in run.found.types.items() if score.gold})
+    found = {kind: over_seeds(100 * run.found.types[kind].f1 for run in runs) for kind in types}
+    return {kind: one.mean for kind, one in found.items() if one}

@@ -1,0 +1,108 @@
+"""F1 by depth and by length of entities: for each encoding a hollow sign for greedy and a full one for legal.
+
+The groups do not overlap, so that every entity is shown once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from nestag.evaluation.result import DEPTHS, LENGTHS, Group, OverSeeds
+from nestag_lab.experiment.result import RunResult
+from nestag_lab.report.figures.look import INK, Sign, canvas, frame_percent, legend_above, percent, sign
+from nestag_lab.report.groups import Method, decodings, encodings, of_way, part_f1, ways
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+class Breakdown(NamedTuple):
+    """A way to part entities: the field of an evaluation, its groups, and what they are called."""
+
+    field: str
+    groups: tuple[Group, ...]
+    title: str
+
+
+DEPTH = Breakdown("depths", tuple(group for group in DEPTHS if group.name != "≥ 1"), "depth (0: in no other)")
+LENGTH = Breakdown("lengths", tuple(group for group in LENGTHS if group.name != "≥ 2"), "length in tokens")
+
+
+def draw(results: Sequence[RunResult], split: str, breakdown: Breakdown) -> Figure:
+    """The figure of one setup."""
+    figure = canvas()
+    axes = figure.subplots()
+    names = encodings(results)
+    for number, encoding in enumerate(names):
+        shift = (number - (len(names) - 1) / 2) * 0.8 / len(names)
+        for place, group in enumerate(breakdown.groups):
+            _draw_decodings(axes, place + shift, sign(number), _spreads(results, split, encoding, breakdown, group))
+        own = sign(number)
+        axes.plot([], [], color=own.colour, marker=own.marker, linestyle="none", label=encoding)
+    counts = [gold_of(results, split, breakdown, group) for group in breakdown.groups]
+    axes.set_xticks(
+        range(len(counts)), [f"{group.name}\nn = {n:,}" for group, n in zip(breakdown.groups, counts, strict=True)]
+    )
+    axes.set_xlim(-0.5, len(counts) - 0.5)
+    frame_percent(axes)
+    axes.set_xlabel(breakdown.title)
+    axes.set_ylabel(f"F1 on {split}, %")
+    _name_decodings(axes, decodings(results))
+    legend_above(figure, axes, columns=6)
+    return figure
+
+
+def _name_decodings(axes: Axes, names: Sequence[str]) -> None:
+    """Say in the legend which signs are hollow."""
+    for name in names if len(names) > 1 else ():
+        fill: Literal["full", "none"] = "full" if name == names[-1] else "none"
+        axes.plot([], [], color=INK, marker="o", fillstyle=fill, linestyle="none", label=name)
+
+
+def _spreads(
+    results: Sequence[RunResult], split: str, encoding: str, breakdown: Breakdown, group: Group
+) -> dict[str, OverSeeds]:
+    """F1 of a group by decoding."""
+    found = {
+        decoding: part_f1(of_way(results, split, Method(encoding, decoding)), breakdown.field, group)
+        for decoding in decodings(results)
+    }
+    return {decoding: spread for decoding, spread in found.items() if spread}
+
+
+def _draw_decodings(axes: Axes, place: float, own: Sign, spreads: dict[str, OverSeeds]) -> None:
+    """The means of the decodings of an encoding, joined by a line; the last one full, with its deviation."""
+    means = [spread.mean for spread in spreads.values()]
+    axes.plot([place] * len(means), means, color=own.colour, linewidth=1)
+    for mean in means[:-1]:
+        axes.plot([place], [mean], marker=own.marker, color=own.colour, fillstyle="none", markersize=7)
+    for spread in list(spreads.values())[-1:]:
+        axes.errorbar(
+            [place],
+            [spread.mean],
+            [spread.deviation or 0.0],
+            color=own.colour,
+            marker=own.marker,
+            markersize=7,
+            capsize=2,
+        )
+
+
+def gold_of(results: Sequence[RunResult], split: str, breakdown: Breakdown, group: Group) -> int:
+    """How many gold entities a group has; runs of one corpus all have the same."""
+    found = [one for way in ways(results, split) for one in of_way(results, split, way)]
+    return group.score(getattr(found[0], breakdown.field)).gold if found else 0
+
+
+def words(results: Sequence[RunResult], split: str, breakdown: Breakdown) -> str:
+    """What the figure shows, for those who cannot see it."""
+    told = []
+    for way in ways(results, split):
+        spreads = {
+            group.name: part_f1(of_way(results, split, way), breakdown.field, group) for group in breakdown.groups
+        }
+        figures = ", ".join(f"{name}: {percent(spread.mean)}" for name, spread in spreads.items() if spread)
+        told.append(f"{way.encoding} {way.decoding}, {figures}")
+    return f"Mean F1 on {split} by {breakdown.title}. {'; '.join(told)}."

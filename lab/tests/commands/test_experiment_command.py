@@ -1,0 +1,150 @@
+"""experiment, as a person would run it, with a tiny encoder and a corpus that is broken."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from filelock import FileLock
+from typer.testing import CliRunner
+
+from nestag.cli import app
+from nestag.formats import jsonl
+from nestag_lab.experiment.conduct import closing
+from nestag_lab.experiment.facts import read_all_facts
+from nestag_lab.experiment.grid import load_grid
+from nestag_lab.experiment.outcome import Ended
+from nestag_lab.experiment.plan import plan_of
+from nestag_lab.experiment.result import Key, read_results
+from nestag_lab.experiment.spec import LOCK, write_spec
+from two_sentences import CORPUS, MANY
+
+pytestmark = pytest.mark.slow  # it trains in processes of their own
+
+GRID = """
+encoders = ["{encoder}"]
+recipes = ["default"]
+
+[corpora.good]
+folder = "good"
+
+[corpora.broken]
+folder = "broken"
+
+[settings]
+epochs = 1
+batch_subwords = 64
+conv_size = 0
+"""
+
+
+def run(*arguments: object) -> tuple[int, str, str]:
+    done = CliRunner().invoke(app, ["experiment", *map(str, arguments)])
+    return done.exit_code, done.stdout, done.stderr
+
+
+@pytest.fixture(scope="module")
+def folder(tiny_encoder: Callable[[str], str], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("experiment")
+    for name in ("good", "broken"):
+        (folder / name).mkdir()
+        jsonl.write(MANY, folder / name / "train.jsonl")
+        jsonl.write(CORPUS, folder / name / "dev.jsonl")
+        jsonl.write(CORPUS[:1], folder / name / "test.jsonl")
+    (folder / "broken" / "dev.jsonl").write_text("oh dear\n")
+    (folder / "grid.toml").write_text(GRID.format(encoder=tiny_encoder("bert")))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def told(folder: Path) -> tuple[int, str, str]:
+    return run(folder / "grid.toml", "-o", folder / "out", "--at-once", 2, "--cpu")
+
+
+def test_what_fails_is_told_and_the_rest_is_done(told: tuple[int, str, str], folder: Path) -> None:
+    code, out, error = told
+    assert code == 1, error
+    lines = error.splitlines()
+    assert lines[0] == "2 runs: 0 finished, 0 interrupted, 2 to begin"
+    assert any(" good bert" in line and "rel default seed 1: test F1 " in line for line in lines)
+    assert any(line.startswith("failed: broken bert") and "dev.jsonl:1: not JSON" in line for line in lines)
+    assert any(line.startswith("failed: the facts of broken") and "dev.jsonl:1: not JSON" in line for line in lines)
+    assert {line.split()[0] for line in lines if "rel default seed 1" in line and "/2" in line} == {"1/2", "2/2"}
+    assert "F1 on test" in out
+    assert [(row.split()[0], row.split()[4]) for row in out.splitlines() if " default " in row] == [
+        ("good", "greedy-first"),
+        ("good", "greedy-majority"),
+        ("good", "legal"),
+    ]
+    (result,) = read_results(folder / "out")
+    assert result.key == Key("good", result.key.encoder, "rel", "default", 1)
+    assert set(read_all_facts(folder / "out")) == {"good"}
+    assert (folder / "out" / "grid.toml").read_text() == (folder / "grid.toml").read_text()
+    runs = folder / "out" / "runs"
+    assert len(list(runs.glob("broken/*/*/*/*/failed.txt"))) == 1
+    (log,) = runs.glob("good/*/*/*/*/log.txt")
+    assert "step 8: loss" in log.read_text()
+
+
+def test_a_second_call_skips_what_is_finished(told: tuple[int, str, str], folder: Path) -> None:
+    before = read_results(folder / "out")
+    code, out, error = run(folder / "grid.toml", "-o", folder / "out", "--only", "good", "--cpu")
+    assert code == 0, error
+    assert error.splitlines() == ["1 run: 1 finished, 0 interrupted, 0 to begin"]
+    assert out == told[1]
+    assert read_results(folder / "out") == before
+
+
+def test_a_dry_run_estimates_and_does_nothing(
+    told: tuple[int, str, str], folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nestag_lab.experiment.estimate.starting", lambda: 5.0)  # it starts a process to time it
+    wider = (folder / "grid.toml").read_text().replace('recipes = ["default"]', 'recipes = ["default"]\nseeds = 3')
+    (folder / "wider.toml").write_text(wider)
+    code, out, error = run(folder / "wider.toml", "-o", folder / "out", "--only", "good", "--dry-run", "--at-once", 4)
+    assert (code, out) == (0, "")
+    lines = error.splitlines()
+    assert lines[0] == "3 runs: 1 finished, 0 interrupted, 2 to begin"
+    assert "one run after another" in lines[1]
+    assert lines[1].endswith("default as finished runs here took")
+    assert lines[2].startswith("2 at once take")  # there are no more to do
+    assert len(read_results(folder / "out")) == 1
+
+
+def test_changed_settings_are_refused_in_one_line(told: tuple[int, str, str], folder: Path) -> None:
+    (folder / "other.toml").write_text((folder / "grid.toml").read_text().replace("epochs = 1", "epochs = 2"))
+    code, _, error = run(folder / "other.toml", "-o", folder / "out")
+    assert code == 2
+    assert "was begun with other settings (epochs was 1 and is 2)" in error
+
+
+def test_whoever_stops_it_is_told_how_to_go_on() -> None:
+    assert "the same command resumes" in closing(Ended((), stopped=True))[-1]
+
+
+def test_runs_that_are_done_elsewhere_are_not_passed_over(told: tuple[int, str, str], folder: Path) -> None:
+    wider = (folder / "grid.toml").read_text().replace('recipes = ["default"]', 'recipes = ["default"]\nseeds = [7]')
+    (folder / "other seed.toml").write_text(wider)
+    (spec, *_) = plan_of(load_grid(folder / "other seed.toml"), folder / "out", "good").specs
+    write_spec(spec)
+    with FileLock(spec.folder / LOCK):
+        code, _, error = run(folder / "other seed.toml", "-o", folder / "out", "--only", "good", "--cpu")
+    assert code == 1
+    name = f"good {spec.key.encoder} rel default seed 7"
+    taken, *rest = error.splitlines()[1:]
+    assert taken.startswith(f"{name}: another process is doing it")
+    assert rest == [
+        f"not finished: {name}: another process is doing it",
+        "run the same command later to see their results",
+    ]
+
+
+def test_what_is_missing_is_known_wherever_the_corpora_are(told: tuple[int, str, str], folder: Path) -> None:
+    done = CliRunner().invoke(app, ["tables", str(folder / "out"), "-o", str(folder / "tables")])
+    assert done.exit_code == 0
+    assert any(line.startswith("no result: broken ") for line in done.stderr.splitlines())
+
+
+def test_fewer_than_one_at_once_is_refused(folder: Path) -> None:
+    code, _, error = run(folder / "grid.toml", "-o", "x", "--at-once", "0")
+    assert code == 2
+    assert "--at-once" in error

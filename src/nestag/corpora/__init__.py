@@ -1,1 +1,0 @@
-"""Corpora: one file a format, read and write side by side."""

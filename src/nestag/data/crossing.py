@@ -1,0 +1,161 @@
+"""Crossing entities: set the fewest aside so that the rest nest.
+
+Spans are chords between their two ends, and two chords that meet are two spans that cross. The largest set of chords
+of which no two meet is found exactly, by dynamic programming over pairs of ends (Supowit 1987), one knot of crossing
+entities at a time; entities that cross nothing are never touched.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from nestag.data.sentence import Entity, outermost_first
+from nestag.data.tree import Span
+from nestag.errors import CrossingError
+
+MOST_TANGLED = 1_000
+"""Spans in one knot beyond which the exact search, quadratic in them, is refused."""
+
+
+class Nesting(NamedTuple):
+    """Entities split into those that nest and those set aside, both in canonical order."""
+
+    kept: tuple[Entity, ...]
+    set_aside: tuple[Entity, ...]
+
+
+def set_aside_crossing(entities: Iterable[Entity]) -> Nesting:
+    """Keep as many entities as nest; among equally many, those that cover the most tokens.
+
+    >>> set_aside_crossing([Entity(0, 3, "ORG"), Entity(2, 5, "LOC"), Entity(4, 6, "PER")]).set_aside
+    (Entity(start=2, end=5, type='LOC'),)
+    """
+    unique = sorted(set(entities), key=outermost_first)
+    weights: dict[Span, int] = {}
+    for start, end, _ in unique:
+        weights[start, end] = weights.get((start, end), 0) + 1
+    dropped: set[Span] = set()
+    for knot in () if _nest(weights) else _knots(list(weights)):
+        dropped.update(set(knot) - _largest_nesting(knot, weights))
+    kept = tuple(e for e in unique if (e.start, e.end) not in dropped)
+    return Nesting(kept, tuple(e for e in unique if (e.start, e.end) in dropped))
+
+
+def crossing_pairs(entities: Iterable[Entity]) -> Iterator[tuple[Entity, Entity]]:
+    """Every pair of entities that cross, the one that starts first named first.
+
+    >>> [(a.type, b.type) for a, b in crossing_pairs([Entity(2, 5, "LOC"), Entity(0, 3, "ORG")])]
+    [('ORG', 'LOC')]
+    """
+    ordered = sorted(set(entities), key=outermost_first)
+    open_spans = _OpenSpans()
+    for place, entity in enumerate(ordered):
+        yield from ((ordered[other], entity) for other in sorted(open_spans.crossing(entity.start, entity.end)))
+        open_spans.add(entity.end, place)
+
+
+class _OpenSpans:
+    """Spans that reach beyond a place, ordered by their ends, so that those that a new one crosses stand together."""
+
+    def __init__(self) -> None:
+        self.ends: list[tuple[int, int]] = []  # the end of each, and which one it is
+
+    def crossing(self, start: int, end: int) -> list[int]:
+        """Those that the next span in canonical order crosses; those that have ended are dropped."""
+        del self.ends[: bisect_left(self.ends, (start + 1, -1))]
+        return [place for _, place in self.ends[: bisect_left(self.ends, (end, -1))]]
+
+    def add(self, end: int, place: int) -> None:
+        insort(self.ends, (end, place))
+
+
+def _nest(spans: Iterable[Span]) -> bool:
+    """Whether no two spans cross, found in one pass; `spans` are in canonical order."""
+    ends: list[int] = []  # of the spans around the place reached, the innermost last
+    for start, end in spans:
+        while ends and ends[-1] <= start:
+            ends.pop()
+        if ends and ends[-1] < end:
+            return False
+        ends.append(end)
+    return True
+
+
+def _knots(spans: list[Span]) -> list[list[Span]]:
+    """The groups of two or more spans tied together by crossing; `spans` are in canonical order."""
+    group = list(range(len(spans)))
+    size = [1] * len(spans)
+
+    def leader(i: int) -> int:
+        while group[i] != i:
+            group[i] = i = group[group[i]]
+        return i
+
+    open_spans = _OpenSpans()
+    for i, (start, end) in enumerate(spans):
+        for j in open_spans.crossing(start, end):
+            one, other = leader(i), leader(j)
+            if one != other:
+                group[one] = other
+                size[other] += size[one]
+        if size[leader(i)] > MOST_TANGLED:  # before the pairs in it become too many to look at
+            raise CrossingError(
+                f"more than {MOST_TANGLED:,} entities up to token {end} cross in one knot, too many to untangle; split"
+                " the sentence or correct its annotation"
+            )
+        open_spans.add(end, i)
+    members: dict[int, list[Span]] = {}
+    for i, span in enumerate(spans):
+        members.setdefault(leader(i), []).append(span)
+    return [knot for knot in members.values() if len(knot) > 1]
+
+
+def _largest_nesting(knot: list[Span], weights: dict[Span, int]) -> set[Span]:
+    """The spans of one knot to keep: the heaviest set in which no two cross.
+
+    `best[i][j]` is the value of the chords inside the ends i to j, and `partner[j]` the left end of the chord that
+    ends at j. A value counts entities first and tokens second.
+    """
+    partner, chord = _chords(knot)
+    size = len(partner)
+    unit = 1 + sum((end - start) * weights[start, end] for start, end in knot)
+    value = [weights[span] * (unit + span[1] - span[0]) for span in chord]
+    best = [[0] * (size + 1) for _ in range(size + 2)]
+    for i in range(size - 1, -1, -1):
+        row = best[i]
+        for j in range(i + 1, size):
+            k = partner[j]
+            skip = row[j - 1]
+            take = (row[k - 1] if k > i else 0) + value[j] + best[k + 1][j - 1] if i <= k < j else -1
+            row[j] = max(take, skip)
+    kept: set[Span] = set()
+    pending = [(0, size - 1)]
+    while pending:
+        i, j = pending.pop()
+        if j <= i:
+            continue
+        k = partner[j]
+        if best[i][j] == best[i][j - 1]:
+            pending.append((i, j - 1))
+        else:
+            kept.add(chord[j])
+            pending += [(i, k - 1), (k + 1, j - 1)]
+    return kept
+
+
+def _chords(knot: list[Span]) -> tuple[list[int], list[Span]]:
+    """For each end, in reading order, the left end of its chord and its span; touching spans do not meet."""
+    ends = sorted(
+        [(start, 1, -end, (start, end)) for start, end in knot]
+        + [(end, 0, -start, (start, end)) for start, end in knot]
+    )
+    left: dict[Span, int] = {}
+    partner, chord = [], []
+    for place, (_, opens, _, span) in enumerate(ends):
+        if opens:
+            left[span] = place
+        partner.append(left[span] if not opens else len(ends))
+        chord.append(span)
+    return partner, chord

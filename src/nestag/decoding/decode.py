@@ -1,0 +1,170 @@
+"""Decode a batch of label ids or scores, with the decoders of nestag's encodings: abs, rel and dyn, and 4tg."""
+
+from __future__ import annotations
+
+from typing import Literal
+from warnings import warn
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from nestag.data.arrays import Bools, Floats, Ints
+from nestag.decoding.decoder import Decoder, decoder_of, decodes
+from nestag.decoding.depth import depth_rules, search_depths
+from nestag.decoding.depth_posterior import DepthPosterior
+from nestag.decoding.entities import EntityTable, LabelTypes, entities_of, join_entities
+from nestag.decoding.repair import depth_steps, repair_depths, repair_marks
+from nestag.decoding.scores import LabelBatch, Scores, Search, best_labels
+from nestag.decoding.tetra import search_marks, tetra_rules
+from nestag.decoding.tetra_posterior import TetraPosterior
+from nestag.encodings.base import Naming
+from nestag.encodings.depth import DepthEncoding
+from nestag.encodings.tetra import TetraTagging
+from nestag.encodings.vocabulary import Vocabulary
+from nestag.errors import LabelError, UnknownNameError
+
+Decoding = Literal["legal", "greedy"]
+"""The best of the label sequences that describe a tree, or the paper's best label of each head, then repair."""
+
+DEFAULT = Search()
+
+
+@decodes(DepthEncoding)
+class DepthDecoder(Decoder[DepthEncoding]):
+    """Decodes depths, however an encoding writes them."""
+
+    def repair(self, labels: LabelBatch, naming: Naming) -> EntityTable:
+        """Return the entities that any labels describe, by the paper's repair rules."""
+        nodes = repair_depths(depth_steps(self.encoding, self.vocabulary), self.types, labels, naming)
+        return entities_of(self.types, nodes, labels.u, labels.lengths)
+
+    def search(self, scores: Scores, settings: Search) -> EntityTable:
+        """Return the entities of the best legal labels."""
+        nodes = search_depths(scores, depth_rules(self.encoding, self.vocabulary, settings.deepest))
+        return entities_of(self.types, nodes, _best_words(self.types, scores), scores.lengths)
+
+    def posterior(self, scores: Scores, sentences: Bools, settings: Search) -> DepthPosterior:
+        """Return the posterior over depths."""
+        rules = depth_rules(self.encoding, self.vocabulary, settings.deepest)
+        return DepthPosterior(rules, self.types.c, scores, sentences)
+
+
+@decodes(TetraTagging)
+class TetraDecoder(Decoder[TetraTagging]):
+    """Decodes the marks of words and gaps."""
+
+    def repair(self, labels: LabelBatch, naming: Naming) -> EntityTable:
+        """Return the entities that any labels describe; every node has one name, so `naming` changes nothing."""
+        return entities_of(self.types, repair_marks(self.vocabulary, labels), labels.u, labels.lengths)
+
+    def search(self, scores: Scores, settings: Search) -> EntityTable:
+        """Return the entities of the best legal labels."""
+        nodes = search_marks(scores, tetra_rules(self.vocabulary), settings.deepest)
+        return entities_of(self.types, nodes, _best_words(self.types, scores), scores.lengths)
+
+    def posterior(self, scores: Scores, sentences: Bools, settings: Search) -> TetraPosterior:
+        """Return the posterior over the heights of the stack."""
+        return TetraPosterior(tetra_rules(self.vocabulary), self.types.c, scores, sentences, settings.deepest)
+
+
+def _best_words(types: LabelTypes, scores: Scores) -> Ints:
+    """Return the best u of each word among those that can be written, the first of equals."""
+    writable = np.flatnonzero(types.u_writable)
+    if len(writable) in (0, len(types.u_writable)):
+        return best_labels(scores.u)
+    return writable[best_labels(scores.u[:, writable])]
+
+
+def decode_batch(
+    vocabulary: Vocabulary, n: ArrayLike, c: ArrayLike, u: ArrayLike, lengths: ArrayLike, naming: Naming = "first"
+) -> EntityTable:
+    """Decode label ids: one id a word for each head, the sentences one after the other.
+
+    >>> from nestag.data.sentence import Entity, Sentence
+    >>> sentence = Sentence(["Lincoln", "slept"], [Entity(0, 1, "PER")])
+    >>> vocabulary = Vocabulary.learn([sentence], "dyn")
+    >>> decode_batch(vocabulary, *vocabulary.ids(vocabulary.encode(sentence)), [2]).to_lists()
+    [(Entity(start=0, end=1, type='PER'),)]
+    """
+    return decoder_of(vocabulary).repair(LabelBatch.of(vocabulary, n, c, u, lengths), naming)
+
+
+def decode_scores(
+    vocabulary: Vocabulary,
+    n: ArrayLike,
+    c: ArrayLike,
+    u: ArrayLike,
+    lengths: ArrayLike,
+    decoding: Decoding = "legal",
+    naming: Naming = "first",
+    confidence: bool = False,
+    search: Search = DEFAULT,
+) -> EntityTable:
+    """Decode scores: words x labels for each head, the sentences one after the other.
+
+    `naming` is for greedy decoding only; a node of legal labels has the name with the highest sum over its gaps. An
+    encoding without a search is decoded greedily, with a warning.
+
+    >>> from nestag.data.sentence import Entity, Sentence
+    >>> sentence = Sentence(["the", "USA", "slept"], [Entity(0, 2, "GPE")])
+    >>> vocabulary = Vocabulary.learn([sentence], "rel")
+    >>> n, c, u = (np.eye(len(table))[ids] for table, ids in zip(
+    ...     (vocabulary.n, vocabulary.c, vocabulary.u), vocabulary.ids(vocabulary.encode(sentence))))
+    >>> decode_scores(vocabulary, n, c, u, [3]).to_lists()
+    [(Entity(start=0, end=2, type='GPE'),)]
+    """
+    if decoding not in ("legal", "greedy"):
+        raise UnknownNameError(f"no decoding is called {decoding!r}; there are legal and greedy")
+    pieces = Scores.of(vocabulary, n, c, u, lengths).pieces()
+    return join_entities([_decode(vocabulary, piece, decoding, naming, confidence, search) for piece in pieces])
+
+
+def _decode(
+    vocabulary: Vocabulary, scores: Scores, decoding: Decoding, naming: Naming, confidence: bool, search: Search
+) -> EntityTable:
+    decoder, table = decoder_of(vocabulary), None
+    if decoding == "legal" and (table := decoder.search(scores, search)) is None:
+        # Python shows a warning of one text and place once
+        warn(f"encoding {vocabulary.encoding!r} has no search for the best legal labels; decoding is greedy")  # noqa: B028
+    if table is None:
+        table = decoder.repair(scores.chosen(), naming)
+    return table._replace(confidence=confidences(vocabulary, scores, table, search)) if confidence else table
+
+
+def confidences(vocabulary: Vocabulary, scores: Scores, table: EntityTable, search: Search) -> Floats:
+    """Return how probable each entity of a table is, from 0 to 1, given the scores it was decoded from.
+
+    Only the table and the scores count, so greedy and legal entities are rated alike. The scores are divided by the
+    temperature first, which does not change the best labels.
+    """
+    return decoder_of(vocabulary).probabilities(scores.divided(search.temperature), table, search)
+
+
+def candidate_entities(
+    vocabulary: Vocabulary,
+    n: ArrayLike,
+    c: ArrayLike,
+    u: ArrayLike,
+    lengths: ArrayLike,
+    *,
+    floor: float = 0.01,
+    search: Search = DEFAULT,
+) -> EntityTable:
+    """Return every entity that is at least as probable as the floor, whether the best labels have it or not.
+
+    It takes scores as `decode_scores` does. Entities below one half may cross each other, since they need not come
+    from one tree. The scores are divided by `search.temperature` first.
+
+    >>> from nestag.data.sentence import Entity, Sentence
+    >>> vocabulary = Vocabulary.learn([Sentence(["the", "USA", "slept"], [Entity(0, 2, "GPE")])], "abs")
+    >>> n = np.log([[0.4, 0.6], [0.9, 0.1], [0.9, 0.1]])
+    >>> c = np.log([[0.4, 0.6], [0.9, 0.1], [0.9, 0.1]])
+    >>> table = candidate_entities(vocabulary, n, c, np.zeros((3, 1)), [3])
+    >>> table.to_lists(), table.confidence.round(2).tolist()
+    ([(Entity(start=0, end=2, type='GPE'),)], [0.68])
+    """
+    if not 0 <= floor <= 1:
+        raise LabelError(f"floor is {floor}; give a probability from 0 to 1")
+    pieces = Scores.of(vocabulary, n, c, u, lengths).pieces()
+    decoder = decoder_of(vocabulary)
+    return join_entities([decoder.candidates(piece.divided(search.temperature), search, floor) for piece in pieces])

@@ -1,0 +1,240 @@
+"""Constrained search for 4tg: the best legal marks, then one name for each constituent.
+
+A word r pushes a subtree (+1), a word l fills a slot. A gap R keeps the height of the stack, a gap L takes the highest
+subtree into the slot of the one below (-1, needs two). Before the first word the stack is empty, and after the last
+word, which has no gap, it holds one subtree. The score of a sequence is the sum over the words of the score of n and,
+except for the last word, that of the best c that fits: after R a name that is not a helper's, after L any name.
+
+    marks     rR   lR   rR   rL   lL   l
+    height     1    1    2    2    1   1      after each word and its gap
+
+This is the Viterbi algorithm with a state for each height. Every gap of the best sequence is a node of the binary tree.
+A right branch is a path of right children: a gap R starts one at the height of the stack after it, each L at that
+height adds a node, and the word l at that height closes it. Along a branch, the first node opens a constituent, and
+each further node is a helper of the constituent above it or opens another one inside it. The best names along each
+branch are a second Viterbi search, with a state for each name.
+
+    S ── S' ── PER ── PER' ── GPE        president of the USA: one branch, three constituents
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from nestag.data.arrays import Bools, Floats, Ints
+from nestag.decoding.entities import NamedNodes, label_types
+from nestag.decoding.repair import GAP_L, GAP_R, L_L, L_R, R_L, R_R, WORD_R, L, R
+from nestag.decoding.scores import FORBIDDEN, MISSING, Scores, comparable, with_missing
+from nestag.decoding.timesteps import SequenceBlock, TimeSteps
+from nestag.encodings.tetra import MARKS, helper
+from nestag.encodings.vocabulary import Vocabulary
+
+HIGHEST = 16
+"""The highest stack searched unless more is asked for; corpora with entities eight deep need 5."""
+
+RISE = np.array([1, 0, 0, -1])
+"""How each of the first four marks changes the height."""
+
+
+class TetraRules(NamedTuple):
+    """The labels of a vocabulary that fit, as rows of the scores; the row after the last one stands for a missing one.
+
+    The last base stands for having no name, which is taken only where the vocabulary has none.
+    """
+
+    n_row: Ints
+    """The row of each of the first four marks."""
+    any: Ints
+    """The c that fit a gap L."""
+    base: Ints
+    """The c that can name constituents, which fit a gap R."""
+    helper: Ints
+    """The c of their helpers."""
+    below: Bools
+    """Whether each can name a constituent below the root."""
+    root: Bools
+    """Whether each can name the root."""
+
+
+@lru_cache(maxsize=8)
+def tetra_rules(vocabulary: Vocabulary) -> TetraRules:
+    """Return the rules of a vocabulary."""
+    marks = {mark: row for row, mark in enumerate(vocabulary.n)}
+    rows = {name: row for row, name in enumerate(vocabulary.c)}
+    writable = label_types(vocabulary).c_writable.tolist()
+    names = [name for name, fine in zip(vocabulary.c, writable, strict=True) if name.chain_length and fine]
+    bases = [name for name in names if not name.prime]
+    marked = np.array([name.root for name in bases] + [False])
+    nameless = np.arange(len(marked)) == len(bases)
+    return TetraRules(
+        np.array([marks.get(mark, len(marks)) for mark in MARKS[:4]]),
+        np.array([rows[name] for name in names], dtype=np.int64),
+        np.array([*(rows[name] for name in bases), len(rows)]),
+        np.array([*(rows.get(helper(name), len(rows)) for name in bases), len(rows)]),
+        ~marked | nameless,
+        marked | nameless,
+    )
+
+
+def highest_stack(longest: int, deepest: int | None) -> int:
+    """Return how high to search: a stack higher than half the sentence cannot come down in time."""
+    return max(1, min(deepest or HIGHEST, longest // 2))
+
+
+class BestMarks(NamedTuple):
+    """The best legal sequences: the mark of each word, and the height of the stack after it."""
+
+    mark: Ints
+    height: Ints
+
+
+def best_marks(rules: TetraRules, scores: Scores, deepest: int | None) -> BestMarks:
+    """Return the best legal marks of each sentence."""
+    best = BestMarks(np.full(len(scores.n), L), np.ones(len(scores.n), dtype=np.int64))
+    best.mark[scores.first[scores.lengths == 1]] = R
+    highest = highest_stack(int(scores.lengths.max(initial=0)), deepest)
+    blocks, word = TimeSteps.of(
+        scores.first, np.maximum(scores.lengths - 1, 0), highest + 2
+    )  # the last word has no gap
+    moves = _mark_scores(rules, comparable(scores.n[word]), comparable(scores.c[word]))
+    for block in blocks:
+        own = moves[:, block.own]
+        total = _forward(own, block, highest_stack(len(block.offset), deepest))
+        best.mark[block.word], best.height[block.word] = _trace_back(total, own, block)
+    return best
+
+
+def _mark_scores(rules: TetraRules, n: Floats, c: Floats) -> Floats:
+    """Return the score of each of the first four marks with the best name that fits: marks x slots."""
+    moves: Floats = with_missing(n, MISSING)[rules.n_row]
+    moves[[R_R, L_R]] += c[rules.base[:-1]].max(axis=0, initial=MISSING)
+    moves[[R_L, L_L]] += c[rules.any].max(axis=0, initial=MISSING)
+    return moves
+
+
+def _forward(moves: Floats, block: SequenceBlock, highest: int) -> Floats:
+    """Return the score of the best sequence to each height (0 first) and slot."""
+    total = np.full((highest + 2, moves.shape[1]), FORBIDDEN)  # nothing reaches the first and the last height
+    total[1, : block.offset[1]] = moves[R_R, : block.offset[1]]
+    stays = np.maximum(moves[R_L], moves[L_R])
+    for before, a, b in block.forward():
+        reached = total[:, before : before + b - a]
+        best = reached[:-2] + moves[R_R, a:b]
+        np.maximum(best, reached[1:-1] + stays[a:b], out=best)
+        np.maximum(best, reached[2:] + moves[L_L, a:b], out=total[1:-1, a:b])
+    return total
+
+
+def _trace_back(total: Floats, moves: Floats, block: SequenceBlock) -> BestMarks:
+    """Follow the best sequence back from height 1 at the end of each sentence."""
+    slots = moves.shape[1]
+    sentence = np.arange(len(block.end))
+    mark, height = np.full(slots, R_R), np.ones(slots, dtype=np.int64)
+    source = -RISE[:, None] * slots + sentence  # marks x sentences: where in `total`, from the height on, each starts
+    for before, a, b in block.backward():
+        now = height[a:b]
+        ways = total.take(source[:, : b - a] + (now * slots + before))
+        ways += moves[:, a:b]
+        mark[a:b] = best = ways.argmax(axis=0)
+        height[before : before + b - a] = now - RISE[best]
+    return BestMarks(mark, height)
+
+
+class RightBranches(NamedTuple):
+    """The right branches of a batch; the nodes of each follow each other, each at its gap."""
+
+    gap: Ints
+    start: Ints
+    """The first word of each node."""
+    first: Ints
+    """The first node of each branch."""
+    end: Ints
+    """The end of each branch."""
+    root: Bools
+    """Whether it is the root's."""
+
+    @property
+    def sizes(self) -> Ints:
+        """How many nodes each branch has."""
+        return np.diff(self.first, append=len(self.gap))
+
+
+def right_branches(best: BestMarks, lengths: Ints) -> RightBranches:
+    """Return the branches that legal marks describe."""
+    mark, after_gap = best
+    sentence = np.repeat(np.arange(len(lengths)), lengths)
+    after_word = after_gap + GAP_L[mark]
+    most = int(after_word.max(initial=0)) + 1
+    gap = _by_level(np.flatnonzero(GAP_R[mark] | GAP_L[mark]), sentence * most + after_gap)
+    first = np.flatnonzero(GAP_R[mark[gap]])
+    closing = _by_level(np.flatnonzero(~WORD_R[mark]), sentence * most + after_word)
+    root = closing == (np.cumsum(lengths) - 1)[sentence[closing]]
+    return RightBranches(gap, _starts(mark, sentence * most + after_word)[gap], first, closing + 1, root)
+
+
+def _by_level(words: Ints, level: Ints) -> Ints:
+    """Group the words by sentence and height, each group from left to right."""
+    return words[np.argsort(level[words], kind="stable")]
+
+
+def _starts(mark: Ints, level: Ints) -> Ints:
+    """Return where the highest subtree on the stack starts at each word: at the last word pushed there."""
+    order = np.argsort(level, kind="stable")
+    pushed = np.where(WORD_R[mark[order]], np.arange(len(order)), 0)
+    start = np.empty_like(order)
+    start[order] = order[np.maximum.accumulate(pushed)]
+    return start
+
+
+def search_marks(scores: Scores, rules: TetraRules, deepest: int | None) -> NamedNodes:
+    """Return the constituents of the best legal marks, with the best names along their branches."""
+    branches = right_branches(best_marks(rules, scores, deepest), scores.lengths)
+    base = _best_bases(branches, scores, rules)
+    node = np.flatnonzero((base >= 0) & (base < len(rules.base) - 1))
+    end = np.repeat(branches.end, branches.sizes)
+    return NamedNodes(branches.start[node], end[node], rules.base[base[node]])
+
+
+def _best_bases(branches: RightBranches, scores: Scores, rules: TetraRules) -> Ints:
+    """Return, for each node of the branches, which of the bases it opens; -1 where the constituent continues."""
+    base = np.full(len(branches.gap), -1)
+    blocks, node = TimeSteps.of(branches.first, branches.sizes, len(rules.base))
+    c = with_missing(comparable(scores.c[branches.gap[node]]), MISSING)
+    for block in blocks:
+        opens, continues = (c[:, block.own].take(rows, axis=0) for rows in (rules.base, rules.helper))  # bases x slots
+        total = _forward_bases(opens, continues, rules, branches.root[block.rows], block)
+        base[block.word] = _trace_bases_back(total, opens, continues, rules, block)
+    return base
+
+
+def _forward_bases(opens: Floats, continues: Floats, rules: TetraRules, root: Bools, block: SequenceBlock) -> Floats:
+    """Return the best score of each base at each slot."""
+    total = opens + np.where(rules.below, 0, FORBIDDEN)[:, None]
+    begin = block.offset[1]
+    allowed = np.where(root, rules.root[:, None], rules.below[:, None])
+    total[:, :begin] = np.where(allowed, opens[:, :begin], FORBIDDEN)
+    for before, a, b in block.forward():
+        above = total[:, before : before + b - a]
+        total[:, a:b] += np.maximum.reduce(above, axis=0)
+        np.maximum(total[:, a:b], above + continues[:, a:b], out=total[:, a:b])
+    return total
+
+
+def _trace_bases_back(total: Floats, opens: Floats, continues: Floats, rules: TetraRules, block: SequenceBlock) -> Ints:
+    """Follow the best names back: the base opened at each slot, -1 where the constituent continues."""
+    top, top_base = total.max(axis=0), total.argmax(axis=0)
+    current = np.empty(total.shape[1], dtype=np.int64)
+    current[block.end] = top_base[block.end]
+    opened = np.full(total.shape[1], -1)
+    branch = np.arange(len(block.end))
+    for before, a, b in block.backward():
+        now, above, here = current[a:b], before + branch[: b - a], a + branch[: b - a]
+        goes_on = total[now, above] + continues[now, here] >= top[above] + opens[now, here]
+        goes_on |= ~rules.below[now]
+        opened[a:b] = np.where(goes_on, -1, now)
+        current[above] = np.where(goes_on, now, top_base[above])
+    opened[: block.offset[1]] = current[: block.offset[1]]
+    return opened

@@ -1,0 +1,352 @@
+"""UIMA CAS XMI, as INCEpTION and DKPro write it: a text, its tokens and sentences, and layers of annotations.
+
+    <xmi:XMI ...> <cas:Sofa sofaString="the USA" .../> <ner:NamedEntity begin="0" end="7" value="GPE" .../> </xmi:XMI>
+
+A path is an .xmi file with TypeSystem.xml beside it, a zip export, or a folder of either. `field` names the layer and
+the feature that holds the type of an entity, as in `custom.Span:label`; without it that is NamedEntity and its value.
+The feature may be left out where it is called value or is the only string; a layer without strings gives its own name.
+Tokens and Sentences are taken as they are. What other layers hold is counted and left.
+
+Offsets in the file are units of UTF-16; dkpro-cassis (the extra `cas`) turns them into characters, and a place inside
+a character or outside the text is an error here. The bytes are bounded and must have no document type definition, so
+no parser can be made to expand entities or to fetch anything.
+"""
+
+from __future__ import annotations
+
+import re
+import zipfile
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from importlib import import_module
+from io import BytesIO
+from pathlib import Path, PurePosixPath
+from typing import Any, NamedTuple
+from warnings import catch_warnings, simplefilter
+
+from nestag.data.document import Document, TextSpan, documents_of, sentences_at
+from nestag.data.report import Report
+from nestag.data.segment import Options, Segment, given_words, grouped, segments, split_before
+from nestag.data.sentence import Sentence
+from nestag.errors import InputError, MissingExtraError, UnknownNameError
+from nestag.formats.bioc import refuse_unfit_for_xml
+from nestag.formats.files import reading, writing, writing_bytes, writing_folder, writing_together
+from nestag.formats.folders import Names, document_name, only_document, visible_files
+from nestag.formats.format import Format, Remedy
+
+LARGEST = 256 * 2**20
+"""Bytes of one XMI file beyond which it is refused."""
+TYPE_SYSTEM = "TypeSystem.xml"
+
+
+class Xmi(NamedTuple):
+    """The bytes of a document and of its type system, both safe to parse."""
+
+    name: str
+    place: str
+    data: bytes
+    type_system: bytes
+
+
+def read_xmi(path: Path) -> Iterator[Xmi]:
+    """The documents of a file, a zip or a folder."""
+    if path.is_dir():
+        yield from _in_folder(path)
+    elif path.suffix.lower() == ".zip":
+        yield from _in_zip(path, "")
+    else:
+        types = path.with_name(TYPE_SYSTEM)
+        if path.exists() and not types.exists():
+            raise InputError(f"there is no {TYPE_SYSTEM} beside it; export it as well", str(path))
+        yield _xmi(path.name, str(path), _bytes_of(path), _bytes_of(types))
+
+
+def _in_folder(path: Path) -> Iterator[Xmi]:
+    """Every .xmi file, with the type system of its folder or of one above, and every zip."""
+    files = [file for file in visible_files(path) if file.suffix.lower() in (".xmi", ".zip")]
+    if not files:
+        raise InputError("the folder has no .xmi or .zip file; name one that has", str(path))
+    systems = {file.relative_to(path).as_posix(): file for file in path.rglob(TYPE_SYSTEM)}
+    for file in files:
+        name = file.relative_to(path).as_posix()
+        if file.suffix.lower() == ".zip":
+            yield from _in_zip(file, f"{PurePosixPath(name).with_suffix('')}/")
+            continue
+        types = systems[_nearest(name, systems, str(file))]
+        yield _xmi(name, str(file), _bytes_of(file), _bytes_of(types))
+
+
+def _in_zip(path: Path, prefix: str) -> Iterator[Xmi]:
+    """Every .xmi file in a zip."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = {member.filename: member for member in archive.infolist()}
+            documents = sorted(name for name in members if name.lower().endswith(".xmi"))
+            if not documents:
+                raise InputError("the zip has no .xmi file; export the documents as UIMA CAS XMI", str(path))
+
+            def content(name: str) -> bytes:
+                return _bounded(archive.open(members[name]).read, f"{path}/{name}")
+
+            for name in documents:
+                types = content(_nearest(name, members, f"{path}/{name}"))
+                yield _xmi(prefix + name, f"{path}/{name}", content(name), types)
+    except FileNotFoundError:
+        raise InputError("there is no such file; check the path", str(path)) from None
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError, RuntimeError) as error:
+        raise InputError(f"not a zip that can be read ({error}); pack it again", str(path)) from None
+
+
+def _nearest(name: str, there: Iterable[str], place: str) -> str:
+    """The type system of a file: in its folder, or in the nearest above."""
+    systems = set(there)
+    for folder in PurePosixPath(name).parents:
+        system = (folder / TYPE_SYSTEM).as_posix()
+        if system in systems:
+            return system
+    raise InputError(f"there is no {TYPE_SYSTEM} beside it; export it as well", place)
+
+
+def _bytes_of(path: Path) -> bytes:
+    with reading(path) as stream:
+        return _bounded(stream.read, str(path))
+
+
+def _bounded(read: Callable[[int], bytes], place: str) -> bytes:
+    data = read(LARGEST + 1)
+    if len(data) > LARGEST:
+        raise InputError(f"more than {LARGEST} bytes; split the document", place)
+    return data
+
+
+def _xmi(name: str, place: str, data: bytes, types: bytes) -> Xmi:
+    _refuse_definitions(data, place)
+    _refuse_definitions(types, f"{place} ({TYPE_SYSTEM})")
+    return Xmi(document_name(str(PurePosixPath(name).with_suffix(""))), place, data, types)
+
+
+def _refuse_definitions(data: bytes, place: str) -> None:
+    """An InputError if XML has a document type definition, in whatever encoding it is."""
+    etree = import_module("defusedxml.ElementTree")
+    forbidden = import_module("defusedxml.common").DTDForbidden
+    try:
+        next(etree.iterparse(BytesIO(data), events=("start",), forbid_dtd=True), None)
+    except forbidden:
+        raise InputError("the XML has a document type definition; remove <!DOCTYPE ...>", place) from None
+    except (etree.ParseError, LookupError, ValueError) as error:
+        raise InputError(f"not XML ({error}); export it again", place) from None
+
+
+_DKPRO = "de.tudarmstadt.ukp.dkpro.core.api."
+NAMED_ENTITY = _DKPRO + "ner.type.NamedEntity"
+TOKEN = _DKPRO + "segmentation.type.Token"
+SENTENCE = _DKPRO + "segmentation.type.Sentence"
+_ANNOTATION = "uima.tcas.Annotation"
+_STRING = "uima.cas.String"
+
+
+class CasLayer(NamedTuple):
+    """A type of annotations, and the feature that holds an entity's type, if one does."""
+
+    type: str
+    feature: str | None
+
+
+def read(path: str | Path, options: Options, report: Report) -> Iterator[Sentence]:
+    """The sentences of a document, or of all in a zip or folder."""
+    _cassis()
+    for xmi in read_xmi(Path(path)):
+        with _refusing(xmi.place):
+            document = _document(xmi, options, report)
+        yield from sentences_at(document, options, report, xmi.place)
+
+
+def write(sentences: Iterable[Sentence], path: str | Path, options: Options, report: Report) -> None:
+    """One .xmi file with TypeSystem.xml beside it, a .zip, or else a folder of all documents."""
+    names = Names(report)
+    layer = _split(options.field)
+    types = _type_system_for(layer)
+    documents = documents_of(sentences, report, keeps_words=True)
+    if str(path).lower().removesuffix(".gz").endswith(".xmi"):
+        _write_one(documents, Path(path), layer, types, report)
+    elif str(path).endswith(".gz"):
+        raise InputError("only a single .xmi file can be packed so; drop the .gz", str(path))
+    elif str(path).lower().endswith(".zip"):
+        with writing_bytes(path) as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr(_member(TYPE_SYSTEM), types.to_xml())
+            for document in documents:
+                archive.writestr(_member(f"{names.of(document.id)}.xmi"), _to_xmi(document, layer, types, path))
+    else:
+        with writing_folder(path) as folder:
+            (folder / TYPE_SYSTEM).write_text(types.to_xml(), "utf-8")
+            for document in documents:
+                (folder / f"{names.of(document.id)}.xmi").write_bytes(_to_xmi(document, layer, types, path))
+
+
+def looks_like(head: str) -> bool:
+    """Whether the beginning of a file is XMI or a type system."""
+    return bool(re.search(r"<(\w+:)?(XMI|typeSystemDescription)\b[^>]*(omg\.org/XMI|uima\.apache\.org)", head))
+
+
+def _cassis() -> Any:
+    try:
+        return import_module("cassis")
+    except ImportError:
+        raise MissingExtraError("XMI needs dkpro-cassis", "cas") from None
+
+
+@contextmanager
+def _refusing(place: str) -> Iterator[None]:
+    """Whatever cassis raises on a broken file, and its warnings about offsets, as an InputError."""
+    not_found = import_module("cassis.typesystem").TypeNotFoundError
+    broken = (AttributeError, LookupError, RuntimeError, SyntaxError, TypeError, UserWarning, ValueError, not_found)
+    try:
+        yield
+    except broken as error:
+        if isinstance(error, UnknownNameError):
+            raise
+        raise InputError(f"not a CAS that can be read ({error!s:.200}); export it again", place) from None
+
+
+@lru_cache(maxsize=1)
+def _type_system(data: bytes) -> Any:
+    return _cassis().load_typesystem(BytesIO(data))
+
+
+def _load(xmi: Xmi) -> Any:
+    """The CAS; an offset that is no place in the text, of which cassis warns, is an error."""
+    with catch_warnings():
+        simplefilter("ignore")
+        types = _type_system(xmi.type_system)
+        simplefilter("error", UserWarning)
+        # trusted only lifts the limit of 10 MB on a text: the bytes are bounded and have no definitions
+        return _cassis().load_cas_from_xmi(BytesIO(xmi.data), typesystem=types, trusted=True)
+
+
+def _document(xmi: Xmi, options: Options, report: Report) -> Document:
+    cas = _load(xmi)
+    layer = _layer(cas.typesystem, options.field, xmi.place)
+    text = cas.sofa_string
+    if text is None:
+        raise ValueError("no text, which should be the sofaString")
+    spans = tuple(_spans(cas, layer, xmi.place, report))
+    _count_others(cas, layer, xmi.place, report)
+    return Document(xmi.name, text, spans, tuple(_words(cas, text, xmi.place, options, report)))
+
+
+def _spans(cas: Any, layer: CasLayer, place: str, report: Report) -> Iterator[TextSpan]:
+    for annotation in cas.select(layer.type):
+        start, end = int(annotation.begin), int(annotation.end)
+        kind = layer.type.rpartition(".")[2] if layer.feature is None else annotation[layer.feature]
+        if not kind:
+            report.lose(f"annotation without a {layer.feature} left out", place, f"{start} to {end}")
+        elif start == end:
+            report.lose("empty span left out", place, f"at character {start} {kind}")
+        else:
+            yield TextSpan(start, end, str(kind))
+
+
+def _words(cas: Any, text: str, place: str, options: Options, report: Report) -> list[Segment]:
+    """The tokens and sentences of the CAS, and what it lacks of them as in any text."""
+    tokens, sentences = _places(cas, TOKEN), _places(cas, SENTENCE)
+    if not tokens and not sentences:
+        return segments(text, options)
+    if tokens:
+        words = given_words(text, tokens, place, report)
+    else:
+        words = [word for segment in segments(text, options) for word in segment]
+    return split_before(words, [start for start, _ in sentences]) if sentences else grouped(words, text, options)
+
+
+def _places(cas: Any, kind: str) -> list[tuple[int, int]]:
+    if not cas.typesystem.contains_type(kind, match_exactly=True):
+        return []
+    return [(int(annotation.begin), int(annotation.end)) for annotation in cas.select(kind)]
+
+
+def _count_others(cas: Any, layer: CasLayer, place: str, report: Report) -> None:
+    is_a = cas.typesystem.is_instance_of
+    known = (TOKEN, SENTENCE, layer.type, "uima.tcas.DocumentAnnotation")
+    there = [kind for kind in known if cas.typesystem.contains_type(kind, match_exactly=True)]
+    for annotation in cas.select_all_annotations():
+        if not any(is_a(annotation.type.name, kind) for kind in there):
+            what = f"{annotation.begin} to {annotation.end} {annotation.type.name}"
+            report.add("annotation of another layer left out", place, what)
+
+
+def _split(field: str | None) -> CasLayer:
+    """The layer and feature that a field names."""
+    name, _, feature = (field or f"{NAMED_ENTITY}:value").partition(":")
+    return CasLayer(name, feature or "value")
+
+
+def _layer(types: Any, field: str | None, place: str) -> CasLayer:
+    """The layer to read; an InputError if it is not there or its feature is in doubt."""
+    name = _split(field).type
+    own = [kind for kind in types.get_types() if types.is_instance_of(kind.name, _ANNOTATION)]
+    if not types.contains_type(name, match_exactly=True):
+        there = [kind.name for kind in own if not kind.name.startswith((_DKPRO, "uima."))] or [
+            kind.name for kind in own
+        ]
+        raise InputError(f"there is no layer {name}; say the field, one of {', '.join(there) or 'none'}", place)
+    strings = [feature.name for feature in types.get_type(name).all_features if feature.rangeType.name == _STRING]
+    wanted = (field or "").partition(":")[2]
+    if wanted in strings:
+        return CasLayer(name, wanted)
+    if not wanted and ("value" in strings or len(strings) < 2):
+        return CasLayer(name, "value" if "value" in strings else next(iter(strings), None))
+    there = [f"{name}:{feature}" for feature in strings]
+    raise InputError(f"which feature of {name} is the type? say the field, one of {', '.join(there)}", place)
+
+
+def _type_system_for(layer: CasLayer) -> Any:
+    types = _cassis().TypeSystem()
+    for kind in (SENTENCE, TOKEN, layer.type):
+        types.create_type(kind, supertypeName=_ANNOTATION)
+    types.create_feature(types.get_type(layer.type), layer.feature, _STRING)
+    return types
+
+
+def _to_xmi(document: Document, layer: CasLayer, types: Any, path: str | Path) -> bytes:
+    """The inverse of `_document`."""
+    refuse_unfit_for_xml(document, path)
+    cas = _cassis().Cas(typesystem=types)
+    cas.sofa_string, cas.sofa_mime = document.text, "text/plain"
+    sentence, token, entity = (types.get_type(kind) for kind in (SENTENCE, TOKEN, layer.type))
+    for segment in filter(None, document.words or ()):
+        cas.add(sentence(begin=segment[0][0], end=segment[-1][1]))
+        cas.add_all([token(begin=start, end=end) for start, end in segment])
+    for start, end, kind in document.spans:
+        cas.add(entity(begin=start, end=end, **{str(layer.feature): kind}))
+    return str(cas.to_xmi()).encode()
+
+
+def _write_one(documents: Iterator[Document], path: Path, layer: CasLayer, types: Any, report: Report) -> None:
+    name = document_name(path.name.removesuffix(".gz").removesuffix(".xmi"))
+    document = only_document(documents, path, name, report)
+    system = path.with_name(TYPE_SYSTEM)
+    if system.exists() and system.read_text("utf-8") != types.to_xml():
+        raise InputError(f"another {TYPE_SYSTEM} is beside it; write to another folder", str(path))
+    data = _to_xmi(document, layer, types, path)
+    with writing_together(path.parent) as part:
+        if not system.exists():
+            with writing(part / TYPE_SYSTEM) as other:
+                other.write(types.to_xml())
+        with writing_bytes(part / path.name) as stream:
+            stream.write(data)
+
+
+def _member(name: str) -> zipfile.ZipInfo:
+    """A file in a zip, without the time, so that equal input gives equal bytes."""
+    member = zipfile.ZipInfo(name)
+    member.compress_type = zipfile.ZIP_DEFLATED
+    return member
+
+
+FORMAT = Format(
+    "cas", "UIMA CAS XMI of INCEpTION", (".xmi", ".zip"), read, write, looks_like, raw_text=True,
+    folder=(".xmi", ".zip"), remedy=Remedy("field", "names the layer and its feature, as in custom.Span:label"),
+    shared=(".xml",),
+)  # fmt: skip

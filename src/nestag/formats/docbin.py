@@ -1,0 +1,210 @@
+"""spaCy's DocBin (.spacy): tokens, sentences, and entities as a group of spans (`doc.spans["sc"]`).
+
+`field` names the group; without it that is "sc", or the only one that has spans, or the entities of `doc.ents` if no
+group has any. What other places hold is noted; "ents" is the field for `doc.ents`. Tokens are taken as they are, and so
+are sentences where the file has them; white space that spaCy makes a token is none here, but stays in the text. What
+the format has no place for, the name of a document and the words of white space, stands beside the spans of the group.
+
+The file is packed data (msgpack in zlib, no pickle), which spaCy loads as a whole: at most 1 GiB unpacked. What others
+stored as user data is never looked at.
+"""
+
+from __future__ import annotations
+
+import gc
+import struct
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nestag.data.document import Document, TextSpan, documents_of, sentences_at
+from nestag.data.report import Report
+from nestag.data.segment import Options, given_words, grouped, laid_out, split_before
+from nestag.data.sentence import Sentence
+from nestag.errors import InputError, MissingExtraError, UnknownNameError, named
+from nestag.formats.files import reading, writing_bytes
+from nestag.formats.folders import stem_of
+from nestag.formats.format import Format, Remedy
+
+if TYPE_CHECKING:
+    from spacy.tokens import Doc, DocBin, Span
+    from spacy.vocab import Vocab
+
+GROUP = "sc"
+"""The group of spans that spaCy's own span categorizer uses."""
+ENTS = "ents"
+LARGEST = 2**30
+"""Bytes unpacked beyond which a file is refused."""
+BLOCK = 2**20
+"""Bytes unpacked at once."""
+_NAME = "document"  # the attribute of a group that is the name of the document
+_BLANK = "words_of_white_space"  # the one that numbers the tokens of white space that are words
+
+
+def read(path: str | Path, options: Options, report: Report) -> Iterator[Sentence]:
+    """The sentences of the documents of a file."""
+    vocabulary = _vocabulary()
+    with _refusing(path):
+        packed = _load(path)
+        key = _key(_counted(packed.get_docs(vocabulary)), path, options.field, report)
+        documents = enumerate(packed.get_docs(vocabulary), 1)
+    while True:
+        with _refusing(path):
+            number, doc = next(documents, (0, None))
+            if doc is None:
+                return
+            document = _document(doc, key, f"{stem_of(path)}:{number}", options, report)
+        yield from sentences_at(document, options, report, str(path))
+
+
+def write(sentences: Iterable[Sentence], path: str | Path, options: Options, report: Report) -> None:
+    """Every document, its sentences, and its entities in the group "sc" (or the field's)."""
+    vocabulary = _vocabulary()
+    from spacy.tokens import DocBin
+
+    group = options.field or GROUP
+    packed = DocBin(attrs=["SENT_START"])
+    for document in documents_of(sentences, report, keeps_words=True):
+        packed.add(_doc(document, vocabulary, group))
+    with writing_bytes(path) as stream:
+        stream.write(packed.to_bytes())
+
+
+def _vocabulary() -> Vocab:
+    try:
+        from spacy.vocab import Vocab
+    except ImportError:
+        raise MissingExtraError(".spacy files need spaCy", "text") from None
+    return Vocab()
+
+
+def _load(path: str | Path) -> DocBin:
+    from spacy.tokens import DocBin
+
+    with reading(path) as stream:
+        data = stream.read(LARGEST + 1)
+    if not _is_small(data):
+        raise InputError(f"more than {LARGEST} bytes when unpacked; split it into several", str(path))
+    packed = DocBin().from_bytes(data)
+    packed.user_data = []
+    return packed
+
+
+def _is_small(data: bytes) -> bool:
+    """Whether data is not too large when unpacked, found out without holding it."""
+    unpacking = zlib.decompressobj()
+    size = 0
+    for start in range(0, len(data), BLOCK):
+        rest = data[start : start + BLOCK]
+        while rest and size <= LARGEST:
+            size += len(unpacking.decompress(rest, BLOCK))
+            rest = unpacking.unconsumed_tail
+    return size <= LARGEST
+
+
+@contextmanager
+def _refusing(path: str | Path) -> Iterator[None]:
+    """Whatever spaCy raises on a broken file, as an InputError; and the garbage collector, which it turns off, on."""
+    collecting = gc.isenabled()
+    try:
+        yield
+    except (
+        ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError, struct.error, zlib.error
+    ) as error:  # fmt: skip
+        if isinstance(error, UnknownNameError):
+            raise
+        raise InputError(f"not a whole DocBin of spaCy ({error!r:.200}); save it again", str(path)) from None
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def _document(doc: Doc, key: str, name: str, options: Options, report: Report) -> Document:
+    group = doc.spans[key] if key in doc.spans and key != ENTS else None
+    name = str(group.attrs.get(_NAME, name)) if group is not None else name
+    blank = frozenset(group.attrs.get(_BLANK, ())) if group is not None else frozenset()
+    spans = tuple(_text_spans(doc.ents if key == ENTS else group or (), doc, name, report))
+    offsets = [(token.idx, token.idx + len(token)) for token in doc if not token.text.isspace() or token.i in blank]
+    words = given_words(doc.text, offsets, name, report)
+    if doc.has_annotation("SENT_START"):
+        segments = split_before(words, [token.idx for token in doc if token.is_sent_start])
+    else:
+        segments = grouped(words, doc.text, options)
+    return Document(name, doc.text, spans, tuple(segments))
+
+
+def _counted(docs: Iterable[Doc]) -> Counter[str]:
+    """How many spans each group of a file has, and `doc.ents`."""
+    counts: Counter[str] = Counter()
+    for doc in docs:
+        counts[ENTS] += len(doc.ents)
+        for key, group in doc.spans.items():
+            counts[str(key)] += len(group)
+    return counts
+
+
+def _key(counts: Counter[str], path: str | Path, field: str | None, report: Report) -> str:
+    """The group to read, and a note on what others hold; an InputError if it is in doubt."""
+    filled = {key: count for key, count in counts.items() if count}
+    told = ", ".join(f"{key} ({count:,} spans)" for key, count in filled.items())
+    groups = [key for key in filled if key != ENTS] or list(filled)
+    if field is not None:
+        if field not in counts:
+            raise InputError(f"no group of spans is called {field!r}; say the field, one of {told}", str(path))
+        taken = field
+    elif GROUP in filled or not filled:
+        taken = GROUP
+    elif len(groups) > 1:
+        raise InputError(f"several groups have spans: {told}; say with {named('field')} which to read", str(path))
+    else:
+        taken = groups[0]
+    others = {key: count for key, count in filled.items() if key != taken}
+    if others and field is None:
+        report.lost += sum(others.values())
+        left = ", ".join(f"{key} ({count:,} spans)" for key, count in others.items())
+        report.note(
+            f"{path}: read from {taken} ({filled[taken]:,} spans); left alone: {left}, which {named('field')} reads"
+        )
+    return taken
+
+
+def _text_spans(spans: Iterable[Span], doc: Doc, name: str, report: Report) -> Iterator[TextSpan]:
+    for span in spans:
+        if not 0 <= span.start <= span.end <= len(doc) or not span.label_:
+            raise ValueError(f"{name}: span {span.start} to {span.end} {span.label_!r} of {len(doc)} tokens")
+        if span.start == span.end:
+            report.lose("empty span left out", name, f"token {span.start} {span.label_}")
+        else:
+            last = doc[span.end - 1]
+            yield TextSpan(doc[span.start].idx, last.idx + len(last), span.label_)
+
+
+def _doc(document: Document, vocabulary: Vocab, group: str) -> Doc:
+    """The inverse of `_document`."""
+    from spacy.tokens import Doc, Span, SpanGroup
+
+    segments = [segment for segment in document.words or () if segment]
+    pieces = laid_out(document.text, [word for segment in segments for word in segment])
+    starts = {0, *(segment[0][0] for segment in segments)}
+    doc = Doc(
+        vocabulary,
+        words=[document.text[piece.start : piece.end] for piece in pieces],
+        spaces=[piece.space for piece in pieces],
+        sent_starts=[piece.start in starts for piece in pieces],
+    )
+    first = {piece.start: number for number, piece in enumerate(pieces)}
+    last = {piece.end: number for number, piece in enumerate(pieces)}
+    spans = [Span(doc, first[start], last[end] + 1, label=kind) for start, end, kind in document.spans]
+    words = {word[0] for segment in segments for word in segment}
+    blank = [token.i for token in doc if token.text.isspace() and token.idx in words]
+    doc.spans[group] = SpanGroup(doc, name=group, attrs={_NAME: document.id, _BLANK: blank}, spans=spans)
+    return doc
+
+
+FORMAT = Format(
+    "spacy", "spaCy's DocBin with a group of spans", (".spacy",), read, write, raw_text=True,
+    remedy=Remedy("field", "names a group of spans, or ents"),
+)  # fmt: skip

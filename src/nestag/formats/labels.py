@@ -1,0 +1,223 @@
+"""Label files: a token and its label per line, tab-separated, and a blank line after each sentence.
+
+    Lincoln	1	S	PER
+    was	0	S	-
+
+The columns are token, n, c and u, in the notation of encodings/notation.py. Files are encoded and decoded sentence by
+sentence, and a tally counts what happened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple, TextIO
+
+from nestag.data.crossing import set_aside_crossing
+from nestag.data.report import Report, describe
+from nestag.data.sentence import Entity, Sentence
+from nestag.data.tree import Name
+from nestag.encodings import decode, encode, repairs
+from nestag.encodings.base import Encoding, Label, N, Naming
+from nestag.encodings.notation import read_chain, read_field, read_name, write_chain, write_field, write_name
+from nestag.encodings.vocabulary import Vocabulary
+from nestag.errors import CrossingError, InputError, LabelError, either
+from nestag.formats import jsonl
+from nestag.formats.files import read_lines, writing
+
+COLUMNS = ("token", "n", "c", "u")
+
+
+class Labelled(NamedTuple):
+    """The tokens of a sentence and their labels."""
+
+    tokens: Sequence[str]
+    labels: Sequence[Label]
+
+
+class LabelBlock(NamedTuple):
+    """The lines of a file that hold one sentence."""
+
+    line: int
+    """The number of the first."""
+    tokens: list[str]
+    labels: list[Label]
+
+
+class LabelParsers(NamedTuple):
+    """How the three parts of a label are read."""
+
+    n: Callable[[str], N]
+    c: Callable[[str], Name]
+    u: Callable[[str], tuple[str, ...]]
+
+    def label(self, n: str, c: str, u: str) -> Label:
+        """The label of three texts; a LabelError says which is not well formed."""
+        return Label(self.n(n), self.c(c), self.u(u))
+
+
+def parts(encoding: Encoding) -> LabelParsers:
+    """The parts as an encoding and the notation write them, each text read once."""
+    return LabelParsers(cache(encoding.read_n), cache(read_name), cache(read_chain))
+
+
+def read(path: str | Path, encoding: Encoding) -> Iterator[Labelled]:
+    """The labelled sentences of a file; an InputError names the line that cannot be read."""
+    return (Labelled(block.tokens, block.labels) for block in blocks(path, columns(parts(encoding))))
+
+
+def write(sentences: Iterable[Labelled], encoding: Encoding, stream: TextIO) -> None:
+    """The inverse of `read`."""
+    write_n, write_c, write_u = cache(encoding.write_n), cache(write_name), cache(write_chain)
+    for tokens, labels in sentences:
+        for token, (n, c, u) in zip(tokens, labels, strict=True):
+            stream.write(f"{write_field(token)}\t{write_n(n)}\t{write_c(c)}\t{write_u(u)}\n")
+        stream.write("\n")
+
+
+def blocks(path: str | Path, parse: Callable[[str], tuple[str, Label]]) -> Iterator[LabelBlock]:
+    """The sentences of a file of tokens, one a line; what `parse` says of a line it cannot read gets its place."""
+    block = LabelBlock(1, [], [])
+    for line in read_lines(path):
+        if not line.text:
+            yield block
+            block = LabelBlock(line.number + 1, [], [])
+            continue
+        try:
+            token, label = parse(line.text)
+        except LabelError as error:
+            raise InputError(str(error), str(path), line.number) from None
+        block.tokens.append(token)
+        block.labels.append(label)
+    if block.tokens:
+        yield block
+
+
+def columns(parts: LabelParsers) -> Callable[[str], tuple[str, Label]]:
+    """How a line of a label file is read."""
+
+    def parse(line: str) -> tuple[str, Label]:
+        found = line.split("\t")
+        if len(found) != len(COLUMNS):
+            raise LabelError(
+                f"{len(found)} columns; write the {len(COLUMNS)} columns {', '.join(COLUMNS)} with tabs between"
+            )
+        if not found[0]:
+            raise LabelError("the token is empty; every token must have a character")
+        return read_field(found[0]), parts.label(*found[1:])
+
+    return parse
+
+
+@dataclass
+class LabellingTally:
+    """What a run over a file met."""
+
+    sentences: int = 0
+    tokens: int = 0
+    entities: int = 0
+    repaired: int = 0
+    """Labels that had to change to be legal."""
+    repaired_sentences: int = 0
+    unseen: int = 0
+    """Parts of labels that a vocabulary lacks."""
+
+    def see(self, sentence: Sentence) -> None:
+        """Count a sentence."""
+        self.sentences += 1
+        self.tokens += len(sentence)
+        self.entities += len(sentence.entities)
+
+    def __str__(self) -> str:
+        return f"{self.sentences:,} sentences, {self.tokens:,} tokens, {self.entities:,} entities"
+
+
+def nesting(sentences: Iterable[Sentence], source: str, report: Report) -> Iterator[Sentence]:
+    """The sentences with the fewest of their crossing entities set aside, which the report lists."""
+    for number, sentence in enumerate(sentences, 1):
+        kept, aside = set_aside_crossing(sentence.annotated)
+        for entity in aside:
+            report.add("crossing entity set aside", place_of(source, sentence, number), describe(entity))
+        yield sentence.with_entities(kept) if aside else sentence
+
+
+def labelled(
+    sentences: Iterable[Sentence],
+    source: str,
+    encoding: Encoding,
+    tally: LabellingTally,
+    vocabulary: Vocabulary | None = None,
+) -> Iterator[Labelled]:
+    """Sentences as labels, in the order of a vocabulary if there is one; crossing entities are an InputError."""
+    order = vocabulary.order if vocabulary else ()
+    for sentence in sentences:
+        tally.see(sentence)
+        try:
+            found = encode(sentence, encoding, order)
+        except CrossingError as error:
+            place = place_of(source, sentence, tally.sentences)
+            raise InputError(
+                f"{error} ({either('nesting() sets them aside', '--crossing set-aside')})", place
+            ) from None
+        tally.unseen += vocabulary.ids(found).unseen if vocabulary else 0
+        yield Labelled(sentence.tokens, found)
+
+
+def entities_of(
+    found: Sequence[Label], encoding: Encoding, naming: Naming, tally: LabellingTally
+) -> tuple[Entity, ...]:
+    """The entities of a sentence's labels, repaired where they are not legal."""
+    repaired = repairs(found, encoding, naming)
+    tally.repaired += repaired
+    tally.repaired_sentences += repaired > 0
+    return decode(found, encoding, naming)
+
+
+def encode_file(
+    sentences: Iterable[Sentence],
+    source: str,
+    output: str | Path,
+    encoding: Encoding,
+    vocabulary: Vocabulary | None = None,
+) -> LabellingTally:
+    """Write sentences as a label file; crossing entities are an InputError that names the sentence."""
+    tally = LabellingTally()
+    with writing(output) as stream:
+        write(labelled(sentences, source, encoding, tally, vocabulary), encoding, stream)
+    return tally
+
+
+def decode_file(source: str | Path, output: str | Path, encoding: Encoding, naming: Naming = "first") -> LabellingTally:
+    """Write a label file as sentences, repairing what is not legal."""
+    tally = LabellingTally()
+
+    def sentences() -> Iterator[Sentence]:
+        for tokens, found in read(source, encoding):
+            sentence = Sentence(tokens, entities_of(found, encoding, naming, tally))
+            tally.see(sentence)
+            yield sentence
+
+    with writing(output) as stream:
+        jsonl.write_to(sentences(), stream)
+    return tally
+
+
+def read_vocabulary(path: str | Path) -> Vocabulary:
+    """A saved vocabulary."""
+    try:
+        return Vocabulary.from_json("\n".join(line.text for line in read_lines(path)))
+    except LabelError as error:
+        raise InputError(str(error), str(path)) from None
+
+
+def write_vocabulary(vocabulary: Vocabulary, path: str | Path) -> None:
+    """The inverse of `read_vocabulary`."""
+    with writing(path) as stream:
+        stream.write(vocabulary.to_json())
+
+
+def place_of(source: str, sentence: Sentence, number: int) -> str:
+    """Where a sentence stands, for messages."""
+    return f"{source}: sentence {number}" if sentence.id is None else f"{source}: sentence {number} ({sentence.id})"

@@ -1,0 +1,1 @@
+"""nestag inside other libraries: spaCy, Hugging Face, and the encodings for any tagging library."""

@@ -1,0 +1,102 @@
+"""Hugging Face: models of nestag in `transformers` and `datasets`, without code from anywhere but this package.
+
+    nestag.integrations.huggingface.register()
+    find = transformers.pipeline("nested-ner", model="folder or hub name")
+    find("The mayor of Utrecht resigned.")
+
+Transformers finds tasks and models of others only once they are registered, so that one call is needed. The pipeline
+calls the engine, whatever it is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from transformers import AutoConfig, AutoModel, Pipeline
+from transformers.pipelines import PIPELINE_REGISTRY
+
+from nestag.errors import InputError
+from nestag.model.engine import CHUNK
+from nestag.model.model_folder import CONFIG, WEIGHTS, local_folder, open_model
+from nestag.model.predictor import Predictor
+from nestag.model.recognizer import NestedNER
+from nestag.model.tagger import Tagger, TaggerConfig
+
+TASK = "nested-ner"
+PipelineDict = dict[str, Any]
+
+
+def register() -> None:
+    """Make transformers know the models (`AutoConfig`, `AutoModel`) and the task `nested-ner`; again does no harm."""
+    AutoConfig.register(TaggerConfig.model_type, TaggerConfig, exist_ok=True)
+    AutoModel.register(TaggerConfig, WholeTagger, exist_ok=True)
+    if TASK not in PIPELINE_REGISTRY.get_supported_tasks():
+        PIPELINE_REGISTRY.register_pipeline(TASK, NestedNERPipeline, pt_model=AutoModel, type="text")
+
+
+class WholeTagger(Tagger):
+    """The tagger as transformers loads it: with all that lies beside its weights, so that a token is needed once."""
+
+    @classmethod
+    def from_pretrained(
+        cls, pretrained_model_name_or_path: Any, *model_args: Any, revision: Any = None, token: Any = None, **more: Any
+    ) -> Any:
+        """Load the weights from a folder, or from the hub, as `NestedNER` does; other options are ignored."""
+        saved = open_model(str(pretrained_model_name_or_path), WEIGHTS, {}, revision, token)
+        model = cls.loaded(saved.json(CONFIG), saved.folder / WEIGHTS)
+        model.name_or_path = str(saved.folder)
+        return model
+
+
+class NestedNERPipeline(Pipeline):
+    """A pipeline of transformers around a recognizer; it returns the records of all other interfaces."""
+
+    _load_tokenizer: Any = False
+    _load_feature_extractor: Any = False
+    _load_image_processor: Any = False
+    _load_processor: Any = False
+
+    def __init__(self, model: Tagger, **rest: Any) -> None:
+        """The model comes loaded; what else it needs lies in the folder that it came from."""
+        super().__init__(model=model, **rest)
+        if not model.name_or_path:
+            raise InputError('the model was not saved; give its folder: pipeline("nested-ner", model=PATH)', "model")
+        self.recognizer = NestedNER.around(model.train(False), local_folder(model.name_or_path))
+
+    def __call__(
+        self, inputs: Any, *args: Any, num_workers: int | None = None, batch_size: int | None = None, **kwargs: Any
+    ) -> Any:
+        """The entities of a text, of each text of a list, or, as they stream by, of any other source of texts."""
+        if isinstance(inputs, str):
+            return self.recognizer(inputs).records()
+        if not isinstance(inputs, Iterable):
+            raise TypeError(f'{inputs!r:.80} is no text; call find("A text.") or find(["One text.", "Another."])')
+        records = (found.records() for found in self.recognizer.pipe(inputs, batch_size or 0))
+        return list(records) if isinstance(inputs, list | tuple) else records
+
+    def _sanitize_parameters(self, **given: Any) -> tuple[PipelineDict, PipelineDict, PipelineDict]:
+        return {}, {}, {}
+
+    def preprocess(self, input_: str, **_: Any) -> PipelineDict:
+        """A text as a step of transformers has it."""
+        return {"text": input_}
+
+    def _forward(self, input_tensors: PipelineDict, **_: Any) -> Any:
+        return {"found": self.recognizer(input_tensors["text"]).records()}
+
+    def postprocess(self, model_outputs: Any, **_: Any) -> Any:
+        """Entities as a pipeline returns them."""
+        return model_outputs["found"]
+
+
+def with_entities(dataset: Any, recognizer: Predictor, column: str | None = None) -> Any:
+    """A dataset of Hugging Face `datasets` with a column `entities` for its texts or lists of tokens."""
+    name = column or next((one for one in ("tokens", "words", "text") if one in dataset.column_names), None)
+    if name is None or name not in dataset.column_names:
+        raise InputError(f"no column {name or 'tokens or text'!r} among {', '.join(dataset.column_names)}", "dataset")
+
+    def tag(batch: Any) -> PipelineDict:
+        return {"entities": [found.records() for found in recognizer.pipe(batch[name])]}
+
+    return dataset.map(tag, batched=True, batch_size=CHUNK)

@@ -1,0 +1,201 @@
+"""A component of spaCy: nested entities as `doc.spans["nestag"]`, with their confidences in the group's `attrs`.
+
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    nlp.add_pipe("nestag", config={"model": "folder"})
+
+spaCy finds it by its entry point, so that nothing need be imported. It calls the engine and writes what comes out.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from spacy import blank
+from spacy.language import Language
+from spacy.pipeline import Pipe
+from spacy.tokens import Doc, Span, SpanGroup
+from spacy.util import filter_spans, minibatch
+
+from nestag.data.document import Document
+from nestag.data.segment import Options, grouped, split_before
+from nestag.errors import InputError
+from nestag.model.model_folder import copy_model, load, local_folder, saved_vocabulary
+from nestag.model.predictor import Predictor, TextEntity
+
+Words = Literal["auto", "doc", "model"]
+"""Whose words are tagged: those of the Doc, or those that the model was trained with; auto takes the Doc's if both are
+cut by the same rules."""
+
+
+@Language.factory(
+    "nestag",
+    assigns=["doc.spans"],
+    default_config={
+        "model": "",
+        "spans_key": "nestag",
+        "ents": False,
+        "words": "auto",
+        "threshold": None,
+        "verifier": None,
+        "device": None,
+    },
+)
+def make_component(
+    nlp: Language,
+    name: str,
+    model: str,
+    spans_key: str,
+    ents: bool,
+    words: Words,
+    threshold: float | None,
+    verifier: bool | None,
+    device: str | None,
+) -> Recognizer:
+    """The component of a model: `ents` sets the outermost entities as `doc.ents` too."""
+    given = {"threshold": threshold, "verifier": verifier}
+    changes = {key: value for key, value in given.items() if value is not None}
+    language = nlp.lang if _has_usual_tokenizer(nlp) else None
+    return Recognizer(name, language, model, spans_key, ents, words, changes, device)
+
+
+class Recognizer(Pipe):
+    """A recognizer of nested entities as spaCy calls it; its model is loaded when it is first needed."""
+
+    def __init__(
+        self,
+        name: str,
+        language: str | None,
+        model: str,
+        spans_key: str,
+        ents: bool,
+        words: Words,
+        changes: dict[str, Any],
+        device: str | None,
+    ) -> None:
+        """`language` is that whose rules cut the pipeline's words, None if it has rules of its own.
+
+        `changes` are settings of the model that are not as trained.
+        """
+        self.name = name
+        self.language = language
+        self.model = model
+        self.spans_key = spans_key
+        self.ents = ents
+        self.words = words
+        self.changes = changes
+        self.device = device
+        self.loaded: Predictor | None = None
+        self.process = os.getpid()
+
+    @property
+    def predictor(self) -> Predictor:
+        """The model."""
+        if self.loaded is None:
+            if not self.model:
+                raise InputError('no model is named; nlp.add_pipe("nestag", config={"model": PATH})', self.name)
+            self.loaded = load(self.model, self.device, **self.changes)
+        if self.process != os.getpid():
+            self.process = os.getpid()
+            _one_thread(self.loaded)
+        return self.loaded
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The entity types of the model; empty before one is loaded."""
+        if self.loaded is not None:
+            return self.loaded.vocabulary.types
+        vocabulary = saved_vocabulary(Path(self.model)) if self.model else None
+        return vocabulary.types if vocabulary else ()
+
+    def __call__(self, doc: Doc) -> Doc:
+        """The Doc with its entities."""
+        handle = self.get_error_handler()
+        try:
+            self.set_annotations([doc], self.predict([doc]))
+        except Exception as error:  # noqa: BLE001 - spaCy says what becomes of it
+            handle(self.name, self, [doc], error)
+        return doc
+
+    def pipe(self, stream: Iterable[Doc], *, batch_size: int = 1000) -> Iterator[Doc]:
+        """The Docs with their entities, a batch at a time."""
+        handle: Callable[..., None] = self.get_error_handler()
+        for docs in minibatch(stream, size=batch_size):  # type: ignore[no-untyped-call]
+            try:
+                self.set_annotations(docs, self.predict(docs))
+            except Exception as error:  # noqa: BLE001 - spaCy says what becomes of it
+                handle(self.name, self, docs, error)
+            else:
+                yield from docs
+
+    def predict(self, docs: Sequence[Doc]) -> list[Sequence[TextEntity]]:
+        """The entities of each Doc; nothing is written."""
+        options = self.predictor.settings.reading
+        if self._takes_words_of_docs(options):
+            return list(self.predictor.pipe(document_from(doc, options, number) for number, doc in enumerate(docs)))
+        return list(self.predictor.pipe(doc.text for doc in docs))
+
+    def set_annotations(self, docs: Iterable[Doc], found: Iterable[Sequence[TextEntity]]) -> None:
+        """Write the entities of each Doc."""
+        for doc, entities in zip(docs, found, strict=True):
+            spans = [span_of(doc, entity) for entity in entities]
+            group = SpanGroup(doc, name=self.spans_key, spans=spans)
+            group.attrs["scores"] = np.array([entity.confidence for entity in entities], dtype=np.float32)
+            doc.spans[self.spans_key] = group
+            if self.ents:
+                set_outermost(doc, spans)
+
+    def to_disk(self, path: str | Path, exclude: Iterable[str] = ()) -> None:
+        """Save the model in a folder."""
+        copy_model(local_folder(str(self.model)), Path(path))
+
+    def from_disk(self, path: str | Path, exclude: Iterable[str] = ()) -> Recognizer:
+        """Take the model of a folder instead of the one that the configuration names."""
+        self.model, self.loaded = str(path), None
+        return self
+
+    def _takes_words_of_docs(self, options: Options) -> bool:
+        same = options.tokenizer == "spacy" and options.language == self.language
+        return self.words == "doc" or (self.words == "auto" and same)
+
+
+def document_from(doc: Doc, options: Options, number: int) -> Document:
+    """A Doc with its words except white space, in its own sentences or else in those that the rules find."""
+    words = [(token.idx, token.idx + len(token)) for token in doc if not token.is_space]
+    if doc.has_annotation("SENT_START"):
+        segments = split_before(words, (sentence.start_char for sentence in doc.sents))
+    else:
+        segments = grouped(words, doc.text, options)
+    return Document(str(number), doc.text, (), tuple(segments))
+
+
+def span_of(doc: Doc, entity: TextEntity) -> Span:
+    """The tokens that an entity touches; where the model cut words otherwise, whole tokens of the Doc."""
+    span = doc.char_span(entity.start, entity.end, label=entity.type, alignment_mode="expand")
+    assert span is not None
+    return span
+
+
+def set_outermost(doc: Doc, spans: Iterable[Span]) -> None:
+    """Write the outermost entities as `doc.ents`; what others wrote there stays where it touches none of them."""
+    outermost = filter_spans(spans)
+    taken = {token for span in outermost for token in range(span.start, span.end)}
+    kept = [span for span in doc.ents if taken.isdisjoint(range(span.start, span.end))]
+    doc.set_ents([*outermost, *kept])
+
+
+def _has_usual_tokenizer(nlp: Language) -> bool:
+    """Whether a pipeline cuts words as spaCy does it in its language."""
+    return type(nlp.tokenizer) is type(blank(nlp.lang or "xx").tokenizer)
+
+
+def _one_thread(predictor: Predictor) -> None:
+    """In a process of several, torch may use one thread: those of the process it was forked from are gone."""
+    if hasattr(predictor, "model"):
+        import torch
+
+        torch.set_num_threads(1)

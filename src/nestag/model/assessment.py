@@ -1,0 +1,130 @@
+"""A model and an annotated corpus -> thresholds that serve a goal, stored in the model; or a report on one page."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from nestag.data.report import Report
+from nestag.data.sentence import Sentence
+from nestag.errors import InputError, either, named
+from nestag.evaluation.report import Trial, model_page
+from nestag.evaluation.result import Score
+from nestag.evaluation.thresholds import Candidate, Curve, Goal, Thresholds, find_thresholds
+from nestag.formats.corpus import CorpusFile, CorpusSource, corpus_of, path_of, report_of
+from nestag.formats.files import writing
+from nestag.inspect.plotting import check_suffix, plot_curve
+from nestag.inspect.tables import Figure, Section, Table
+from nestag.model.model_folder import change_settings, is_finished, load
+from nestag.model.predictor import Predictor
+
+FLOOR = 0.02
+"""The minimum probability of a candidate."""
+
+
+@dataclass(frozen=True)
+class ThresholdSearch:
+    """The thresholds that serve a goal, None if it is out of reach, and precision and recall at every threshold."""
+
+    goal: Goal
+    thresholds: Thresholds | None
+    curve: Curve
+    report: Report  # of reading the corpus
+
+    def table(self) -> Table:
+        """The thresholds with their scores: overall, by type, and all of them together."""
+        found = self.thresholds
+        rows = [_row("all, one threshold", found.overall.score, found.overall.threshold)] if found else []
+        if found and found.types:
+            rows += [_row(kind, point.score, point.threshold) for kind, point in found.types.items()]
+            if any(found.others.score):
+                rows.append(_row("other types", found.others.score, found.others.threshold))
+            rows.append(_row("all, with those of types", found.together))
+        columns = ("type", "threshold", "precision", "recall", "F1", "true", "found", "right")
+        return Table(f"Thresholds for the {self.goal}", columns, (Section("", tuple(rows)),))
+
+
+def thresholds(
+    model: str | Path,
+    dev: CorpusSource,
+    *,
+    precision: float | None = None,
+    recall: float | None = None,
+    by_type: bool = True,
+    save: bool = True,
+    plot: str | None = None,
+    device: str | None = None,
+) -> ThresholdSearch:
+    """Find the confidence from which entities are kept, overall and by type, and store it in the model.
+
+    The goal is the best F1, or the best recall at a `precision`, or the best precision at a `recall`. Every entity
+    that the model considers possible counts, also those that are not in its best answer. `plot` is a .png or .svg file.
+    """
+    if precision is not None and recall is not None:
+        both = either("precision and recall", "--precision and --recall")
+        raise InputError(f"both {both} are given; give one of them", either("thresholds", "command line"))
+    if plot is not None:
+        check_suffix(plot)
+    goal = Goal(precision, recall)
+    recognizer = load(model, device, return_candidates=True, threshold=FLOOR, thresholds={})
+    if save and not is_finished(Path(model)):
+        raise InputError(f"thresholds are stored in a model folder; give one, or {named('save', False)}", str(model))
+    corpus = _corpus_for(recognizer, dev)
+    tagged = list(recognizer.pipe(corpus))
+    gold = Counter(entity.type for entities in tagged for entity in entities.source.entities)
+    candidates = [
+        Candidate(entity.type, entity.confidence, entity.entity in entities.source.entities)
+        for entities in tagged
+        for entity in entities
+    ]
+    curve = Curve.of(candidates, gold.total())
+    found = find_thresholds(candidates, gold, goal, by_type=by_type, floor=FLOOR)
+    if plot is not None:
+        plot_curve(curve, found.overall if found else None, plot)
+    if save and found:
+        own = {kind: point.threshold for kind, point in found.types.items()}
+        change_settings(model, {"return_candidates": True, "threshold": found.others.threshold, "thresholds": own})
+    return ThresholdSearch(goal, found, curve, report_of(corpus))
+
+
+@dataclass(frozen=True)
+class ModelReport:
+    """A report that was written."""
+
+    output: str
+    html: str
+    report: Report  # of reading the corpus
+
+
+def report(
+    model: str | Path, test: CorpusSource, output: str | Path | None = None, *, device: str | None = None
+) -> ModelReport:
+    """Write one HTML page that shows how good a model is: scores, calibration, examples and mistakes.
+
+    It is written to MODEL/report.html unless `output` names another file.
+    """
+    recognizer = load(model, device)
+    corpus = _corpus_for(recognizer, test)
+    tagged = list(recognizer.pipe(corpus))
+    found = [{one.entity: one.confidence for one in entities} for entities in tagged]
+    name = Path(path_of(corpus, "test")).name
+    page = model_page(Trial(Path(model).resolve().name, name, [entities.source for entities in tagged], found))
+    file = str(output or Path(model) / "report.html")
+    with writing(file) as stream:
+        stream.write(page)
+    return ModelReport(file, page, report_of(corpus))
+
+
+def _corpus_for(recognizer: Predictor, source: CorpusSource) -> Iterable[Sentence]:
+    """The sentences of a source; raw text in a file is tokenized as the model does."""
+    if isinstance(source, str | Path):
+        return CorpusFile(source, options=recognizer.settings.reading)
+    return source.tokenized_as(recognizer.settings.reading) if isinstance(source, CorpusFile) else corpus_of(source)
+
+
+def _row(name: str, score: Score, threshold: float | None = None) -> tuple[str | float | int | Figure | None, ...]:
+    figures = (Figure(100 * value) for value in (score.precision, score.recall, score.f1))
+    shown = None if threshold is None else Figure(threshold, form=".4f")
+    return (name, shown, *figures, score.gold, score.predicted, score.correct)

@@ -1,0 +1,232 @@
+"""The engine: tokens in, entities out. It is the only way from words to entities.
+
+Three stages: sentences are laid out as arrays, the encoder scores them, and the scores are decoded. A GPU computes by
+itself once it has been told what, so while it scores a chunk, earlier ones are decoded in threads of their own and the
+next one is laid out. A processor is busy with the encoder anyway; there one stage follows the other. What comes out
+does not depend on how the sentences were cut into chunks or batches.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from nestag.data.arrays import Floats32, Ints
+from nestag.decoding import (
+    Decoding,
+    EntityTable,
+    JudgeSpans,
+    Scores,
+    Search,
+    Verification,
+    candidate_entities,
+    decode_scores,
+    filter_entities,
+    judged,
+    likely_entities,
+    propose_entities,
+    verify_entities,
+)
+from nestag.encodings.base import Naming
+from nestag.encodings.vocabulary import Vocabulary
+from nestag.model.chunks import Chunk, Item, chunks
+from nestag.model.subwords import Arrays, Layout, LayoutMaker, batches
+
+DECODERS = 2
+"""Threads that decode while a GPU computes; more would wait for the interpreter."""
+
+CHUNK, GPU_CHUNK = 2_000, 4_000
+"""Sentences that are sorted by length and tagged together: more would only cost memory, but on a GPU more of them fill
+its batches better and need fewer calls."""
+
+LEAST = 0.01
+"""Entities of less probability are never looked for: there are as many as there are spans."""
+
+
+class Batch(NamedTuple):
+    """Some windows for a scorer, and which of their words are wanted."""
+
+    arrays: Arrays
+    row: Ints  # of each wanted word, in the batch
+    column: Ints  # of each wanted word, in the batch
+    word: Ints  # of each wanted word: its number in the chunk
+
+
+class Heads(NamedTuple):
+    """What a scorer says of the words of a chunk."""
+
+    n: Floats32  # log-probabilities: words x labels
+    c: Floats32
+    u: Floats32
+    judge: JudgeSpans | None = None  # judges spans of these words, if the scorer has a head for that
+
+
+class Scorer(Protocol):
+    """Whatever scores words: torch's tagger, or the same from ONNX."""
+
+    sizes: tuple[int, int, int]
+    batch_subwords: int
+    ahead: int  # chunks that may wait to be decoded while others are computed; 0 if nothing is computed by itself
+    reach: int | None  # words on each side of a word that are looked at above the encoder; None if that is not known
+
+    def start(self, batches: Iterable[Batch], words: int) -> Callable[[], Heads]:
+        """Begin to score the words of a chunk; the function returned waits for the scores."""
+        ...
+
+
+class LaidOut(NamedTuple):
+    """A chunk as arrays, with the windows whose words are to be tagged, batch by batch."""
+
+    layout: Layout
+    chunk: Chunk
+    batches: list[Ints]
+
+    @property
+    def lengths(self) -> Ints:
+        """Words of each sentence to be tagged."""
+        return self.layout.subwords.lengths[self.chunk.first : self.chunk.last]
+
+    def prepared(self) -> Iterator[Batch]:
+        """The batches as a scorer takes them, one after the other."""
+        first = self.layout.subwords.word_offsets[self.chunk.first]
+        for batch in self.batches:
+            row, column, word = self.layout.kept(batch)
+            yield Batch(self.layout.arrays(batch), row, column, word - first)
+
+
+class ChunkScores(NamedTuple):
+    """The scores of a chunk's sentences, the sentences one after the other."""
+
+    n: Floats32  # words x labels
+    c: Floats32
+    u: Floats32
+    lengths: Ints
+    items: list[Item]
+    judge: JudgeSpans | None = None
+
+
+class TaggedChunk(NamedTuple):
+    """The sentences of a chunk and their entities."""
+
+    items: list[Item]
+    table: EntityTable
+
+
+class Engine:
+    """Layout, encoder and decoding as overlapping stages."""
+
+    def __init__(
+        self,
+        scorer: Scorer,
+        maker: LayoutMaker,
+        vocabulary: Vocabulary,
+        decoding: Decoding,
+        search: Search,
+        threshold: float = 0.0,
+        thresholds: dict[str, float] | None = None,
+        chunk_size: int = 0,
+        naming: Naming = "first",
+        likely: bool = False,
+        verification: Verification | None = None,
+    ) -> None:
+        """Entities under `threshold`, or under that of their type, are left out; a `chunk_size` of 0 suits the scorer.
+
+        `likely` finds every entity above it, whether it is in the best labels or not. With `verification`, legal
+        entities are judged once more, which needs a scorer that can.
+        """
+        self.scorer, self.maker, self.vocabulary = scorer, maker, vocabulary
+        self.decoding, self.search, self.naming = decoding, search, naming
+        self.threshold, self.thresholds = threshold, thresholds or {}
+        self.chunk_size = chunk_size or (GPU_CHUNK if scorer.ahead else CHUNK)
+        self.likely = likely
+        self.verification = verification if decoding == "legal" else None
+
+    def run(self, items: Iterable[Item], confidence: bool = False) -> Iterator[TaggedChunk]:
+        """The entities of each chunk of sentences, in order."""
+        laid_out = map(self.lay_out, chunks(items, self.chunk_size, self.maker.context))
+        if not self.scorer.ahead:
+            yield from (self.decode(self.score(one), confidence) for one in laid_out)
+            return
+        with worker_threads(DECODERS) as pool:
+            started: deque[Future[TaggedChunk]] = deque()
+            for one in laid_out:
+                started.append(pool.submit(self._finished, self.start(one), confidence))
+                if len(started) > self.scorer.ahead:
+                    yield started.popleft().result()
+            while started:
+                yield started.popleft().result()
+
+    def _finished(self, scores: Callable[[], ChunkScores], confidence: bool) -> TaggedChunk:
+        return self.decode(scores(), confidence)
+
+    def lay_out(self, chunk: Chunk) -> LaidOut:
+        """The first stage: words -> subwords -> windows -> batches of windows."""
+        layout = self.maker.lay_out(chunk.tokens, chunk.documents)
+        if self.scorer.reach is not None:
+            layout = replace(layout, windows=layout.windows.narrowed(self.scorer.reach))
+        sentence = layout.windows.sentence
+        own = np.flatnonzero((sentence >= chunk.first) & (sentence < chunk.last))
+        found = batches(layout.windows.sizes[own], self.scorer.batch_subwords)
+        return LaidOut(layout, chunk, [own[batch] for batch in found])
+
+    def start(self, laid_out: LaidOut) -> Callable[[], ChunkScores]:
+        """The second stage, begun: the three heads' log-probabilities for every word to be tagged."""
+        lengths = laid_out.lengths
+        heads = self.scorer.start(laid_out.prepared(), int(lengths.sum()))
+
+        def finished() -> ChunkScores:
+            n, c, u, judge = heads()
+            return ChunkScores(n, c, u, lengths, laid_out.chunk.own, judge)
+
+        return finished
+
+    def score(self, laid_out: LaidOut) -> ChunkScores:
+        """The second stage, waited for."""
+        return self.start(laid_out)()
+
+    def decode(self, scores: ChunkScores, confidence: bool = False) -> TaggedChunk:
+        """The third stage: scores -> entities."""
+        thresholded = bool(self.threshold or self.thresholds)
+        if self.verification is not None:
+            table = self._verified(scores, self.verification)
+        elif self.likely:
+            n, c, u, lengths = scores[:4]
+            table = candidate_entities(self.vocabulary, n, c, u, lengths, floor=self._floor, search=self.search)
+        else:
+            n, c, u, lengths = scores[:4]
+            rated = confidence or thresholded
+            table = decode_scores(self.vocabulary, n, c, u, lengths, self.decoding, self.naming, rated, self.search)
+        return TaggedChunk(
+            scores.items, filter_entities(table, self.threshold, self.thresholds) if thresholded else table
+        )
+
+    def _verified(self, scores: ChunkScores, by: Verification) -> EntityTable:
+        """The entities that stay when spans are judged, or all that are likely."""
+        assert scores.judge is not None
+        checked = Scores.of(self.vocabulary, scores.n, scores.c, scores.u, scores.lengths)
+        proposals = propose_entities(self.vocabulary, checked, self.search, by.biases)
+        logits = judged(proposals, scores.judge)
+        if self.likely:
+            return likely_entities(proposals, logits, by, self._floor)
+        return verify_entities(proposals, logits, by)
+
+    @property
+    def _floor(self) -> float:
+        """The least probability of entities that are looked for."""
+        return max(LEAST, min([self.threshold, *self.thresholds.values()]))
+
+
+@contextmanager
+def worker_threads(count: int) -> Iterator[ThreadPoolExecutor]:
+    """Threads that compute; what waits for them is dropped as soon as nobody wants it any more."""
+    pool = ThreadPoolExecutor(count, thread_name_prefix="nestag")
+    try:
+        yield pool
+    finally:
+        pool.shutdown(cancel_futures=True)

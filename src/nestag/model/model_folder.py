@@ -1,0 +1,334 @@
+"""A model folder: save it, check it, load it, change its settings.
+
+A folder is untrusted. A manifest has the sha256 of its files and is written last, so that a folder without one is not
+a finished model. Only the files named here are ever opened, each JSON file once: its bytes are hashed, then parsed.
+transformers never sees the folder. Everything else that lies in it is ignored.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+import shutil
+import warnings
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from nestag.data.validation import changed, from_mapping, to_mapping
+from nestag.encodings.vocabulary import Vocabulary
+from nestag.errors import InputError, MissingExtraError, UnknownNameError, as_input_error, either
+from nestag.formats.files import reading, writing
+from nestag.formats.files.sources import refuse_empty
+from nestag.model.hub import download
+from nestag.model.predictor import PROBE, Predictor, Settings
+from nestag.model.subwords.tokenizer import WordTokenizer
+
+MANIFEST = "manifest.json"
+SETTINGS = "nestag.json"
+VOCABULARY = "vocabulary.json"
+WEIGHTS = "model.safetensors"
+GRAPH = "model.onnx"
+SPAN_GRAPH = "spans.onnx"
+CONFIG = "config.json"
+TOKENIZER = "tokenizer.json"
+TOKENIZER_CONFIG = "tokenizer_config.json"
+HISTORY = "history.json"
+CARD = "README.md"
+ADAPTED = "adaptation.json"
+"""In the folder of an adapted encoder, which is not a model."""
+
+REQUIRED = (CONFIG, VOCABULARY, SETTINGS, TOKENIZER)
+LARGE = (WEIGHTS, GRAPH, SPAN_GRAPH)
+"""Files that are not held in memory."""
+BOUND = (*REQUIRED, *LARGE, TOKENIZER_CONFIG, HISTORY, ADAPTED)
+"""Files whose sha256 the manifest has."""
+FILES = (*BOUND, MANIFEST, CARD)
+"""All files of a model: only these are read, copied, uploaded and downloaded."""
+
+FORMAT = 1
+"""The layout of the folder; one of another layout is refused."""
+
+LARGEST = 2**28
+"""Bytes of a JSON file or of the card."""
+
+LOADED_BY = {
+    WEIGHTS: "torch; load it with nestag.load, or make one for onnxruntime with: nestag export onnx MODEL DIR",
+    GRAPH: "onnxruntime; load it with nestag.load",
+}
+"""What computes with each kind of weights; a model has one kind."""
+
+
+class EditedModelWarning(UserWarning):
+    """Settings of a model were changed after it was saved."""
+
+
+@dataclass(frozen=True)
+class SavedModel:
+    """An opened model folder: its checked content, its vocabulary, and the settings to use."""
+
+    folder: Path
+    files: tuple[str, ...]  # those that the manifest lists
+    content: Mapping[str, bytes]  # of all but the large ones
+    vocabulary: Vocabulary
+    settings: Settings
+
+    def json(self, name: str) -> Any:
+        """Parse one of its JSON files."""
+        return parse_json(self.content[name], str(self.folder / name))
+
+    def read(self, name: str) -> bytes:
+        """Return the bytes of any of its files; there may be no card, which is empty then."""
+        if name == CARD and not os.path.lexists(self.folder / CARD):
+            return b""
+        return self.content[name] if name in self.content else _read(self.folder, name, most=None)
+
+    @property
+    def card(self) -> str:
+        """Its description in Markdown, empty if it has none."""
+        return self.read(CARD).decode(errors="replace")
+
+    def tokenizer(self, special: Iterable[int] | None = None) -> WordTokenizer:
+        """Load its tokenizer and try it on two words; without the ids of special tokens their names are looked up."""
+        with as_input_error("the tokenizer cannot be loaded", str(self.folder)):
+            inner = import_module("tokenizers").Tokenizer.from_str(self.content[TOKENIZER].decode())
+            if special is None:
+                tokenizer = WordTokenizer.with_tokens(inner, self.json(TOKENIZER_CONFIG))
+            else:
+                tokenizer = WordTokenizer(inner, *special)
+            tokenizer(PROBE, add_special_tokens=True)
+        return tokenizer
+
+    def check_labels(self, scored: tuple[object, ...]) -> None:
+        """Refuse weights that score other numbers of labels than the vocabulary has."""
+        if scored != self.vocabulary.sizes:
+            raise InputError(
+                f"its weights score {scored} labels and its vocabulary has {self.vocabulary.sizes}", str(self.folder)
+            )
+
+    def check_verifier(self, types: object) -> None:
+        """Refuse to verify if the span head does not score the types of the vocabulary."""
+        if self.settings.verified_by is not None and types != len(self.vocabulary.types):
+            raise InputError(
+                f"its span head scores {types} types and its vocabulary has {len(self.vocabulary.types)};"
+                " load it with verifier=False",
+                str(self.folder),
+            )
+
+
+def load(
+    path: str | Path,
+    device: str | None = None,
+    *,
+    revision: str | None = None,
+    token: str | None = None,
+    **settings: Any,
+) -> Predictor:
+    """Load the recognizer of a folder or a hub name, with torch or onnxruntime; keyword arguments change its settings.
+
+    `load("model")("The mayor of Utrecht resigned.")` finds entities.
+    """
+    folder = local_folder(str(path), revision, token)
+    if GRAPH in _manifest(folder):
+        from nestag.model.onnx_runtime import OnnxNER
+
+        return OnnxNER.from_pretrained(folder, device, **settings)
+    try:
+        from nestag.model.recognizer import NestedNER
+    except ModuleNotFoundError as error:
+        raise MissingExtraError(f"the model needs {error.name}", "model") from None
+    return NestedNER.from_pretrained(folder, device, **settings)
+
+
+def open_model(
+    path: str | Path,
+    weights: str | None = None,
+    changes: Mapping[str, Any] | None = None,
+    revision: str | None = None,
+    token: str | None = None,
+) -> SavedModel:
+    """Open a folder, or a model of the hub, with this kind of weights or any; `changes` replace stored settings."""
+    folder = local_folder(str(path), revision, token)
+    digests = _manifest(folder)
+    if weights and weights not in digests:
+        raise InputError(f"it is a model for {LOADED_BY[GRAPH if GRAPH in digests else WEIGHTS]}", str(folder))
+    content = {name: _read(folder, name) for name in digests if name not in LARGE}
+    for name, digest in digests.items():
+        if digest == (_sha256(content[name]) if name in content else _digest(_inside(folder, name))):
+            continue
+        if name != SETTINGS:
+            raise InputError(f"{name} is not the file that was saved; copy the folder again", str(folder))
+        warnings.warn(f"{folder / name} was edited after the model was saved", EditedModelWarning, stacklevel=3)
+    place = str(folder / SETTINGS)
+    stored = from_mapping(Settings, parse_json(content[SETTINGS], place), place)
+    settings = changed(stored, changes or {}, either("from_pretrained", "command line"))
+    vocabulary = _vocabulary(content[VOCABULARY], str(folder / VOCABULARY))
+    for kind in settings.thresholds:
+        if kind not in vocabulary.types:
+            raise UnknownNameError(f"no type is called {kind!r}; there are {', '.join(vocabulary.types)}")
+    return SavedModel(folder, tuple(digests), content, vocabulary, settings)
+
+
+def local_folder(path: str, revision: str | None = None, token: str | None = None) -> Path:
+    """Return the folder of a model: the path itself, or what the hub holds under that name."""
+    refuse_empty(path)
+    if Path(path).is_dir():
+        return Path(path)
+    if path.startswith((".", "/", "~")) or path.count("/") != 1:
+        raise InputError(
+            "there is no such folder; give a folder saved by training, or a hub name such as you/model", path
+        )
+    return download(path, FILES, revision, token)
+
+
+def save_model(
+    folder: Path, vocabulary: Vocabulary, settings: Settings, tokenizer: WordTokenizer, texts: Mapping[str, str]
+) -> None:
+    """Write all but the weights, and other files if they have any text; the manifest comes last."""
+    files = {
+        VOCABULARY: vocabulary.to_json(),
+        SETTINGS: _json(to_mapping(settings)),
+        TOKENIZER: tokenizer.inner.to_str(pretty=True),
+        **texts,
+    }
+    for name, text in files.items():
+        if text:
+            with writing(folder / name) as stream:
+                stream.write(text)
+    write_manifest(folder)
+
+
+def write_manifest(folder: Path) -> None:
+    """Bind the files of a folder together, which makes it a finished model."""
+    bound = sorted(name for name in BOUND if (folder / name).is_file())
+    for name in bound:
+        _sync(folder / name)  # or the manifest could reach the disk before them
+    files = {name: _digest(folder / name) for name in bound}
+    with writing(folder / MANIFEST) as stream:
+        stream.write(_json({"format": FORMAT, "files": files}))
+
+
+def copy_model(folder: Path, target: Path) -> None:
+    """Copy the files that a manifest binds together, and the card; the manifest comes last."""
+    card = [CARD] if os.path.lexists(folder / CARD) else []
+    target.mkdir(parents=True, exist_ok=True)
+    for name in (*_manifest(folder), *card, MANIFEST):
+        shutil.copyfile(_inside(folder, name), target / name)
+
+
+def change_settings(folder: str | Path, values: Mapping[str, Any]) -> None:
+    """Store other settings in a saved model, then their sha256; unknown ones are refused when it is loaded."""
+    place = Path(folder)
+    files = dict(_manifest(place))
+    text = _json({**read_json(place / SETTINGS), **values})
+    manifest = _json({"format": FORMAT, "files": {**files, SETTINGS: _sha256(text.encode())}})
+    for name, new in ((SETTINGS, text), (MANIFEST, manifest)):
+        with writing(place / name) as stream:
+            stream.write(new)
+
+
+def is_finished(folder: Path) -> bool:
+    """Whether a folder holds a model that was saved to the end."""
+    return (folder / MANIFEST).is_file()
+
+
+def saved_vocabulary(folder: Path) -> Vocabulary | None:
+    """Read the vocabulary of a model without opening the rest; None if it has none."""
+    if not (folder / VOCABULARY).is_file():
+        return None
+    return _vocabulary(_read(folder, VOCABULARY), str(folder / VOCABULARY))
+
+
+def read_json(path: Path) -> Any:
+    """Read a JSON file of a model folder."""
+    return parse_json(_read(path.parent, path.name), str(path))
+
+
+def parse_json(data: bytes, source: str) -> Any:
+    """Parse JSON strictly: UTF-8, finite numbers, no key twice."""
+    try:
+        value = json.loads(data.decode(), parse_constant=_finite, parse_float=_finite, object_pairs_hook=_table)
+        json.dumps(value, ensure_ascii=False).encode()  # fails on half a character, which could never be printed
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"cannot be read as JSON ({error}); copy the model again", source) from None
+    return value
+
+
+def _finite(text: str) -> float:
+    if not math.isfinite(number := float(text)):
+        raise ValueError(f"{text} is not a finite number")
+    return number
+
+
+def _table(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    table = dict(pairs)
+    if len(table) < len(pairs):
+        raise ValueError("a key appears twice")
+    return table
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, indent=1) + "\n"
+
+
+def _manifest(folder: Path) -> Mapping[str, str]:
+    """Return the sha256 of each bound file; names that are not ours are ignored."""
+    if not is_finished(folder):
+        raise InputError(f"there is no {MANIFEST} in it; give a folder saved by training", str(folder))
+    manifest = read_json(folder / MANIFEST)
+    version = manifest.get("format") if isinstance(manifest, dict) else None
+    if version != FORMAT:
+        raise InputError(f"the model has the format {version!r}, and this nestag reads {FORMAT}", str(folder))
+    listed = manifest.get("files")
+    files = {name: listed[name] for name in BOUND if name in listed} if isinstance(listed, dict) else {}
+    if ADAPTED in files:
+        raise InputError("it is an adapted encoder and not a model; make one: nestag train --encoder", str(folder))
+    if not set(files) >= set(REQUIRED) or not set(files) & set(LOADED_BY):
+        raise InputError(f"{MANIFEST} does not list the files of a model; copy the folder again", str(folder))
+    return files
+
+
+def _vocabulary(data: bytes, source: str) -> Vocabulary:
+    parse_json(data, source)
+    with as_input_error("the vocabulary cannot be read", source):
+        try:
+            return Vocabulary.from_json(data.decode())
+        except ValueError as error:  # a LabelError has no place
+            raise InputError(str(error), source) from None
+
+
+def _inside(folder: Path, name: str) -> Path:
+    """Return the path of a file, which must be one and lie in the folder itself or in the hub's cache."""
+    path, real = folder / name, folder.resolve()
+    if not path.is_file():
+        raise InputError(f"{name} is missing; copy the whole folder again, or train again", str(folder))
+    blobs = [real.parent.parent / "blobs"] if real.parent.name == "snapshots" else []
+    if path.resolve().parent not in (real, *blobs):
+        raise InputError(f"{name} is a link that leads out of the folder; copy the file itself", str(folder))
+    return path
+
+
+def _read(folder: Path, name: str, most: int | None = LARGEST) -> bytes:
+    with reading(_inside(folder, name)) as stream:
+        data = stream.read() if most is None else stream.read(most + 1)
+    if most is not None and len(data) > most:
+        raise InputError(f"{name} has more than {most:,} bytes; was it saved by nestag?", str(folder))
+    return data
+
+
+def _sync(path: Path) -> None:
+    with path.open("rb+") as stream:
+        os.fsync(stream.fileno())
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()

@@ -1,0 +1,195 @@
+"""A recognizer without torch: a graph that `nestag export onnx` made, run by onnxruntime.
+
+    ner = OnnxNER.from_pretrained("folder")
+    ner("The mayor of Utrecht resigned.")
+
+It needs onnxruntime, tokenizers and NumPy alone, and answers as `NestedNER` does.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from nestag.data.arrays import Floats32
+from nestag.data.validation import from_mapping, setting
+from nestag.decoding import SpanPlaces
+from nestag.encodings.vocabulary import Vocabulary
+from nestag.errors import InputError, MissingExtraError, UnknownNameError, as_input_error
+from nestag.model.engine import Batch, Heads, worker_threads
+from nestag.model.model_folder import CONFIG, GRAPH, SPAN_GRAPH, open_model
+from nestag.model.onnx_file import check_graph
+from nestag.model.predictor import Predictor, Settings
+from nestag.model.subwords.tokenizer import WordTokenizer
+
+OUTPUTS = ("n", "c", "u")
+VECTORS = "vectors"
+"""The output with what a head for spans sees, in the graph of a model that has one."""
+MOST_SUBWORDS = 2**31 - 1
+BATCH = 256
+"""Subwords that a thread scores at once: so few stay in the processor's cache from one operation to the next."""
+
+
+@dataclass(frozen=True)
+class GraphConfig:
+    """What a graph needs to know of its tokenizer, and what its numbers are."""
+
+    begin: int = setting(minimum=0, maximum=MOST_SUBWORDS, help="id of the subword that begins a sequence")
+    end: int = setting(minimum=0, maximum=MOST_SUBWORDS, help="id of the subword that ends a sequence")
+    pad: int = setting(minimum=0, maximum=MOST_SUBWORDS, help="id of the padding subword")
+    unknown: int = setting(minimum=0, maximum=MOST_SUBWORDS, help="id of the unknown subword")
+    precision: Literal["float32", "int8"] = setting("float32", help="precision of the encoder's weights")
+
+
+class OnnxNER(Predictor):
+    """A trained recognizer of nested entities, exported to ONNX."""
+
+    def __init__(
+        self,
+        session: Any,
+        tokenizer: WordTokenizer,
+        vocabulary: Vocabulary,
+        settings: Settings = Settings(),  # noqa: B008
+        judge: Any = None,
+        threads: int = 1,
+    ) -> None:
+        """Put a session of onnxruntime, a tokenizer and a vocabulary together.
+
+        `judge` is a session for spans; `threads` is how many batches are scored at once.
+        """
+        self.session = session
+        self.judge = judge
+        self.threads = threads
+        self.tokenizer = tokenizer
+        self.vocabulary = vocabulary
+        self.settings = settings
+
+    @classmethod
+    def from_pretrained(
+        cls,
+        path: str | Path,
+        device: str | None = None,
+        *,
+        threads: int = 0,
+        revision: str | None = None,
+        token: str | None = None,
+        **settings: Any,
+    ) -> OnnxNER:
+        """Load one from a folder or the hub; keyword arguments change its settings, `threads` 0 is all cores."""
+        if device not in (None, "cpu"):
+            raise UnknownNameError(f"the device {device!r} cannot be used; a model for onnxruntime runs on cpu")
+        onnxruntime, _ = installed("onnxruntime"), installed("tokenizers")
+        threads = threads or cores()
+        saved = open_model(path, GRAPH, settings, revision, token)
+        config = from_mapping(GraphConfig, saved.json(CONFIG), str(saved.folder / CONFIG))
+        session = _session(onnxruntime, saved.folder, GRAPH, threads=1)  # a batch in each thread is faster
+        outputs = _widths(session.get_outputs())
+        saved.check_labels(tuple(outputs.get(name) for name in OUTPUTS))
+        judge: Any = None
+        types: object = 0
+        if SPAN_GRAPH in saved.files:
+            judge = _session(onnxruntime, saved.folder, SPAN_GRAPH, threads)
+            types, *_ = *_widths(judge.get_outputs()).values(), 0
+            if _widths(judge.get_inputs()).get(VECTORS) != outputs.get(VECTORS, ""):
+                raise InputError(f"{SPAN_GRAPH} does not fit {GRAPH}; export it again", str(saved.folder))
+        saved.check_verifier(types)
+        tokenizer = saved.tokenizer((config.begin, config.end, config.pad, config.unknown))
+        return cls(session, tokenizer, saved.vocabulary, saved.settings, judge, threads)
+
+    def scorer(self) -> GraphScorer:
+        """What scores words, with the current settings."""
+        judge = self.judge if self.settings.verified_by else None
+        return GraphScorer(self.session, self.vocabulary.sizes, self.settings.batch_subwords, judge, self.threads)
+
+
+class GraphScorer:
+    """A graph as the engine calls it: arrays in, log-probabilities out."""
+
+    def __init__(
+        self,
+        session: Any,
+        sizes: tuple[int, int, int],
+        batch_subwords: int = 0,
+        judge: Any = None,
+        threads: int = 1,
+    ) -> None:
+        """`batch_subwords` is how many subwords each of some threads scores at once; 0 is what suits a CPU."""
+        self.session = session
+        self.judge = judge
+        self.threads = threads
+        self.sizes = sizes
+        self.batch_subwords = batch_subwords or BATCH
+        self.ahead = 0
+        self.reach: int | None = None
+
+    def start(self, batches: Iterable[Batch], words: int) -> Callable[[], Heads]:
+        """Score the words of a chunk; nothing is left to wait for."""
+        names, sizes = list(OUTPUTS), list(self.sizes)
+        if self.judge is not None:
+            names.append(VECTORS)
+            sizes.append(self.judge.get_inputs()[0].shape[-1])
+        heads = [np.zeros((words, size), dtype=np.float32) for size in sizes]
+
+        def score(batch: Batch) -> None:
+            arrays, row, column, word = batch
+            with as_input_error("the graph cannot be computed", GRAPH):
+                scores = self.session.run(names, arrays._asdict())  # each windows x words x labels
+                for head, found in zip(heads, scores, strict=True):
+                    head[word] = found[row, column]
+
+        with worker_threads(self.threads) as pool:
+            deque(pool.map(score, batches), maxlen=0)
+        n, c, u, *vectors = heads
+        judge = GraphJudge(self.judge, vectors[0]) if vectors else None
+        return lambda: Heads(n, c, u, judge)
+
+
+class GraphJudge:
+    """Judges spans of words by a graph of its own."""
+
+    def __init__(self, session: Any, vectors: Floats32) -> None:
+        """`vectors` is words x width."""
+        self.session, self.vectors = session, vectors
+
+    def __call__(self, places: SpanPlaces) -> Floats32:
+        """The logits of every type: spans x types."""
+        with as_input_error("the graph cannot be computed", SPAN_GRAPH):
+            logits: Floats32 = self.session.run(None, {VECTORS: self.vectors, **places._asdict()})[0]
+            if logits.shape != (len(places.first), self.session.get_outputs()[0].shape[-1]):
+                raise ValueError(f"logits of {len(places.first)} spans have the shape {logits.shape}")
+        return logits
+
+
+def _session(onnxruntime: Any, folder: Path, graph: str, threads: int) -> Any:
+    """What runs a graph of a folder."""
+    check_graph(folder / graph)
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    with as_input_error("the graph cannot be loaded", str(folder / graph)):
+        return onnxruntime.InferenceSession(folder / graph, options, providers=["CPUExecutionProvider"])
+
+
+def _widths(values: Iterable[Any]) -> dict[str, object]:
+    """The last dimension of each input or output of a graph, a number if it is fixed."""
+    return {value.name: value.shape[-1] if value.shape else None for value in values}
+
+
+def installed(name: str) -> Any:
+    """A library of the extra `onnx`; onnxruntime is told not to report to its makers, as it would from 1.29 on."""
+    os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
+    try:
+        return import_module(name)
+    except ImportError:
+        raise MissingExtraError(f"nestag.model.onnx_runtime needs {name}", "onnx") from None
+
+
+def cores() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

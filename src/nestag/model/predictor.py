@@ -1,0 +1,290 @@
+"""Predictors: the one road from texts to entities, whatever scores the words.
+
+    text -> sentences of tokens -> engine -> entities with the characters that they cover
+
+Command line, server, batch inference, spaCy and Hugging Face all call `Predictor.pipe`. The scores come from torch
+(recognizer.py) or from an ONNX graph (onnx_runtime.py).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from itertools import groupby, pairwise
+from typing import Any, Generic, NamedTuple, TypeVar
+
+import numpy as np
+
+from nestag.data.document import Document, document_of, joined_offsets, words_of
+from nestag.data.segment import Offsets, Options, TokenizerName
+from nestag.data.sentence import Entity, Sentence
+from nestag.data.validation import setting
+from nestag.decoding import Decoding, EntityTable, Search, Verification
+from nestag.encodings.base import Naming
+from nestag.encodings.vocabulary import Vocabulary
+from nestag.errors import SettingError
+from nestag.inspect.rendering import render
+from nestag.model.chunks import Chunk, Item
+from nestag.model.encoders import Precision
+from nestag.model.engine import ChunkScores, Engine, Scorer
+from nestag.model.subwords import Cut, LayoutMaker
+
+Tokens = Sequence[str] | Sentence
+InputT = TypeVar("InputT", bound=str | Document | Sentence | Sequence[str], covariant=True)
+"""What entities are found in: a text, a document, or a sentence whose tokens are known."""
+
+CALLS = 'ner("A text."), ner(["One text.", "Another."]), or for tokens ner([["One", "sentence"]]) or ner(sentences)'
+"""What a recognizer can be called with, for errors."""
+
+DECIMALS = 4
+"""Of confidences in records."""
+
+PROBE = ["a", "☃"]
+"""Words that the tokenizer of a model must be able to read, whether it knows them or not."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a recognizer reads and decodes; stored beside the weights."""
+
+    max_length: int = setting(512, minimum=8, help="maximum subwords in a window")
+    windows: Cut = setting("overlapping", help="how windows of longer sentences are laid out; MaChAmp's are disjoint")
+    context: int = setting(
+        0, minimum=0, help="add neighbouring sentences as context up to this many subwords; 0 for none"
+    )
+    decoding: Decoding = setting("legal", help="the most probable legal labels, or greedy as in the paper")
+    node_label_strategy: Naming = setting(
+        "first", help="label of a node whose words disagree in greedy decoding: the first or the most frequent"
+    )
+    batch_subwords: int = setting(0, minimum=0, help="maximum subwords in a batch; 0 chooses by device")
+    precision: Precision = setting(
+        "auto", help="precision on a GPU: bfloat16 if supported, float32, or float32 with TF32 matrix products"
+    )
+    return_candidates: bool = setting(
+        False, help="return all entities above their threshold instead of those of the best labels"
+    )
+    verifier: bool = setting(False, help="whether a span head verifies legal entities")
+    verification: Verification | None = setting(None, help="parameters of the verifier, fitted on held-out sentences")
+    temperature: float = setting(1.0, above=0, help="temperature of confidences, fitted on held-out sentences")
+    threshold: float = setting(0.0, minimum=0, maximum=1, help="minimum confidence of an entity")
+    thresholds: dict[str, float] = setting(factory=dict, minimum=0, maximum=1, help="minimum confidence by type")
+    tokenizer: TokenizerName = setting("spacy", help="tokenizer of raw text, as in training")
+    language: str = setting("en", help="spaCy's language code for raw text, as in training")
+
+    @property
+    def verified_by(self) -> Verification | None:
+        """How spans are judged; None if they are not."""
+        if not self.verifier or self.decoding != "legal":
+            return None
+        if self.verification is None:
+            raise SettingError("the model has no verifier; train one with verifier = true, or leave it off", "verifier")
+        return self.verification
+
+    @property
+    def reading(self) -> Options:
+        """How raw text is cut into words and sentences."""
+        return Options(tokenizer=self.tokenizer, language=self.language)
+
+
+class TextEntity(NamedTuple):
+    """An entity as every interface reports it; positions are half-open (docs/predicting.md has the record)."""
+
+    start: int  # in characters of the text; tokens without a text are joined by single spaces
+    end: int
+    type: str
+    text: str
+    confidence: float
+    start_token: int  # in tokens of all sentences of the text
+    end_token: int
+
+    @property
+    def entity(self) -> Entity:
+        """The entity as corpora have it, in tokens."""
+        return Entity(self.start_token, self.end_token, self.type)
+
+    def record(self) -> dict[str, Any]:
+        """Return the entity as JSON."""
+        return self._asdict() | {"confidence": round(self.confidence, DECIMALS)}
+
+
+class TextEntities(list[TextEntity], Generic[InputT]):
+    """The entities of a text, outermost first in each sentence; notebooks draw them."""
+
+    def __init__(self, source: InputT, tokens: Sequence[str], entities: Iterable[TextEntity] = ()) -> None:
+        """`source` is what the entities were found in, `tokens` are those of all its sentences."""
+        super().__init__(entities)
+        self.source, self.tokens = source, tokens
+
+    @property
+    def text(self) -> str:
+        """The text; of a sentence of a document, its part of the text."""
+        match self.source:
+            case str(text) | Document(text=text):
+                return text
+            case Sentence(origin=origin) if origin:
+                return origin.text
+        return " ".join(self.tokens)
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return the entities as JSON."""
+        return [entity.record() for entity in self]
+
+    def _repr_html_(self) -> str:
+        if isinstance(self.source, Sentence):
+            return render(self.source.with_entities(entity.entity for entity in self))._repr_html_()
+        return render(self.text, self)._repr_html_()
+
+
+class Predictor(ABC):
+    """A recognizer of nested entities, whatever computes its scores."""
+
+    tokenizer: Any
+    vocabulary: Vocabulary
+    settings: Settings
+
+    @abstractmethod
+    def scorer(self) -> Scorer:
+        """What scores words, with the current settings."""
+
+    def __call__(self, inputs: Any) -> Any:
+        """Return the entities of a text or sentence, or a list with those of each of several.
+
+        `ner("The mayor of Utrecht resigned.")`, `ner(["One text.", "Another."])`, `ner([["tokens", "of", "one"]])`.
+        """
+        if isinstance(inputs, str | Document | Sentence):
+            return next(self.pipe([inputs]))
+        if isinstance(inputs, Mapping | bytes) or not isinstance(inputs, Iterable):
+            raise TypeError(f"{inputs!r:.80} is neither text nor sentences; call {CALLS}")
+        return list(self.pipe(inputs))
+
+    def pipe(
+        self, inputs: Iterable[InputT], batch_size: int = 0, options: Options | None = None
+    ) -> Iterator[TextEntities[InputT]]:
+        """Stream the entities of each text, document, sentence or list of tokens, in order.
+
+        Texts are tokenized as in training, unless `options` are given. `batch_size` is the number of sentences that are
+        tagged together; 0 chooses by device.
+        """
+        cutting = options or self.settings.reading
+        items = (item for number, source in enumerate(inputs) for item in _items(number, source, cutting))
+        chunks = self.engine(batch_size).run(items, confidence=True)
+        sentences = (pair for chunk, table in chunks for pair in zip(chunk, _in_texts(chunk, table), strict=True))
+        for _, pairs in groupby(sentences, key=lambda pair: pair[0].source.number):
+            yield _joined(list(pairs))
+
+    def predict(self, sentences: Iterable[Tokens]) -> list[tuple[Entity, ...]]:
+        """Return the entities of each sentence in tokens, without confidences."""
+        return [entities for _, entities in self._stream(sentences)]
+
+    def annotate(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
+        """Stream the sentences, in order, with the entities found in them."""
+        for sentence, entities in self._stream(sentences):
+            yield sentence.with_entities(entities)
+
+    def _stream(self, sentences: Iterable[Tokens]) -> Iterator[tuple[Any, tuple[Entity, ...]]]:
+        for chunk, table in self.engine().run(map(item_of, sentences)):
+            yield from zip((item.source for item in chunk), table.to_lists(), strict=True)
+
+    @cached_property
+    def layout_maker(self) -> LayoutMaker:
+        """Lays sentences out for the encoder, and remembers the words it has seen."""
+        settings = self.settings
+        return LayoutMaker(self.tokenizer, settings.max_length, settings.context, settings.windows)
+
+    def engine(self, chunk_size: int = 0) -> Engine:
+        """The engine that tags with the current settings; a `chunk_size` of 0 suits what scores."""
+        settings = self.settings
+        return Engine(
+            self.scorer(),
+            self.layout_maker,
+            self.vocabulary,
+            settings.decoding,
+            Search(temperature=settings.temperature),
+            settings.threshold,
+            settings.thresholds,
+            chunk_size,
+            settings.node_label_strategy,
+            settings.return_candidates,
+            settings.verified_by,
+        )
+
+    def scores(self, sentences: Sequence[Sequence[str]], documents: Sequence[str] | None = None) -> ChunkScores:
+        """The log-probabilities of the three heads for every word, the sentences one after the other."""
+        items = list(map(Item, sentences, documents or [""] * len(sentences)))
+        engine = self.engine(max(1, len(items)))
+        return engine.score(engine.lay_out(Chunk(items, 0, len(items))))
+
+
+class _InputPlace(NamedTuple):
+    """Where a sentence is in the inputs."""
+
+    number: int  # of the input
+    source: Any  # the input
+    text: str | None = None  # None if the tokens are joined by spaces
+    begin: int = 0  # of the text in its document, which the offsets count in
+    offsets: Sequence[Offsets] = ()
+    first: int = 0  # tokens of the input before the sentence
+
+
+def _items(number: int, source: Any, options: Options) -> Iterator[Item]:
+    """The sentences of an input for the engine, at least one."""
+    if isinstance(source, Sentence):
+        origin = source.origin
+        place = (
+            _InputPlace(number, source, origin.text, origin.start, origin.offsets)
+            if origin
+            else _InputPlace(number, source)
+        )
+        yield Item(source.tokens, document_of(source), place)
+    elif isinstance(source, str | Document):
+        document = source if isinstance(source, Document) else Document(str(number), source)
+        text, first = document.text, 0
+        for segment in words_of(document, options) or [[]]:
+            place = _InputPlace(number, source, text, 0, segment, first)
+            yield Item([text[start:end] for start, end in segment], document.id, place)
+            first += len(segment)
+    else:
+        yield item_of(source)._replace(source=_InputPlace(number, source))
+
+
+def _in_texts(items: Sequence[Item], table: EntityTable) -> Iterator[list[TextEntity]]:
+    """The entities of each sentence of a chunk with their characters; built by columns, which takes half the time."""
+    assert table.confidence is not None
+    cuts = np.searchsorted(table.sentence, np.arange(table.sentences + 1)).tolist()
+    first, last, confidence = table.start.tolist(), table.end.tolist(), table.confidence.tolist()
+    kind = [table.types[row] for row in table.type.tolist()]
+    for item, (a, b) in zip(items, pairwise(cuts), strict=True):
+        if a == b:
+            yield []
+            continue
+        _, _, text, begin, offsets, before = item.source
+        if text is None:
+            text, offsets = " ".join(item.tokens), joined_offsets(item.tokens)
+        start = [offsets[token][0] for token in first[a:b]]
+        end = [offsets[token - 1][1] for token in last[a:b]]
+        covered = [text[i - begin : j - begin] for i, j in zip(start, end, strict=True)]
+        first_token, last_token = ([before + token for token in column[a:b]] for column in (first, last))
+        rows = zip(start, end, kind[a:b], covered, confidence[a:b], first_token, last_token, strict=True)
+        yield list(map(partial(tuple.__new__, TextEntity), rows))
+
+
+def _joined(sentences: Sequence[tuple[Item, list[TextEntity]]]) -> TextEntities[Any]:
+    """The entities of the sentences of one input."""
+    item, entities = sentences[0]
+    tokens = item.tokens
+    if len(sentences) > 1:
+        tokens = [token for sentence, _ in sentences for token in sentence.tokens]
+        entities = [entity for _, found in sentences for entity in found]
+    return TextEntities(item.source.source, tokens, entities)
+
+
+def item_of(sentence: Tokens) -> Item:
+    """A sentence for the engine; a string is not a list of tokens."""
+    if isinstance(sentence, Sentence):
+        return Item(sentence.tokens, document_of(sentence), sentence)
+    listed = isinstance(sentence, Sequence) and not isinstance(sentence, str | bytes)
+    if not listed or not all(isinstance(token, str) for token in sentence):
+        raise TypeError(f"{sentence!r:.80} is not a list of tokens; call {CALLS}")
+    return Item(tuple(sentence), "", sentence)

@@ -1,0 +1,142 @@
+"""Encoders with their weights: a pretrained one, or the light one, which is a table of subword vectors for CPUs.
+
+The light encoder's vectors are those with which a pretrained encoder begins, reduced to their principal components. It
+has no attention and no positions, so a window can be as long as a sentence. The tagger's convolutions, which come after
+the subwords of a word have become one vector, see the neighbours of a word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+import transformers
+from torch import Tensor, nn
+from transformers import AutoConfig, AutoModel, PretrainedConfig, PreTrainedModel
+from transformers.modeling_outputs import BaseModelOutput
+from transformers.models.auto.modeling_auto import (
+    MODEL_FOR_MASKED_LM_MAPPING_NAMES,
+    MODEL_FOR_TOKEN_CLASSIFICATION_MAPPING_NAMES,
+)
+
+from nestag.errors import InputError
+from nestag.model.encoders import locate, out_of_reach
+
+WHOLE_MASKS = ("bert", "camembert", "electra", "roberta", "xlm-roberta")
+"""Kinds of encoders whose every subword sees every other, and whose masks can have four dimensions."""
+
+TEXT_ENCODERS = {*MODEL_FOR_MASKED_LM_MAPPING_NAMES, *MODEL_FOR_TOKEN_CLASSIFICATION_MAPPING_NAMES}
+"""The kinds of encoders that a model may name; others might load more than their own weights."""
+
+MORE_SETTINGS = {
+    "attention_head_size", "conv_act", "conv_groups", "conv_kernel_size", "embedding_size",
+    "global_attn_every_n_layers", "global_rope_theta", "head_dim", "local_rope_theta", "norm_rel_ebd", "pad_token_id",
+    "partial_rotary_factor", "position_buckets", "rope_scaling", "rope_theta", "rotary_emb_base", "rotary_pct",
+    "share_att_key", "talking_head",
+}  # fmt: skip
+"""What encoders read from their configuration, in one version of transformers or another, without a default there."""
+
+SIZE = 192
+"""Numbers in a vector; 30,522 subwords of MiniLM are 5.9 million numbers."""
+
+
+class LightConfig(PretrainedConfig):
+    """The shape of a light encoder."""
+
+    model_type = "nestag-light"
+
+    def __init__(self, vocab_size: int = 1, hidden_size: int = SIZE, **rest: Any) -> None:
+        self.vocab_size = vocab_size
+        self.hidden_size = hidden_size
+        super().__init__(**rest)
+
+
+class LightEncoder(PreTrainedModel):
+    """A table of subword vectors that is called as any encoder is."""
+
+    config_class = LightConfig
+
+    def __init__(self, config: LightConfig) -> None:
+        super().__init__(config)
+        self.embeddings = nn.Embedding(config.vocab_size, config.hidden_size)
+        self.post_init()  # type: ignore[no-untyped-call]
+
+    @classmethod
+    def reduced(cls, table: Tensor, size: int) -> LightEncoder:
+        """One whose vectors are the principal components of those of another encoder."""
+        vectors = principal_components(table.detach(), size)
+        encoder = cls(LightConfig(*vectors.shape))
+        encoder.embeddings.weight.data.copy_(vectors)
+        return encoder
+
+    def get_input_embeddings(self) -> nn.Module:
+        """The table."""
+        return self.embeddings
+
+    def forward(self, input_ids: Tensor, attention_mask: Tensor | None = None) -> BaseModelOutput:
+        """The vectors of subwords: windows x subwords x size."""
+        return BaseModelOutput(last_hidden_state=self.embeddings(input_ids))
+
+
+def principal_components(table: Tensor, size: int) -> Tensor:
+    """The rows of a table in as many dimensions as keep most of their variance, which is 1 on average.
+
+    >>> table = torch.tensor([[0.0, 1.0], [0.0, 5.0], [0.0, 3.0]])
+    >>> [round(value, 2) for value in principal_components(table, 1).flatten().abs().tolist()]
+    [1.22, 1.22, 0.0]
+    """
+    centred = (table - table.mean(0)).double()
+    _, vectors = torch.linalg.eigh(centred.T @ centred)  # from the smallest variance to the largest
+    largest = vectors[:, -size:].flip(1)
+    signs = largest.gather(0, largest.abs().argmax(0, keepdim=True)).sign()  # so that all machines agree
+    reduced: Tensor = centred @ (largest * signs)
+    scale = reduced.square().mean().sqrt().clamp(min=1e-12)
+    return (reduced / scale).float()
+
+
+def load_encoder(encoder: str) -> Any:
+    """The pretrained encoder of a name or folder, in float32; one that is not whole or reads no text is refused."""
+    where = locate(encoder)
+    try:
+        config = AutoConfig.from_pretrained(where, trust_remote_code=False)
+        if "/" in str(config._attn_implementation or ""):
+            raise InputError(f"{config._attn_implementation} names code that would run; nestag never runs it", encoder)
+        pretrained, info = AutoModel.from_pretrained(
+            where, config=config, trust_remote_code=False, dtype=torch.float32, output_loading_info=True
+        )
+    except (OSError, ValueError) as error:
+        raise out_of_reach(encoder, error) from None
+    if missing := [name for name in sorted(info["missing_keys"]) if not name.startswith("pooler.")]:
+        raise InputError(f"{len(missing)} of its weights are missing, e.g. {missing[0]}; get it again", encoder)
+    if (kind := pretrained.config.model_type) not in TEXT_ENCODERS:
+        raise InputError(f"{kind!r} is no encoder of text; choose one such as bert or roberta", encoder)
+    return pretrained
+
+
+def random_encoder(settings: dict[str, Any]) -> Any:
+    """An encoder of a configured kind, with random weights."""
+    kind = settings.pop("model_type")
+    if kind == LightConfig.model_type:
+        return LightEncoder(LightConfig(**settings))
+    return AutoModel.from_config(AutoConfig.for_model(kind, **settings), trust_remote_code=False)
+
+
+def takes_whole_masks(config: Any) -> bool:
+    """Whether an encoder takes a mask of four dimensions, and means by it what it means by one of two."""
+    if config.model_type == LightConfig.model_type:
+        return True  # it looks at none
+    recent = int(transformers.__version__.partition(".")[0]) >= 5
+    return recent and config.model_type in WHOLE_MASKS and config._attn_implementation == "sdpa"
+
+
+def known_settings(stored: Mapping[str, Any]) -> dict[str, Any]:
+    """Return those settings of an encoder that its kind has; nothing in them can name code or a file."""
+    kind = stored["model_type"]
+    if kind == LightConfig.model_type:
+        known = {"vocab_size", "hidden_size"}
+    elif kind in TEXT_ENCODERS:
+        known = {*AutoConfig.for_model(kind).to_dict()} - {*PretrainedConfig().to_dict()} | MORE_SETTINGS
+    else:
+        raise ValueError(f"{kind!r} is no encoder of text that transformers has")
+    return {"model_type": kind, **{name: value for name, value in stored.items() if name in known}}

@@ -1,0 +1,208 @@
+"""A real cluster of Ray whose processes are killed: the bytes are always those of an undisturbed run."""
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from files_of_rows import content, rows, texts, write_lines
+from nestag.batch import Finished, Job, tag
+from nestag.batch.cluster import MOST_DEATHS, Cluster, RayConnection, _AttemptLedger, _Worker
+from nestag.batch.manifest import PartOutcome, as_json, outcome_from
+from nestag.batch.model import Packed
+from nestag.batch.plan import Device, plan_parts
+from nestag.batch.run import Totals
+from nestag.batch.storage import find_input_files
+from nestag.cli import app
+from nestag.errors import InputError
+from scale_cluster import Workers
+from shape_model import save_shape_model
+from waiting import wait_until
+
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]
+ROWS = 3_000
+FILES = 4
+PART = 30_000
+JOB = Job(tokenizer="whitespace", keep=("id",), part_bytes=PART)
+"""Each part takes long enough to be killed in."""
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Files of several parts, one with bad rows in it, and one that cannot be read."""
+    folder = tmp_path_factory.mktemp("in")
+    for number in range(FILES):
+        values: list[object] = [*texts(ROWS)]
+        values[number] = None
+        write_lines(folder / f"{number}.jsonl", values)
+    (folder / "broken.jsonl.gz").write_bytes(b"no gzip")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def undisturbed(source: Path, model: Path, cluster: Workers, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What one run of two workers writes."""
+    out = tmp_path_factory.mktemp("undisturbed") / "out"
+    finished = run(source, out, model, cluster, 2)
+    totals = finished.totals
+    assert (totals.rows, totals.bad_rows) == (FILES * (ROWS - 1), FILES)
+    assert totals.finished == totals.parts - 1 > 10
+    assert totals.entities.total() > ROWS
+    (failure,) = totals.failures
+    assert failure.file.startswith("broken.jsonl.gz")
+    assert "not a whole gzip file" in failure.error
+    found = rows(out)
+    assert len({(row["file"], row["position"]) for row in found}) == len(found) == FILES * (ROWS - 1)
+    return out
+
+
+def run(
+    source: Path, out: Path, model: Path, cluster: Workers, workers: int, watch: Callable[[Totals], None] | None = None
+) -> Finished:
+    return tag(str(source), str(out), str(model), JOB, Cluster(cluster.address, workers), watch=watch)
+
+
+def test_a_killed_worker_changes_nothing(
+    source: Path, undisturbed: Path, model: Path, cluster: Workers, tmp_path: Path
+) -> None:
+    killed: list[int] = []
+
+    def kill(totals: Totals) -> None:
+        if not killed:
+            killed.extend(cluster.pids())
+            for pid in killed:
+                os.kill(pid, signal.SIGKILL)
+
+    finished = run(source, tmp_path / "out", model, cluster, 2, kill)
+    assert killed
+    assert finished.totals.skipped == 0
+    assert content(tmp_path / "out") == content(undisturbed)  # without what the worker had begun to write
+
+
+def test_a_killed_driver_and_a_restart_with_another_number_of_workers_change_nothing(
+    source: Path, undisturbed: Path, model: Path, cluster: Workers, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    words = ["batch", source, out, "--model", model, "--address", cluster.address, "--workers", 2, "--keep", "id",
+             "--tokenizer", "whitespace", "--part-size", PART / 2**20]  # fmt: skip
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    with subprocess.Popen([sys.executable, "-m", "nestag", *map(str, words)], env=environment) as driver:
+        wait_until(lambda: driver.poll() is not None or len(done(out)) >= 2)
+        driver.kill()
+    begun = len(done(out))
+    assert begun >= 2
+    wait_until(lambda: not cluster.pids())  # Ray ends the workers of a driver that is gone
+    finished = run(source, out, model, cluster, 1)
+    assert begun <= finished.totals.skipped <= finished.totals.parts
+    assert content(out) == content(undisturbed)
+
+
+def test_a_full_disk_stops_the_run_and_a_restart_changes_nothing(
+    source: Path, undisturbed: Path, model: Path, cluster: Workers, tmp_path: Path
+) -> None:
+    def fill(totals: Totals) -> None:
+        for pid in cluster.pids():
+            resource.prlimit(pid, resource.RLIMIT_FSIZE, (1_000, resource.RLIM_INFINITY))
+
+    with pytest.raises(InputError, match=r"cannot be written .* the same command goes on"):
+        run(source, tmp_path / "out", model, cluster, 1, fill)
+    begun = done(tmp_path / "out")
+    assert begun
+    victim = sorted((tmp_path / "out").glob("*.parquet"))[0]
+    victim.write_bytes(victim.read_bytes()[:-1])  # and one that was done is cut short
+    finished = run(source, tmp_path / "out", model, cluster, 2)
+    assert finished.totals.skipped == len(begun) - 1
+    assert content(tmp_path / "out") == content(undisturbed)
+
+
+def test_what_is_done_is_done_and_others_are_refused(
+    source: Path, undisturbed: Path, model: Path, cluster: Workers, tmp_path: Path
+) -> None:
+    save_shape_model(tmp_path / "other", seed=1)
+    for other, job, message in (
+        (tmp_path / "other", JOB, "was begun with model"),
+        (
+            model,
+            Job(tokenizer="whitespace", keep=("id",), part_bytes=PART, changes={"threshold": 0.5}),
+            "begun with chan",
+        ),
+    ):
+        with pytest.raises(InputError, match=message):
+            tag(str(source), str(undisturbed), str(other), job, Cluster(cluster.address))
+    with pytest.raises(InputError, match=r"0.jsonl: is no longer among the inputs"):
+        tag(f"{source}/[1-9].jsonl", str(undisturbed), str(model), JOB, Cluster(cluster.address))
+    with pytest.raises(InputError, match="lies inside the inputs"):
+        tag(str(source), str(source / "out"), str(model), JOB, Cluster(cluster.address))
+    with pytest.raises(InputError, match="memory of one process"):
+        tag(str(source), "memory://bucket/out", str(model), JOB, Cluster(cluster.address))
+    with pytest.raises(InputError, match="holds files of others"):
+        tag(str(undisturbed), str(source), str(model), Job(text="file"), Cluster(cluster.address))
+
+
+def test_the_command_shows_what_was_done(tmp_path: Path, model: Path, cluster: Workers) -> None:
+    write_lines(tmp_path / "in" / "a.jsonl", ["Paris", None])
+    words = ["batch", tmp_path / "in", tmp_path / "out", "--model", model, "--tokenizer", "whitespace", "--json"]
+    done = CliRunner().invoke(app, [*map(str, words), "--address", cluster.address])
+    assert done.exit_code == 0, done.output
+    counts = {row[""]: row["count"] for row in json.loads(done.stdout)["rows"]}
+    assert (counts["rows"], counts["rows set aside"], counts["workers"]) == (1, 1, 1)
+    assert counts["tagging"] >= 0
+
+
+def test_a_part_that_kills_its_workers_is_given_up(source: Path) -> None:
+    class Here:
+        """Ray and the ledger in this process."""
+
+        def __init__(self) -> None:
+            self.ledger, self.begin = _AttemptLedger(), self
+            self.get = lambda value: value
+
+        def remote(self, name: str) -> int:
+            return self.ledger.begin(name)
+
+    worker = object.__new__(_Worker)
+    worker.ray = worker.ledger = Here()
+    worker.tagger = lambda part: PartOutcome(part.name)  # type: ignore[assignment]
+    part = plan_parts(find_input_files(str(source)), JOB).parts[0]
+    found = [outcome_from(worker({"part": as_json(part)})["outcome"]).error for _ in range(MOST_DEATHS + 1)]
+    assert found == [""] * MOST_DEATHS + ["its worker died 3 times; is there enough memory?"]
+
+
+@pytest.mark.parametrize(
+    ("resources", "device", "size", "asked", "workers"),
+    [
+        ({"CPU": 8.0}, "cpu", 1, None, 8),
+        ({"CPU": 16.0, "GPU": 1.0}, "cuda", 1, None, 4),
+        ({"CPU": 6.0, "GPU": 2.0}, "cuda", 1, None, 6),  # no more than there are processors
+        ({"CPU": 1.0, "GPU": 2.0}, "cuda", 1, None, 2),
+        ({"CPU": 64.0, "GPU": 8.0}, "cuda", 2, None, 8),  # a large model keeps a GPU busy by itself
+        ({"CPU": 64.0, "GPU": 8.0}, "cuda", 1, 3, 3),
+        ({"CPU": 500.0}, "cpu", 1, None, 100),  # no more than there are parts
+    ],
+)
+def test_how_many_workers_there_are(
+    resources: dict[str, float],
+    device: Device,
+    size: int,
+    asked: int | None,
+    workers: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Machine:
+        def cluster_resources(self) -> dict[str, float]:
+            return resources
+
+    monkeypatch.setattr("nestag.batch.cluster.SMALL_MODEL", 1)
+    connection = RayConnection(Machine(), Cluster(workers=asked))
+    assert connection.workers(Job(device=device), Packed({"weights": bytes(size)}, ""), 100) == workers
+
+
+def done(out: Path) -> list[str]:
+    return sorted(path.name for path in (out / "_nestag" / "done").glob("*.json"))

@@ -1,0 +1,65 @@
+"""The page of one model, in a user's words, and the command that writes it."""
+
+import re
+import shutil
+from pathlib import Path
+
+from typer.testing import CliRunner
+
+from nestag.cli import app
+from nestag.data.sentence import Entity, Sentence
+from nestag.evaluation.report import Trial, confidence_table, model_page, rated
+from nestag.formats import jsonl, sample
+from two_sentences import CORPUS
+
+
+def trial() -> Trial:
+    """A model that misses every seventh entity and gets the type of every fifth wrong."""
+    gold = list(sample.sentences("test"))
+    found: list[dict[Entity, float]] = []
+    number = 0
+    for sentence in gold:
+        found.append({})
+        for entity in sentence.entities:
+            number += 1
+            kind = "other" if number % 5 == 0 else entity.type
+            if number % 7:
+                found[-1][Entity(entity.start, entity.end, kind)] = 0.5 + number % 50 / 100
+    return Trial("my model", "test.jsonl", gold, found)
+
+
+def test_the_page_says_in_plain_words_how_good_a_model_is() -> None:
+    page = model_page(trial())
+    assert re.search(r"of 100 entities that it marks, \d+ are right", page)
+    assert re.search(r"of 100 entities that there are, it finds \d+", page)
+    for title in ("By type", "Entities inside entities", "By length", "How sure it is", "Mistakes", "Examples"):
+        assert title in page
+    assert "paper" not in re.sub(r"--paper|<style>.*?</style>", "", page, flags=re.DOTALL)
+    assert "://" not in page
+    assert "<script" not in page
+    assert not {"\x1b", "\u202e"} & set(page)
+    assert page == model_page(trial())
+
+
+def test_confidences_are_counted_by_tenths() -> None:
+    gold = [Sentence(["a", "b"], [Entity(0, 1, "X")])]
+    found = [{Entity(0, 1, "X"): 0.95, Entity(1, 2, "X"): 0.95}]
+    ((row,),) = [section.rows for section in confidence_table(rated(Trial("m", "t", gold, found))).sections]
+    assert row[:2] == ("90 to 100 %", 2)
+
+
+def test_hostile_names_stay_text() -> None:
+    bad = "<script>alert(1)</script>\x1b[31m\u202e"
+    found = [{Entity(0, 1, bad): 0.9}]
+    page = model_page(Trial(bad, bad, [Sentence([bad], [Entity(0, 1, bad)], bad)], found))
+    assert "<script" not in page
+
+
+def test_the_command_tests_a_model(trained_model: Path, tmp_path: Path) -> None:
+    model = Path(shutil.copytree(trained_model, tmp_path / "model"))
+    jsonl.write(CORPUS, tmp_path / "test.jsonl")
+    words = ["report", str(model), "--test", str(tmp_path / "test.jsonl"), "--device", "cpu"]
+    done = CliRunner().invoke(app, words)
+    assert done.exit_code == 0, done.stderr
+    assert "100.0" in (model / "report.html").read_text()
+    assert CliRunner().invoke(app, ["report", str(model)]).exit_code == 2  # not without --test

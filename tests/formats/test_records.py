@@ -1,0 +1,62 @@
+"""Lists of JSON objects, read one at a time wherever the blocks of a file end."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nestag.data.report import Report
+from nestag.data.segment import Options
+from nestag.errors import InputError
+from nestag.formats.shared import records
+from raw_texts import saved
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ('[{"id": 1}', r"'' after a value; put a comma"),
+        ('[{"id": 1} {', r"'{' after a value"),
+        ('[{"id": 1},', "not JSON"),
+        ('[{"id": 1, "da', "not JSON"),
+        ("[1]", "int where an object should be"),
+        ("[] x", "not JSON"),
+        ("[" * 100_000, "not JSON"),
+        ('{"id": 1}\n{"id"\n', "x.json:2: not JSON"),
+        ('{"id": 1}\n\n"a"\n', "x.json:3: str where an object should be"),
+    ],
+)
+def test_lists_that_are_not_whole(content: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=message):
+        list(records.read_records(saved(tmp_path, "x.json", content), Options(), Report()))
+
+
+@given(st.lists(st.dictionaries(st.text(max_size=3), st.text(max_size=20), max_size=3), max_size=5), st.integers(1, 9))
+def test_lists_are_read_whatever_the_blocks(values: list[dict[str, str]], size: int) -> None:
+    content = "\ufeff" + json.dumps(values, indent=1, ensure_ascii=False) + "\n"
+    blocks = [content[at : at + size] for at in range(0, len(content), size)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(records, "read_blocks", lambda path: iter(blocks))
+        assert [record.fields for record in records.read_records("x", Options(), Report())] == values
+
+
+def test_objects_one_after_the_other_are_read_however_they_are_laid_out(tmp_path: Path) -> None:
+    path = saved(tmp_path, "x.json", '\n{"id": 1}\n{\n "id": 2\n}{"id": 3}\n\n')
+    assert list(records.read_records(path, Options(), Report())) == [
+        (2, {"id": 1}, "2"),
+        (3, {"id": 2}, "3"),
+        (5, {"id": 3}, "5"),
+    ]
+    one_line = saved(tmp_path, "y.json", '[{"id": 1}, {"id": 2}]')
+    assert [record.name for record in records.read_records(one_line, Options(), Report())] == ["1", "1.2"]
+
+
+def test_a_line_that_is_no_json_is_skipped_alone(tmp_path: Path) -> None:
+    path = saved(tmp_path, "x.json", '{"id": 1}\n{"id": \nnull\n{"id": 4}\nrubbish')
+    report = Report()
+    found = [record.line for record in records.read_records(path, Options(skip_bad=True), report)]
+    assert (found, report.counts) == ([1, 4], {"bad record set aside": 3})

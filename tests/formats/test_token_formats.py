@@ -1,0 +1,67 @@
+"""Formats of tokens, all of them: every one gives back what it was given, and is known by its content."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from nestag.data.crossing import set_aside_crossing
+from nestag.data.sentence import Entity, Origin, Sentence
+from nestag.formats import brackets, columns, jsonl, nner, parquet
+from nestag.formats.format import Format
+from nestag.formats.registry import available, format_for, format_of
+from token_texts import CORPORA, read, there_and_back, with_corpora, written
+
+TOKEN_FORMATS = [entry for entry in available().values() if not entry.raw_text]
+TEXTS = [entry for entry in TOKEN_FORMATS if entry != parquet.FORMAT]
+OURS = [entry for entry in TEXTS if entry != jsonl.FORMAT]
+
+
+def place_in(folder: Path, entry: Format, packed: str = "") -> Path:
+    return folder / f"f{entry.suffixes[0]}{packed}"
+
+
+HOLD_NO_IDS = (brackets.FORMAT, columns.FORMAT, nner.FORMAT)
+
+
+@pytest.mark.parametrize("entry", [e for e in TOKEN_FORMATS if e not in HOLD_NO_IDS], ids=lambda entry: entry.name)
+def test_formats_that_hold_ids_hold_all(entry: Format, tmp_path: Path) -> None:
+    given_sentences = [Sentence(["a"], id=name) for name in (None, "", " x ", "d-1", "d-7", None, "e-2", "a\nb")]
+    assert there_and_back(entry, given_sentences, place_in(tmp_path, entry))[0] == given_sentences
+
+
+@pytest.mark.parametrize("entry", OURS, ids=lambda entry: entry.name)
+def test_what_no_token_format_holds_is_reported(entry: Format, tmp_path: Path) -> None:
+    origin = Origin("d", 0, "a", ((0, 1),))
+    back, report = there_and_back(entry, [Sentence([], id="e"), Sentence(["a"], origin=origin)], tmp_path / "f")
+    assert [s.tokens for s in back] == [("a",)]
+    assert report.counts == {"sentence without tokens left out": 1, "place in a text left out": 1}
+
+
+@pytest.mark.parametrize("entry", OURS, ids=lambda entry: entry.name)
+def test_files_are_recognised(entry: Format, tmp_path: Path) -> None:
+    sentence = Sentence(["the", "USA"], [Entity(0, 2, "GPE")], "a-1")
+    text = written(entry, tmp_path / "file", sentence)
+    seen = [other.name for other in available().values() if other.looks_like and other.looks_like(text)]
+    assert seen == [entry.name]
+    assert format_of(tmp_path / "file") == entry
+    for suffix in set(entry.suffixes) - {".tsv"}:  # which may be WebAnno's as well
+        assert format_for(f"x{suffix}.gz") == entry
+
+
+def test_an_escape_that_is_never_written_is_ordinary_text(tmp_path: Path) -> None:
+    for token in ("1\\/2", "C:\\temp\\new", "\\u00e9", "\\ud800", "\\"):
+        assert read(nner.FORMAT, tmp_path / "f", f"{token}\n\n\n")[0] == [Sentence([token])]
+        assert read(columns.FORMAT, tmp_path / "f", f"{token}\tO\n")[0] == [Sentence([token])]
+
+
+@with_corpora
+@pytest.mark.parametrize("entry", TOKEN_FORMATS, ids=lambda entry: entry.name)
+@pytest.mark.parametrize("corpus", ["genia", "germeval2014", "gum", "litbank", "nne_notext"])
+def test_corpora_lose_nothing(entry: Format, corpus: str, tmp_path: Path) -> None:
+    gold = list(jsonl.read(CORPORA / corpus / "dev.jsonl.gz"))
+    if entry == brackets.FORMAT:
+        gold = [s.with_entities(set_aside_crossing(s.entities).kept) for s in gold]
+    back, _ = there_and_back(entry, gold, place_in(tmp_path, entry, ".gz"))
+    assert [(s.tokens, s.entities) for s in back] == [(s.tokens, s.entities) for s in gold]

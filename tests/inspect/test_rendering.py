@@ -1,0 +1,128 @@
+"""Nested entities as HTML: boxes in boxes, whatever the entities are, and a page that loads nothing."""
+
+import re
+
+import pytest
+from hypothesis import given
+
+import nestag
+from drawn_sentences import Reader, sentences
+from nestag.data.crossing import set_aside_crossing
+from nestag.data.sentence import Entity, Sentence
+from nestag.errors import DataError
+from nestag.inspect.rendering import COLOURS, Mark, boxes, colours_of, harmless, render
+from nestag.model.predictor import TextEntities, TextEntity
+
+DEEP = [(0, end, kind) for end, kind in zip((1, 3, 6, 9, 12), ("A", "B", "C", "D", "E"), strict=True)]
+
+
+def classes(text: str) -> list[str | None]:
+    return [attributes["class"] for tag, attributes in Reader(text).seen if tag == "span"]
+
+
+@given(sentences())
+def test_boxes_close_in_order_and_hold_every_word_and_label_once(given: tuple[list[str], list[Entity]]) -> None:
+    tokens, entities = given
+    read = Reader(render(tokens, entities).html)
+    assert read.words == " ".join(tokens).replace("\x00", "␀")
+    assert sorted(read.labels) == sorted(entity.type for entity in set(entities))
+
+
+@given(sentences())
+def test_nested_entities_are_boxes_of_their_words(given: tuple[list[str], list[Entity]]) -> None:
+    tokens, entities = given
+    nested = set_aside_crossing(entities).kept
+    read = Reader(render(tokens, nested).html)
+    words = [" ".join(tokens[e.start : e.end]).replace("\x00", "␀") for e in set(nested)]
+    assert sorted(read.boxes) == sorted(words)
+
+
+def test_a_crossing_span_is_drawn_in_pieces_open_where_it_goes_on() -> None:
+    text = boxes("abcde", [Mark(0, 3, "PER"), Mark(2, 5, "GPE")], {"PER": 0, "GPE": 1})
+    assert Reader(text).boxes == ["c", "abc", "de"]
+    assert classes(text) == ["e k0 h1", "e k1 on", "e k1 from"]
+
+
+def test_heights_grow_outwards_and_end_somewhere() -> None:
+    text = boxes("abcd", [Mark(0, 4, "P"), Mark(0, 2, "G"), Mark(1, 2, "P")], {"P": 0, "G": 1})
+    assert classes(text) == ["e k0 h2", "e k1 h1", "e k0"]
+    assert '<p class="text high-3"' in text
+    deep = boxes("x" * 3000, [Mark(0, end, "P") for end in range(1, 3001)])
+    assert '<p class="text high-8"' in deep
+
+
+def test_hostile_text_stays_text() -> None:
+    bad = "<script>alert(1)</script>"
+    read = Reader(render(bad, [(0, 8, bad), (0, 3, '"onmouseover=')]).html)
+    assert {tag for tag, _ in read.seen} == {"p", "span", "b", "bdi"}
+    assert {name for _, attributes in read.seen for name in attributes} == {"class", "dir", "title"}
+    assert read.words == bad
+
+
+def test_a_page_loads_nothing_and_is_styled_by_classes_alone() -> None:
+    page = render("the USA", DEEP[:2]).page("a < b")
+    assert "<title>a &lt; b</title>" in page
+    assert not re.search(r"://|@import|url\(|<script| style=", page)
+    used = {name for found in re.findall(r'class="([^"]*)"', page) for name in found.split()}
+    assert all(f".{name}" in page for name in used)
+
+
+def test_types_are_written_and_have_the_same_colour_everywhere() -> None:
+    many = [f"type {number}" for number in range(3 * COLOURS)]
+    assert set(colours_of(many).values()) == set(range(COLOURS))
+    few = colours_of(["PER", "GPE", "ORG"])
+    assert len(set(few.values())) == 3
+    assert Reader(render("a b", [(0, 1, "PER")]).html).labels == ["PER"]
+
+
+def test_texts_tokens_and_sentences_are_drawn_alike() -> None:
+    sentence = Sentence(["the", "USA"], [Entity(1, 2, "GPE")])
+    assert render(sentence) == render(sentence.tokens, sentence.entities) == render("the USA", [(4, 7, "GPE")])
+    assert render("the USA", [{"start": 4, "end": 7, "type": "GPE"}]) == render(sentence)
+    assert str(render(sentence)) == render(sentence).html
+
+
+def test_a_result_draws_itself_in_a_notebook_with_its_confidences() -> None:
+    found = TextEntities("the USA", ["the", "USA"], [TextEntity(4, 7, "GPE", "USA", 0.987, 1, 2)])
+    shown = found._repr_html_()
+    assert 'title="GPE, 4 to 7, confidence 0.99"' in shown
+    assert shown.startswith('<div class="nestag"><style>')
+
+
+@pytest.mark.parametrize(
+    "wrong", [(4, 8, "GPE"), (2, 2, "GPE"), (-1, 2, "GPE"), (0, 1), "GPE", {"start": 1}, (0, 1, 2)]
+)
+def test_what_is_no_entity_of_the_text_is_refused(wrong: object) -> None:
+    for text in ("the USA", ["the", "USA"]):
+        with pytest.raises(DataError, match=r"is not inside|is no entity"):
+            render(text, [wrong])
+
+
+def test_the_function_is_the_public_name() -> None:
+    assert nestag.render is render
+
+
+def test_what_cannot_be_shown_or_written_is_replaced_and_what_joins_letters_is_not() -> None:
+    assert harmless("a\ud800b\x1b\x85") == "a�b␛�"
+    assert harmless("می\u200cخواهم") == "می\u200cخواهم"
+
+
+def test_no_word_turns_the_words_after_it_around() -> None:
+    assert harmless("a\u202eb\u2066c\u2069") == "a�b�c�"
+    assert harmless("\u200fא") == "\u200fא"  # a mark turns nothing but itself
+
+
+def test_deep_nesting_is_drawn_in_linear_time() -> None:
+    reads = 0
+
+    class Counted(Mark):
+        @property
+        def end(self) -> int:  # type: ignore[override]
+            nonlocal reads
+            reads += 1
+            return self[1]
+
+    levels = 2_000
+    drawn = boxes("ab" * levels, [Counted(i, 2 * levels - i, "A") for i in range(levels)])
+    assert drawn.count("<span") == levels
+    assert reads < 20 * levels

@@ -1,0 +1,46 @@
+"""Joint labels: one word each, and back without doubt."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nestag.data.tree import Name
+from nestag.encodings import encoding
+from nestag.encodings.base import Label
+from nestag.encodings.notation import read_field
+from nestag.errors import LabelError
+from nestag.formats.labels import parts
+from nestag.integrations.tagging.conll import last_columns, separate_writer
+from nestag.integrations.tagging.target import joint_writer, read_joint, write_word
+from strategies import ENCODINGS, numbers, types, words
+
+chains = st.lists(types, max_size=3).map(tuple)
+names = st.builds(Name, chains, st.booleans(), st.booleans())
+
+
+@given(st.data(), st.sampled_from(ENCODINGS))
+def test_every_label_is_one_word_and_comes_back(data: st.DataObject, by: str) -> None:
+    label = data.draw(st.builds(Label, st.sampled_from(numbers(by)), names, chains))
+    text = joint_writer(encoding(by))(label)
+    assert text.split() == [text]
+    assert read_joint(text, parts(encoding(by))) == label
+
+
+@given(st.data(), st.sampled_from(ENCODINGS), words)
+def test_separate_columns_come_back_however_they_are_split(data: st.DataObject, by: str, token: str) -> None:
+    label = data.draw(st.builds(Label, st.sampled_from(numbers(by)), names, chains))
+    line = f"{write_word(token)}\t{separate_writer(encoding(by))(label)}"
+    parse = last_columns(parts(encoding(by)), 3)
+    assert parse(line) == parse(line.replace("\t", "  ")) == (token, label)
+
+
+@given(words)
+def test_a_token_is_one_word_and_comes_back(token: str) -> None:
+    assert write_word(token).split() == [write_word(token)]
+    assert read_field(write_word(token)) == token
+
+
+@pytest.mark.parametrize("text", ["O", "1|S", "1|S|PER|-", "", "||", "x|S|-", "1||-", "1|S|", "1|S|PER'", r"1|S|\q"])
+def test_what_is_no_joint_label_is_refused(text: str) -> None:
+    with pytest.raises(LabelError):
+        read_joint(text, parts(encoding("rel")))

@@ -1,0 +1,141 @@
+"""Words to subwords, with tokenizers of the three common kinds, made here."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
+from transformers import PreTrainedTokenizerFast
+
+from nestag.model.subwords import words as module
+from nestag.model.subwords.words import SHAPES, WordTable, shape, splits_words_alone
+
+TEXT = ["the mayor of New York slept", "IL-2 gene expression and NF-kappa B activation", "un café naïve, 1984 ."] * 3
+SENTENCES = [["IL-2", "gene", "slept"], [], ["\u200b", "漢", "the", "the"], ["of"], ["unbelievable" * 5, "."]]
+
+
+def wordpiece() -> Tokenizer:
+    inner = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    inner.normalizer = normalizers.BertNormalizer(lowercase=True)
+    inner.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    inner.train_from_iterator(TEXT, trainers.WordPieceTrainer(vocab_size=80, special_tokens=["[PAD]", "[UNK]"]))
+    return inner
+
+
+def byte_level() -> Tokenizer:
+    inner = Tokenizer(models.BPE())
+    inner.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=True)
+    inner.decoder = decoders.ByteLevel()
+    inner.train_from_iterator(TEXT, trainers.BpeTrainer(vocab_size=300, special_tokens=["[PAD]", "[UNK]"]))
+    return inner
+
+
+def unigram(scheme: str) -> Tokenizer:
+    inner = Tokenizer(models.Unigram())
+    inner.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme=scheme)
+    special = ["[PAD]", "[UNK]"]
+    inner.train_from_iterator(TEXT, trainers.UnigramTrainer(vocab_size=60, unk_token="[UNK]", special_tokens=special))
+    return inner
+
+
+KINDS = {
+    "wordpiece": (wordpiece, True),
+    "byte-level": (byte_level, True),
+    "unigram": (lambda: unigram("always"), True),
+}
+
+
+class FirstWordMarked:
+    """A tokenizer that splits the first word of a sentence otherwise than the same word later."""
+
+    unk_token_id = 0
+    splits_alone = False
+
+    def __call__(self, text: Any, *, is_split_into_words: bool, add_special_tokens: bool) -> Any:
+        if text and isinstance(text[0], list):
+            return {
+                "input_ids": [
+                    self(words, is_split_into_words=True, add_special_tokens=False)["input_ids"] for words in text
+                ]
+            }
+        pieces = [[ord(char) % 50 for char in word] for word in text]
+        pieces[0] = [99, *pieces[0]]
+        return Encoded(pieces)
+
+
+class Encoded(dict[str, list[int]]):
+    """What a tokenizer says of one sentence."""
+
+    def __init__(self, pieces: list[list[int]]) -> None:
+        super().__init__(input_ids=[number for ids in pieces for number in ids])
+        self.words = [word for word, ids in enumerate(pieces) for _ in ids]
+
+    def word_ids(self) -> list[int]:
+        return self.words
+
+
+@pytest.fixture(scope="module", params=[*KINDS, "first word marked"])
+def tokenizer(request: pytest.FixtureRequest) -> Any:
+    if request.param not in KINDS:
+        return FirstWordMarked()
+    make, alone = KINDS[request.param]
+    made = PreTrainedTokenizerFast(tokenizer_object=make(), unk_token="[UNK]", pad_token="[PAD]")
+    made.splits_alone = alone
+    return made
+
+
+def plain(tokenizer: Any, sentence: Sequence[str], longest: int) -> list[list[int]]:
+    """The subwords of each word, the slow way."""
+    found: list[list[int]] = [[] for _ in sentence]
+    if sentence:
+        encoded = tokenizer(list(sentence), is_split_into_words=True, add_special_tokens=False)
+        for number, word in zip(encoded["input_ids"], encoded.word_ids(), strict=True):
+            found[word].append(number)
+    return [pieces[:longest] or [tokenizer.unk_token_id] for pieces in found]
+
+
+def test_whether_words_are_split_alone_is_found_out(tokenizer: Any) -> None:
+    assert splits_words_alone(tokenizer) is tokenizer.splits_alone
+
+
+def test_subwords_are_those_of_whole_sentences(tokenizer: Any) -> None:
+    table = WordTable(tokenizer, longest=6)
+    assert table.cached is tokenizer.splits_alone
+    for _ in range(2):  # the second time from memory
+        found = table.subwords(SENTENCES)
+        expected = [pieces for sentence in SENTENCES for pieces in plain(tokenizer, sentence, 6)]
+        assert found.ids.tolist() == [number for pieces in expected for number in pieces]
+        assert found.counts.tolist() == [len(pieces) for pieces in expected]
+        assert found.lengths.tolist() == [len(sentence) for sentence in SENTENCES]
+        assert found.shapes.tolist() == [shape(word) for sentence in SENTENCES for word in sentence]
+
+
+@pytest.mark.parametrize("limit", ["MOST_WORDS", "MOST_CHARACTERS"])
+def test_memory_is_bounded_and_forgetting_changes_nothing(
+    tokenizer: Any, limit: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, limit, 2)
+    table = WordTable(tokenizer, longest=6)
+    for sentence in SENTENCES * 2:
+        found = table.subwords([sentence])
+        assert found.ids.tolist() == [number for pieces in plain(tokenizer, sentence, 6) for number in pieces]
+        assert len(table._rows) <= 2 + len(sentence)
+
+
+def test_no_sentences_have_no_subwords(tokenizer: Any) -> None:
+    found = WordTable(tokenizer, longest=6).subwords([])
+    assert [len(column) for column in found] == [0, 0, 0, 0]
+    assert np.array_equal(found.word_offsets, [0])
+
+
+@given(st.text(min_size=1))
+def test_every_word_has_a_shape(word: str) -> None:
+    assert 0 <= shape(word) < SHAPES
+
+
+@pytest.mark.parametrize(("one", "other"), [("Paris", "paris"), ("USA", "Usa"), ("IL-2", "il-2"), ("1984", "word")])
+def test_shapes_tell_what_lower_case_hides(one: str, other: str) -> None:
+    assert shape(one) != shape(other)

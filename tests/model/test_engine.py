@@ -1,0 +1,126 @@
+"""The order of the stages, with a scorer that only remembers when it was called."""
+
+import threading
+from collections.abc import Callable, Iterable, Iterator
+
+import numpy as np
+import pytest
+
+from nestag.data.sentence import Sentence
+from nestag.decoding import Search
+from nestag.encodings.vocabulary import Vocabulary
+from nestag.model.chunks import Item
+from nestag.model.engine import Batch, Engine, Heads, TaggedChunk
+from nestag.model.subwords import LayoutMaker
+
+VOCABULARY = Vocabulary.learn([Sentence(["a", "b"], [])], "rel")
+
+
+class Letters:
+    """A tokenizer for which every word is one subword."""
+
+    cls_token_id = sep_token_id = pad_token_id = 0
+    unk_token_id = 1
+
+    def __call__(
+        self, text: list[list[str]], *, is_split_into_words: bool, add_special_tokens: bool
+    ) -> dict[str, object]:
+        if isinstance(text[0], str):
+            return {"input_ids": [ord(word[0]) for word in text]}
+        return {"input_ids": [[ord(word[0]) for word in words] for words in text]}
+
+
+class Recording:
+    """A scorer that says what it was asked, and when."""
+
+    sizes = (len(VOCABULARY.n), len(VOCABULARY.c), len(VOCABULARY.u))
+    batch_subwords = 100
+
+    def __init__(self, ahead: int) -> None:
+        self.ahead = ahead
+        self.reach = None
+        self.events: list[str] = []
+        self.release: threading.Event | None = None
+
+    def start(self, batches: Iterable[Batch], words: int) -> Callable[[], Heads]:
+        number = sum(event.startswith("start") for event in self.events)
+        self.events.append(f"start {number}")
+        if number == 2 and self.release:
+            self.release.set()
+        seen = np.concatenate([batch.word for batch in batches])
+        assert sorted(seen.tolist()) == list(range(words))
+
+        def waited() -> Heads:
+            if self.release:
+                assert self.release.wait(250)
+            self.events.append(f"wait {number}")
+            n, c, u = (np.zeros((words, size), dtype=np.float32) for size in self.sizes)
+            return Heads(n, c, u)
+
+        return waited
+
+
+def engine(scorer: Recording) -> Engine:
+    return Engine(scorer, LayoutMaker(Letters(), 16), VOCABULARY, "legal", Search(), chunk_size=2)
+
+
+def test_without_a_device_of_its_own_one_stage_follows_the_other() -> None:
+    scorer = Recording(0)
+    found = list(engine(scorer).run(Item([letter]) for letter in "abcde"))
+    assert scorer.events == ["start 0", "wait 0", "start 1", "wait 1", "start 2", "wait 2"]
+    assert letters(found) == ["ab", "cd", "e"]
+
+
+def test_chunks_are_computed_while_earlier_ones_are_waited_for() -> None:
+    scorer = Recording(2)
+    scorer.release = threading.Event()  # nothing is there before the third chunk has begun
+    found = list(engine(scorer).run(Item([letter]) for letter in "abcdefg"))
+    assert scorer.events[:3] == ["start 0", "start 1", "start 2"]
+    assert letters(found) == ["ab", "cd", "ef", "g"]
+    assert not threads()
+
+
+def letters(found: list[TaggedChunk]) -> list[str]:
+    return ["".join(item.tokens[0] for item in chunk.items) for chunk in found]
+
+
+def threads() -> list[str]:
+    return [thread.name for thread in threading.enumerate() if thread.name.startswith("nestag-decoding")]
+
+
+def test_no_more_is_read_than_is_needed() -> None:
+    taken = 0
+
+    def endless() -> Iterator[Item]:
+        nonlocal taken
+        while True:
+            taken += 1
+            yield Item(["a"])
+
+    found = engine(Recording(1)).run(endless())
+    next(found)
+    assert taken == 4
+    found.close()
+    assert not threads()
+
+
+def test_an_error_of_the_source_is_raised_after_nothing_else() -> None:
+    def broken() -> Iterator[Item]:
+        yield Item(["a"])
+        raise OSError("gone")
+
+    with pytest.raises(OSError, match="gone"):
+        list(engine(Recording(1)).run(broken()))
+    assert not threads()
+
+
+@pytest.mark.parametrize("ahead", [0, 2])
+def test_an_error_of_a_stage_ends_all(ahead: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(*_: object) -> TaggedChunk:
+        raise ValueError("no")
+
+    one = engine(Recording(ahead))
+    monkeypatch.setattr(one, "decode", failing)
+    with pytest.raises(ValueError, match="no"):
+        list(one.run(Item([letter]) for letter in "abcdefgh"))
+    assert not threads()

@@ -1,0 +1,122 @@
+"""Input that is unusual and legal: nothing is slow beyond its size, lost in silence, or too much for the memory.
+
+Inputs are so large that quadratic code exceeds the time limit of a test.
+"""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from nestag.cli import app
+from nestag.cli.options import threshold_from
+from nestag.data.crossing import crossing_pairs, set_aside_crossing
+from nestag.data.document import documents_of
+from nestag.data.report import Report
+from nestag.data.segment import Options, segments
+from nestag.data.sentence import Entity, Origin, Sentence
+from nestag.errors import CrossingError, InputError
+from nestag.formats import brackets, cas, jsonl
+from nestag.inspect.symptoms import LengthLimits, left_out, symptoms_of
+from nestag.inspect.terminal import nested
+
+USA = Sentence(["the", "USA"], [Entity(0, 2, "GPE")])
+
+
+@pytest.mark.parametrize("text", ["!" * 120_000, '_*"' * 40_000, "😀" * 120_000, "'s" * 60_000, "(" * 60_000 + "a"])
+def test_endless_words_take_time_linear_in_their_length(text: str) -> None:
+    found = segments(text, Options())
+    assert "".join(text[start:end] for segment in found for start, end in segment) == text
+
+
+@pytest.mark.parametrize("text", ["a" * 5_000, "see http://a.b/" + "c" * 900 + " now", "wow!!!!!!!! (...)"])
+def test_ordinary_words_are_not_cut(text: str) -> None:
+    assert sum(map(len, segments(text, Options()))) <= 20
+
+
+def test_deeply_nested_entities_cost_the_doctor_no_more_than_their_number() -> None:
+    tokens = ["("] + [f"w{i}" for i in range(40_000)] + [")"]
+    deep = Sentence(tokens, [Entity(0, i + 1, "X") for i in range(40_000)])
+    noted = symptoms_of([deep], "x", LengthLimits(512, 30))
+    assert left_out([deep], [("w1",)], "x") == {}
+    assert set_aside_crossing(deep.entities).set_aside == ()
+    assert noted.edges["X", "have a bracket without its partner"].count == 40_000
+
+
+def test_deeply_nested_entities_are_searched_for_crossing_ones_in_time() -> None:
+    deep = [Entity(i, 100_000 - i, "X") for i in range(49_990)]
+    few, all_of_them = Entity(49_980, 50_015, "Y"), Entity(49_995, 100_001, "Y")
+    assert next(crossing_pairs(deep), None) is None
+    assert [pair[1].start for pair in crossing_pairs([*deep, few])] == [49_981, 49_982, 49_983, 49_984]
+    assert set_aside_crossing([*deep, few]).set_aside == (few,)
+    with pytest.raises(CrossingError, match="more than 1,000 entities up to token 100001 cross"):
+        set_aside_crossing([*deep, all_of_them])
+
+
+def test_brackets_inside_entities_are_still_compared() -> None:
+    for words, odd in (("a ( b ) c", 0), ("a ( b ] c", 1), ("( a )", 0), ("a )", 1), ("(", 1)):
+        tokens = words.split()
+        noted = symptoms_of([Sentence(tokens, [Entity(0, len(tokens), "X")])], "x", LengthLimits(512, 30))
+        assert sum(found.count for (_, what), found in noted.edges.items() if "bracket" in what) == odd
+
+
+def test_long_sentences_are_drawn_in_time_linear_in_their_length() -> None:
+    long = Sentence(["word"] * 60_000, [Entity(i, i + 2, "PER") for i in range(0, 60_000, 3)])
+    lines = list(nested(long, 80))
+    assert sum("PER" in piece.text for line in lines for piece in line) > 1_000
+
+
+def test_a_small_file_cannot_fill_the_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(brackets, "MOST_PIECES", 1_000)
+    path = tmp_path / "x.nested.gz"
+    path.write_bytes(gzip.compress(b"a " * 999 + b"a\n"))
+    assert [len(sentence) for sentence in brackets.FORMAT.read(path)] == [1_000]
+    path.write_bytes(gzip.compress(b"a " * 1_000 + b"a\n"))
+    with pytest.raises(InputError, match=r"x\.nested\.gz:1: more than 1,000 words"):
+        list(brackets.FORMAT.read(path))
+
+
+def test_a_text_that_contradicts_the_tokens_is_left_out_and_reported() -> None:
+    report = Report()
+    wrong = Sentence(["New", "York"], [Entity(0, 2, "GPE")], "d-1", Origin("d", 0, "Old York", ((0, 3), (4, 8))))
+    (document,) = documents_of([wrong], report)
+    assert document.text == "New York\n"
+    assert report.counts == {"text left out because it contradicts the tokens": 1}
+    assert "'Old' where the token is 'New'" in report.summary()[0]
+
+
+def test_texts_of_any_length_come_back_from_cas(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A real text over 10 MB, where lxml stops unless it is told not to, would take cassis a quarter of a minute."""
+    cassis = pytest.importorskip("cassis")
+    load, given = cassis.load_cas_from_xmi, []
+    monkeypatch.setattr(cassis, "load_cas_from_xmi", lambda *args, **more: (given.append(more), load(*args, **more))[1])
+    cas.FORMAT.write([USA], tmp_path / "x.xmi")
+    assert [sentence.tokens for sentence in cas.FORMAT.read(tmp_path / "x.xmi")] == [USA.tokens]
+    assert [more["trusted"] for more in given] == [True]
+
+
+@pytest.mark.parametrize("line", [r"a\ud800" + "\t1\tS\t-", "a\t1\tS\t" + r"X\udfff", "a\t1\t" + r"\udc00" + "\t-"])
+def test_half_a_character_in_labels_is_one_line(line: str, tmp_path: Path) -> None:
+    (tmp_path / "labels.tsv").write_text(f"{line}\n\n")
+    found = CliRunner().invoke(app, ["decode", str(tmp_path / "labels.tsv")])
+    assert found.exit_code == 2
+    assert "labels.tsv:1: " in found.stderr
+    assert "half of a character" in found.stderr
+
+
+@pytest.mark.parametrize("text", ["PER=nan", "PER=inf", "PER=-0.1", "PER=1.1", "PER=", "PER"])
+def test_thresholds_are_shares(text: str) -> None:
+    with pytest.raises(InputError, match="is no threshold"):
+        threshold_from(text)
+    assert threshold_from("a=b=0.5") == ("a=b", 0.5)
+
+
+def test_an_empty_packed_file_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "x.jsonl.gz").write_bytes(b"")
+    found = CliRunner().invoke(app, ["stats", str(tmp_path / "x.jsonl.gz")])
+    assert (found.exit_code, "not a whole gzip file (it is empty)" in found.stderr) == (2, True)
+    jsonl.write([], tmp_path / "x.jsonl.gz")
+    assert CliRunner().invoke(app, ["convert", str(tmp_path / "x.jsonl.gz"), str(tmp_path / "y.jsonl")]).exit_code == 0

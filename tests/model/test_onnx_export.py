@@ -1,0 +1,259 @@
+"""A model without torch: exported, checked, and loaded where torch cannot be."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from typer.testing import CliRunner, Result
+
+from nestag.cli import app
+from nestag.errors import InputError, MissingExtraError, UnknownNameError
+from nestag.formats import jsonl
+from nestag.model import onnx_export as graph
+from nestag.model.model_folder import GRAPH, write_manifest
+from nestag.model.onnx_export import export, write_graph
+from nestag.model.onnx_runtime import OnnxNER
+from nestag.model.recognizer import NestedNER, load_tokenizer
+from nestag.model.subwords import LayoutMaker
+from nestag.model.subwords.layout import Special
+from nestag.model.subwords.tokenizer import WordTokenizer
+from nestag.model.tagger import Tagger
+from two_sentences import CORPUS, GOLD
+
+pytestmark = pytest.mark.slow  # an export takes many seconds
+
+WITHOUT_TORCH = """
+import sys
+for name in ("torch", "transformers"):
+    sys.modules[name] = None  # an import is now an ImportError
+"""
+
+
+@pytest.fixture(scope="module")
+def exported(trained_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with `plain`, which the command made of the model and `dev.jsonl`, and `small` of the same graph."""
+    folder = tmp_path_factory.mktemp("exported")
+    jsonl.write(CORPUS, folder / "dev.jsonl")
+    done = command("export", "onnx", trained_model, folder / "plain", "--dev", folder / "dev.jsonl")
+    assert done.exit_code == 0, done.stderr
+    assert f"float32: F1 100.00 on {folder / 'dev.jsonl'}" in done.stderr
+    with copied_graph(folder / "plain"):
+        done = command("export", "onnx", trained_model, folder / "small", "--int8", "--max-loss", 50)
+    assert done.exit_code == 0, done.stderr
+    assert "on the entities that torch finds in the sample" in done.stderr
+    return folder
+
+
+def command(*arguments: object) -> Result:
+    return CliRunner().invoke(app, list(map(str, arguments)))
+
+
+@contextmanager
+def copied_graph(folder: Path) -> Iterator[None]:
+    """Takes the graph of a folder instead of making it again, which takes seconds."""
+
+    def copy(tagger: Tagger, path: Path, vectors: bool = False) -> None:
+        shutil.copy(folder / GRAPH, path)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(graph, "write_graph", copy)
+        yield
+
+
+def run(code: str, *arguments: object) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_TORCH + code, *map(str, arguments)],
+        capture_output=True, text=True, check=False, env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_it_answers_as_torch_does_where_torch_cannot_be_imported(trained_model: Path, exported: Path) -> None:
+    ner = NestedNER.from_pretrained(trained_model, "cpu")
+    text = "lincoln was president of the usa."
+    wanted = [ner(text), ner(CORPUS), list(ner.pipe([text, ""]))]
+    out = run(
+        """
+import json
+from nestag.formats import jsonl
+from nestag.model.onnx_runtime import OnnxNER
+ner, corpus = OnnxNER.from_pretrained(sys.argv[1]), list(jsonl.read(sys.argv[2]))
+assert [s.entities for s in ner.annotate(corpus)] == [s.entities for s in corpus]
+text = "lincoln was president of the usa."
+print(json.dumps([ner(text), ner(corpus), list(ner.pipe([text, ""]))]))
+""",
+        exported / "plain",
+        exported / "dev.jsonl",
+    )
+    flat, expected = _flat(json.loads(out)), _flat(json.loads(json.dumps(wanted)))
+    assert len(flat) > 20
+    assert flat == pytest.approx(expected, abs=1e-4)
+
+
+def _flat(value: object) -> list[object]:
+    return [one for inner in value for one in _flat(inner)] if isinstance(value, list) else [value]
+
+
+def test_the_command_tags_where_torch_cannot_be_imported(exported: Path) -> None:
+    out = run(
+        "sys.argv[0] = 'nestag'\nfrom nestag.cli import main\nmain()",
+        "predict", exported / "small", exported / "dev.jsonl", "--to", "jsonl",
+    )  # fmt: skip
+    assert [len(json.loads(line)["entities"]) for line in out.splitlines()] == [len(gold) for gold in GOLD]
+
+
+def test_int8_is_smaller_and_says_so(exported: Path) -> None:
+    whole, small = exported / "plain", exported / "small"
+    assert (small / GRAPH).stat().st_size < (whole / GRAPH).stat().st_size
+    assert json.loads((small / "config.json").read_text())["precision"] == "int8"
+    assert json.loads((whole / "config.json").read_text())["precision"] == "float32"
+    a, b = OnnxNER.from_pretrained(whole).scores([["usa"]]), OnnxNER.from_pretrained(small).scores([["usa"]])
+    assert 0 < np.abs(a.n - b.n).max() < 1  # eight bits are not what they were
+
+
+@pytest.mark.parametrize("batch", [1, 7, 4096])
+def test_in_int8_too_no_answer_depends_on_its_batch(exported: Path, batch: int) -> None:
+    tokens = [sentence.tokens for sentence in CORPUS]
+    small = OnnxNER.from_pretrained(exported / "small")
+    alone = [small.scores([sentence]) for sentence in tokens]
+    small.settings = replace(small.settings, batch_subwords=batch)
+    together = small.scores(tokens)
+    for head in ("n", "c", "u"):
+        found = np.concatenate([getattr(one, head) for one in alone])
+        np.testing.assert_allclose(getattr(together, head), found, atol=1e-5)
+
+
+def test_int8_without_sentences_is_refused(trained_model: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no word to see on which numbers eight bits must hold"):
+        export(NestedNER.from_pretrained(trained_model, "cpu"), tmp_path / "out", [], int8=True)
+    assert not (tmp_path / "out").exists()
+
+
+def test_int8_that_costs_too_much_is_refused(
+    trained_model: Path, exported: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import onnx
+
+    def ruin(path: Path, samples: object) -> None:
+        model = onnx.load(path)
+        for weight in model.graph.initializer:
+            if weight.name == "tagger.heads.0.bias":
+                weight.raw_data = np.full(weight.dims, 0, np.float32).tobytes()[:-4] + np.float32(99).tobytes()
+        onnx.save(model, path)
+
+    monkeypatch.setattr(graph, "quantize", ruin)
+    with (
+        copied_graph(exported / "plain"),
+        pytest.raises(InputError, match=r"int8 costs \d+\.\d\d F1 against gold, and 1 is allowed"),
+    ):
+        export(NestedNER.from_pretrained(trained_model, "cpu"), tmp_path / "out", CORPUS, int8=True, gold=True)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_graph_that_scores_otherwise_is_refused(
+    trained_model: Path, exported: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ner = NestedNER.from_pretrained(trained_model, "cpu")
+    monkeypatch.setattr(graph, "TOLERANCE", -1.0)
+    with (
+        copied_graph(exported / "plain"),
+        pytest.raises(InputError, match=r"does not score as torch does: .* entities are the same"),
+    ):
+        export(ner, tmp_path / "out", CORPUS)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(("kind", "fused"), [("bert", 2), ("roberta", 2), ("electra", 2), ("distilbert", 0)])
+def test_means_of_subwords_shapes_and_convolutions_export(
+    kind: str, fused: int, tiny_encoder: Callable[[str], str], tmp_path: Path
+) -> None:
+    """For encoders whose masks say only what is padding, attention is one operation in each of the two layers."""
+    import onnx
+    import onnxruntime
+
+    from nestag.model.engine import Batch
+    from nestag.model.onnx_runtime import GraphScorer
+    from nestag.model.scorer import TaggerScorer
+
+    encoder = tiny_encoder(kind)
+    tagger = Tagger.around(encoder, sizes=(3, 4, 5), pooling="mean", shape_size=4, conv_size=8)
+    write_graph(tagger, tmp_path / "model.onnx")
+    operations = [node.op_type for node in onnx.load(tmp_path / "model.onnx").graph.node]
+    assert operations.count("MultiHeadAttention") == fused
+    layout = LayoutMaker(load_tokenizer(encoder), 32).lay_out([["the", "usa", "."], ["x"], ["lincoln"] * 9])
+    batch = np.arange(len(layout.windows))
+    row, column, word = layout.kept(batch)
+    batches = [Batch(layout.arrays(batch), row, column, word)]
+    scorer = GraphScorer(onnxruntime.InferenceSession(tmp_path / "model.onnx"), (3, 4, 5))
+    wanted = TaggerScorer(tagger).start(batches, len(word))()
+    for mine, torchs in zip(scorer.start(batches, len(word))()[:3], wanted[:3], strict=True):
+        np.testing.assert_allclose(mine, torchs, atol=1e-5)
+
+
+def test_words_are_split_as_transformers_splits_them(tiny_encoder: Callable[[str], str]) -> None:
+    from tokenizers import Tokenizer
+
+    encoder = tiny_encoder("bert")
+    theirs = load_tokenizer(encoder)
+    inner = Tokenizer.from_file(f"{encoder}/tokenizer.json")
+    inner.enable_truncation(2)  # files may say so; words are cut by windows alone
+    inner.enable_padding(length=9)
+    mine = WordTokenizer(inner, *Special.of(theirs), theirs.unk_token_id)
+    assert Special.of(mine) == Special.of(theirs)
+    words = ["the", "Usa1984", "\u200b", "漢"]
+    for text in (words, [[word] for word in words]):
+        options = {"is_split_into_words": True, "add_special_tokens": False}
+        assert mine(text, **options)["input_ids"] == theirs(text, **options)["input_ids"]
+    assert mine(words).word_ids() == theirs(words, is_split_into_words=True, add_special_tokens=False).word_ids()
+
+
+def test_a_folder_for_the_other_library_is_refused(trained_model: Path, exported: Path) -> None:
+    with pytest.raises(InputError, match=r"for torch; .* nestag export onnx"):
+        OnnxNER.from_pretrained(trained_model)
+    with pytest.raises(InputError, match="for onnxruntime; load it with"):
+        NestedNER.from_pretrained(exported / "plain")
+    with pytest.raises(UnknownNameError, match="'cuda' cannot be used"):
+        OnnxNER.from_pretrained(exported / "plain", "cuda")
+
+
+def test_a_missing_library_says_what_to_install(exported: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    with pytest.raises(MissingExtraError, match=r"needs onnxruntime, .* pip install 'nestag\[onnx\]'"):
+        OnnxNER.from_pretrained(exported / "plain")
+    monkeypatch.setitem(sys.modules, "onnxscript", None)
+    with pytest.raises(MissingExtraError, match=r"needs onnxscript, .* pip install 'nestag\[onnx-export\]'"):
+        write_graph(torch.nn.Identity(), exported / "x.onnx")  # type: ignore[arg-type]
+
+
+def test_a_broken_graph_is_refused(exported: Path, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(exported / "plain", tmp_path / "model"))
+    (folder / "model.onnx").write_bytes(b"nothing")
+    with pytest.raises(InputError, match=r"model\.onnx is not the file that was saved"):
+        OnnxNER.from_pretrained(folder)
+    write_manifest(folder)
+    with pytest.raises(InputError, match="it is not a graph that nestag wrote"):
+        OnnxNER.from_pretrained(folder)
+
+
+def test_a_graph_that_cannot_be_computed_is_one_line(exported: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = OnnxNER.from_pretrained(exported / "plain")
+
+    class Failing:
+        def run(self, *_: object) -> None:
+            raise RuntimeError("Non-zero status code\nreturned")
+
+    monkeypatch.setattr(found, "session", Failing())
+    with pytest.raises(
+        InputError, match=r"the graph cannot be computed \(RuntimeError: Non-zero status code returned\)"
+    ):
+        found.predict([["a"]])

@@ -1,0 +1,70 @@
+"""onnxruntime as this package loads it; what it computes is in test_graph."""
+
+import os
+import re
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import nestag
+from nestag.errors import InputError
+from nestag.model.engine import Batch
+from nestag.model.onnx_runtime import GraphScorer
+from nestag.model.subwords import Arrays
+
+pytest.importorskip("onnxruntime")
+
+
+@pytest.mark.parametrize(("given", "then"), [({}, "1"), ({"ORT_DISABLE_TELEMETRY": "0"}, "0")])
+def test_onnxruntime_does_not_report_to_its_makers_unless_asked_to(given: dict[str, str], then: str) -> None:
+    code = "import os\nfrom nestag.model.onnx_runtime import installed\ninstalled('onnxruntime')\n"
+    code += "print(os.environ['ORT_DISABLE_TELEMETRY'])"
+    environment = {name: value for name, value in os.environ.items() if name != "ORT_DISABLE_TELEMETRY"} | given
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
+    assert done.stdout == f"{then}\n", done.stderr
+
+
+def test_onnxruntime_is_imported_in_that_one_way() -> None:
+    sources = Path(nestag.__file__).parent.rglob("*.py")
+    pattern = re.compile(r"import_module\([\"']onnxruntime|^\s*(import|from) onnxruntime", re.MULTILINE)
+    assert [path.name for path in sources if pattern.search(path.read_text(encoding="utf-8"))] == []
+
+
+class Session:
+    """A graph that answers with the ids it is given, as soon as so many threads have asked."""
+
+    def __init__(self, together: int) -> None:
+        self.barrier = threading.Barrier(together)
+
+    def run(self, names: list[str], arrays: dict[str, Any]) -> list[Any]:
+        if (arrays["input_ids"] < 0).any():
+            raise RuntimeError("negative ids")
+        self.barrier.wait(timeout=250)
+        return [np.repeat(arrays["input_ids"][..., None], size, axis=2).astype(np.float32) for size in (1, 2, 3)]
+
+
+def batches(ids: list[int]) -> list[Batch]:
+    """A batch of one word for each number."""
+    zero = np.zeros(1, dtype=np.int64)
+    return [Batch(Arrays(*[np.array([[number]])] * 4), zero, zero, np.array([at])) for at, number in enumerate(ids)]
+
+
+def test_several_batches_are_scored_at_once_and_each_word_gets_its_scores() -> None:
+    ids = [7, 5, 3, 8, 6, 4]
+    n, c, u, judge = GraphScorer(Session(3), (1, 2, 3), threads=3).start(batches(ids), len(ids))()
+    assert n.tolist() == [[number] for number in ids]
+    assert c.tolist() == [[number] * 2 for number in ids]
+    assert u.tolist() == [[number] * 3 for number in ids]
+    assert judge is None
+
+
+def test_a_graph_that_fails_in_a_thread_ends_them_all() -> None:
+    before = threading.active_count()
+    with pytest.raises(InputError, match=r"the graph cannot be computed .*negative ids"):
+        GraphScorer(Session(1), (1, 2, 3), threads=2).start(batches([1, 2, -1, *range(200)]), 203)
+    assert threading.active_count() == before

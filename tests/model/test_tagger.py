@@ -1,0 +1,118 @@
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from nestag.model.engine import Batch
+from nestag.model.recognizer import load_tokenizer
+from nestag.model.scorer import SpanJudge, TaggerScorer
+from nestag.model.subwords import Layout, LayoutMaker
+from nestag.model.tagger import IGNORED, Tagger, pooled, summed_loss
+from tiny_encoders import KINDS
+
+SENTENCES = [["ab", "cde", "f"], ["\u200b", "漢", "x"], ["a"] * 100]
+
+
+def laid_out(encoder: str, sentences: list[list[str]] = SENTENCES) -> Layout:
+    return LayoutMaker(load_tokenizer(encoder), 32).lay_out(sentences)
+
+
+def inputs(layout: Layout, *windows: int) -> dict[str, torch.Tensor]:
+    arrays = layout.arrays(np.array(windows or range(len(layout.windows))))
+    return {name: torch.from_numpy(values) for name, values in arrays._asdict().items()}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_any_encoder_scores_every_word(kind: str, tiny_encoder: Callable[[str], str]) -> None:
+    model = Tagger.around(tiny_encoder(kind), sizes=(3, 4, 5), pooling="first", shape_size=4, conv_size=6)
+    layout = laid_out(tiny_encoder(kind))
+    scores = model(**inputs(layout))
+    windows = layout.windows
+    words = int((windows.last - windows.first).max())
+    assert [tuple(part.shape) for part in scores[:3]] == [(len(windows), words, size) for size in (3, 4, 5)]
+    assert all(torch.isfinite(part).all() for part in scores[:3])
+    assert scores.loss is None
+
+
+def test_poolings_take_the_subwords_they_say() -> None:
+    hidden = torch.arange(5.0)[None, :, None]  # one window, five subwords, width one
+    word = torch.tensor([[-1, 0, 0, 1, -1]])
+    assert pooled(hidden, word, 2, "first").flatten().tolist() == [1.0, 3.0]
+    assert pooled(hidden, word, 2, "last").flatten().tolist() == [2.0, 3.0]
+    assert pooled(hidden, word, 2, "mean").flatten().tolist() == [1.5, 3.0]
+
+
+def test_words_outside_a_window_are_not_learned() -> None:
+    scores = tuple(torch.zeros(1, 2, size, requires_grad=True) for size in (2, 4, 8))
+    labels = torch.tensor([[[0, 1, IGNORED], [IGNORED, 1, IGNORED]]])
+    loss = summed_loss(scores, labels)  # type: ignore[arg-type]
+    assert loss.item() == pytest.approx(math.log(2) + math.log(4), abs=1e-5)
+    assert torch.isfinite(summed_loss(scores, torch.full((1, 2, 3), IGNORED)))  # type: ignore[arg-type]
+
+
+def test_padding_and_company_do_not_change_scores(tiny_encoder: Callable[[str], str]) -> None:
+    model = Tagger.around(tiny_encoder("bert"), sizes=(3, 4, 5), pooling="mean", shape_size=4, conv_size=6).train(False)
+    layout = laid_out(tiny_encoder("bert"))
+    alone, together = model(**inputs(layout, 0)), model(**inputs(layout))
+    for one, many in zip(alone[:3], together[:3], strict=True):
+        assert torch.allclose(one[0], many[0, : one.shape[1]], atol=1e-5)
+
+
+def test_convolutions_see_the_neighbours(tiny_encoder: Callable[[str], str]) -> None:
+    model = Tagger.around(tiny_encoder("bert"), sizes=(3, 4, 5), conv_size=6, conv_layers=1).train(False)
+    torch.manual_seed(0)
+    vectors, present = torch.randn(1, 9, 6), torch.ones(1, 9, 1, dtype=torch.bool)
+    moved = vectors.clone()
+    moved[0, 4] = torch.randn(6)
+    (convolution,) = model.convolutions
+    changed = (convolution(vectors, present) - convolution(moved, present)).abs().sum(-1)[0] > 1e-6
+    assert changed.tolist() == [False, False, False, True, True, True, False, False, False]
+
+
+def test_scores_are_log_probabilities_and_learning_goes_on_after_them(tiny_encoder: Callable[[str], str]) -> None:
+    model = Tagger.around(tiny_encoder("bert"), sizes=(3, 4, 5)).train(True)
+    layout = laid_out(tiny_encoder("bert"))
+    batch = np.arange(len(layout.windows))
+    row, column, word = layout.kept(batch)
+    found = TaggerScorer(model).start([Batch(layout.arrays(batch), row, column, word)], len(word))()
+    assert found.judge is None
+    assert [part.shape for part in found[:3]] == [(len(word), size) for size in (3, 4, 5)]
+    assert all(np.allclose(np.exp(part).sum(1), 1, atol=1e-5) for part in found[:3])
+    assert model.training
+
+
+@pytest.mark.parametrize("pooling", ["first", "last", "mean"])
+@pytest.mark.parametrize("conv_size", [0, 6])
+def test_words_in_one_row_have_the_scores_of_words_in_windows(
+    pooling: str, conv_size: int, tiny_encoder: Callable[[str], str]
+) -> None:
+    settings = {"pooling": pooling, "shape_size": 4, "conv_size": conv_size, "span_types": 2}
+    model = Tagger.around(tiny_encoder("bert"), sizes=(3, 4, 5), **settings).train(False)
+    layout = laid_out(tiny_encoder("bert"))
+    batch = np.arange(len(layout.windows))
+    row, column, word = layout.kept(batch)
+    found = TaggerScorer(model, judges=True).start([Batch(layout.arrays(batch), row, column, word)], len(word))()
+    whole = model(**inputs(layout))
+    for part, scores in zip(found[:3], whole[:3], strict=True):
+        wanted = torch.log_softmax(scores[row, column], dim=-1).detach().numpy()
+        np.testing.assert_allclose(part[word], wanted, atol=1e-5)
+    assert isinstance(found.judge, SpanJudge)
+    assert torch.allclose(found.judge.vectors[word], whole.vectors[row, column], atol=1e-5)
+
+
+def test_every_part_learns_or_none_does(tiny_encoder: Callable[[str], str]) -> None:
+    model = Tagger.around(tiny_encoder("bert"), sizes=(3, 4, 5))
+    for mode in (True, False, True):
+        assert {module.training for module in model.train(mode).modules()} == {mode}
+
+
+def test_a_saved_tagger_loads_without_its_encoder(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
+    model = Tagger.around(tiny_encoder("bert"), sizes=(3, 4, 5), shape_size=4, conv_size=6).train(False)
+    model.save_pretrained(tmp_path)
+    loaded = Tagger.loaded(json.loads((tmp_path / "config.json").read_text()), tmp_path / "model.safetensors")
+    for name, weight in model.state_dict().items():
+        assert torch.equal(weight, loaded.state_dict()[name]), name
