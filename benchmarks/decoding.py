@@ -34,8 +34,8 @@ MARGIN = 5.0
 
 STEPS: dict[str, dict[str, Any]] = {
     "repair (greedy)": {"decoding": "greedy"},
-    "legal": {"decoding": "legal"},
-    "legal + confidence": {"decoding": "legal", "confidence": True},
+    "constrained": {"decoding": "constrained"},
+    "constrained + confidence": {"decoding": "constrained", "confidence": True},
 }
 
 

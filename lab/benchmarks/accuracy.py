@@ -78,7 +78,7 @@ def do(job: Job, encoders: Mapping[str, str]) -> dict[str, Any]:
 
 
 def page(records: Sequence[dict[str, Any]]) -> Iterator[str]:
-    """F1 on dev and test, legal and verified, for each corpus and variant, as lines of Markdown."""
+    """F1 on dev and test, constrained and verified, for each corpus and variant, as lines of Markdown."""
     yield "# How accurate variants of the recipe are"
     yield ""
     yield "Written by `lab/benchmarks/accuracy.py` from the runs in"
@@ -86,7 +86,7 @@ def page(records: Sequence[dict[str, Any]]) -> Iterator[str]:
     yield "`rel`, all of train, means and deviations over seeds. Choices are made on dev. An adapted encoder has read"
     yield "the training text of the corpus it stands beside (`nestag adapt`)."
     yield ""
-    yield "| corpus | variant | seeds | dev, legal | dev, verified | test, legal | test, verified | s |"
+    yield "| corpus | variant | seeds | dev, constrained | dev, verified | test, constrained | test, verified | s |"
     yield "|---|---|---:|---:|---:|---:|---:|---:|"
     for corpus in dict.fromkeys(one["corpus"] for one in records):
         for variant in VARIANTS:
@@ -100,7 +100,7 @@ def page(records: Sequence[dict[str, Any]]) -> Iterator[str]:
 
 
 def cells(records: Sequence[dict[str, Any]], split: str) -> list[str]:
-    """What legal decoding reached on a split, and what the verifier did where there is one."""
+    """What constrained decoding reached on a split, and what the verifier did where there is one."""
     verified = tuple(one["verified"][split] for one in records if "verified" in one)
     return [str(OverSeeds(tuple(one[split] for one in records))), str(OverSeeds(verified)) if verified else "–"]
 

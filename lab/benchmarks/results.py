@@ -84,7 +84,7 @@ def _filled(block: re.Match[str], made: dict[str, Pages], results: dict[str, tup
 
 
 def gains_line(results: Sequence[RunResult]) -> str:
-    """What legal decoding gains over both greedy ones on test, for each encoding over all corpora and seeds."""
+    """What constrained decoding gains over both greedy ones on test, for each encoding over all corpora and seeds."""
     corpora = sorted({result.key.corpus for result in results})
     told = []
     for over in GREEDY:
@@ -97,7 +97,7 @@ def gains_line(results: Sequence[RunResult]) -> str:
         if parts:
             told.append(f"over {over} {', '.join(parts)}")
     models = len(results)
-    return f"Gain of legal decoding in F1 on test ({models} models, {', '.join(corpora)}): {'; '.join(told)}."
+    return f"Gain of constrained decoding in F1 on test ({models} models, {', '.join(corpora)}): {'; '.join(told)}."
 
 
 if __name__ == "__main__":

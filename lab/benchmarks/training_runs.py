@@ -26,7 +26,7 @@ from nestag_lab.corpora.split import subset
 def trained(corpus: str, sentences: int, recipe: str, seed: int, **settings: Any) -> dict[str, Any]:
     """Train one recognizer on so many sentences of a corpus under NESTAG_CORPORA, 0 for all, and score it.
 
-    `dev` and `test` are of legal decoding; `verified` has both once more for a model with a verifier.
+    `dev` and `test` are of constrained decoding; `verified` has both once more for a model with a verifier.
     """
     from nestag.training.run import train
 

@@ -1,4 +1,4 @@
-"""What a verifier is worth: F1, recall of the proposals, calibration and time, beside plain legal decoding.
+"""What a verifier is worth: F1, recall of the proposals, calibration and time, beside plain constrained decoding.
 
     python lab/benchmarks/verifier.py MODEL... --corpus FOLDER [--biases 0,2,-1.5] [--times N] [--records FILE]
     python lab/benchmarks/verifier.py --records lab/results/verifier.jsonl --table docs/results/verifier.md
@@ -8,7 +8,8 @@ without `verifier = true` is given one first, by FOLDER's dev. Each model and sp
 The last command makes a table of the lines; a model's name is corpus-encoding-seed.
 
 For confidences there are the expected calibration error and the AUC (how often a right entity is surer than a wrong
-one), of the marginals of legal entities, of the verifier for the same entities, and of the verifier for those it keeps.
+one), of the marginals of constrained entities, of the verifier for the same entities, and of the verifier for those it
+keeps.
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ def main() -> None:
 
 
 COLUMNS = {
-    "legal F1": "legal F1",
+    "constrained F1": "constrained F1",
     "verified F1": "verified F1",
     "recall of proposed spans": "recall of the proposals",
     "ECE: marginals": "ECE of marginals",
@@ -93,20 +94,20 @@ def table_of(records: Sequence[dict[str, Any]]) -> str:
         [*key, str(len(some)), *(f"{sum(one[name] for one in some) / len(some):.2f}" for name in COLUMNS)]
         for key, some in sorted(groups.items())
     ]
-    timed = [one for one in records if "legal: sentences/s" in one and one["split"] == "test"]
+    timed = [one for one in records if "constrained: sentences/s" in one and one["split"] == "test"]
     lines = [
         "# What a verifier is worth",
         "",
         "Written by `lab/benchmarks/verifier.py` from lab/results/verifier.jsonl: means over models of the recipe",
         "`default`, in percent. Threshold and weights of each verifier were found on dev, so trust the test rows.",
-        "ECE and AUC are of the confidences of the legal entities, by both ways.",
+        "ECE and AUC are of the confidences of the constrained entities, by both ways.",
         "",
         *(f"| {' | '.join(row)} |" for row in (head, ["---"] * 3 + ["---:"] * (len(head) - 3), *rows)),
         "",
         *(
-            f"Speed of {one['model']}, alone on its machine: {one['legal: sentences/s']:,.0f} sentences/s legal and"
-            f" {one['verified: sentences/s']:,.0f} verified; decoding {one['legal: decoding, µs a word']} and"
-            f" {one['verified: decoding, µs a word']} µs a word."
+            f"Speed of {one['model']}, alone on its machine: {one['constrained: sentences/s']:,.0f} sentences/s"
+            f" constrained and {one['verified: sentences/s']:,.0f} verified; decoding"
+            f" {one['constrained: decoding, µs a word']} and {one['verified: decoding, µs a word']} µs a word."
             for one in timed
         ),
     ]
@@ -121,7 +122,7 @@ def read(corpus: Path, split: str) -> list[Sentence]:
 
 def with_verifier(model: str, corpus: Path, device: str | None, biases: tuple[float, ...]) -> NestedNER:
     """The model, with a verifier that dev found if it has none of its own, or other decodings are to propose."""
-    recognizer = NestedNER.from_pretrained(model, device, decoding="legal")
+    recognizer = NestedNER.from_pretrained(model, device, decoding="constrained")
     if recognizer.model.spans is None:
         sys.exit(f"{model} has no head for spans; train with span_loss above 0")
     if recognizer.settings.verification is None or biases:
@@ -134,24 +135,24 @@ def with_verifier(model: str, corpus: Path, device: str | None, biases: tuple[fl
 def measured(recognizer: NestedNER, sentences: Sequence[Sentence]) -> dict[str, Any]:
     """What both ways find, and how far their confidences can be trusted."""
     gold = [set(sentence.entities) for sentence in sentences]
-    legal = using(recognizer, sentences, verifier=False)
+    constrained = using(recognizer, sentences, verifier=False)
     verified = using(recognizer, sentences, verifier=True)
     proposed = using(recognizer, sentences, verifier=True, return_candidates=True)
     rated = [{one.entity: one.confidence for one in found} for found in proposed]
     again = [
         [one._replace(confidence=values.get(one.entity, 0.0)) for one in found]
-        for found, values in zip(legal, rated, strict=True)
+        for found, values in zip(constrained, rated, strict=True)
     ]
     assert recognizer.settings.verification is not None
     judged = list(judged_proposals(recognizer, sentences, recognizer.settings.verification.biases))
     held = sum(int(one.right.sum()) for one in judged)
     spans = sum(len(one.proposals.start) for one in judged)
     return {
-        **figures("legal", gold, legal),
+        **figures("constrained", gold, constrained),
         **figures("verified", gold, verified),
         "recall of proposed spans": round(100 * held / max(1, sum(map(len, gold))), 2),
         "proposed spans a word": round(spans / sum(len(one.tokens) for one in sentences), 3),
-        **trust("marginals", gold, legal),
+        **trust("marginals", gold, constrained),
         **trust("verifier, same entities", gold, again),
         **trust("verifier, its entities", gold, verified),
     }
@@ -209,11 +210,11 @@ def speed(recognizer: NestedNER, sentences: Sequence[Sentence]) -> dict[str, flo
     """Sentences a second end to end, and microseconds a word of decoding alone; both ways in turns."""
     items = [Item(one.tokens, document_of(one)) for one in sentences]
     words = sum(len(item.tokens) for item in items)
-    ways = {"legal": changed(recognizer, verifier=False), "verified": changed(recognizer, verifier=True)}
+    ways = {"constrained": changed(recognizer, verifier=False), "verified": changed(recognizer, verifier=True)}
     whole: dict[str, list[float]] = {name: [] for name in ways}
     stage: dict[str, list[float]] = {name: [] for name in ways}
     scores = {name: one.scores([item.tokens for item in items[:2_000]]) for name, one in ways.items()}
-    some = int(scores["legal"].lengths.sum())
+    some = int(scores["constrained"].lengths.sum())
     for _ in range(ROUNDS):
         for name, one in ways.items():
             whole[name].append(timed(lambda one=one: [None for _ in one.engine().run(items)]))  # type: ignore[misc]

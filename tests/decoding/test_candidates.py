@@ -1,4 +1,4 @@
-"""Candidates are as probable as adding up every legal sequence says."""
+"""Candidates are as probable as adding up every valid sequence says."""
 
 import numpy as np
 import pytest

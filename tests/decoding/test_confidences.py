@@ -1,4 +1,4 @@
-"""Confidences are what adding up every legal sequence gives."""
+"""Confidences are what adding up every valid sequence gives."""
 
 import numpy as np
 import pytest
@@ -56,7 +56,7 @@ def check_confidences(vocabulary: Vocabulary, length: int, seed: int, decoding: 
     assert table.confidence == pytest.approx(expected, abs=1e-5)
 
 
-decodings = st.sampled_from(["legal", "greedy"])
+decodings = st.sampled_from(["constrained", "greedy"])
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
@@ -72,7 +72,7 @@ def test_confidences_are_those_reckoned_by_hand(
 def test_confidences_with_names_of_every_kind(encoding: str) -> None:
     vocabulary = learned(RICH, encoding)
     for seed in range(60):
-        check_confidences(vocabulary, 2 + seed % 3, seed, ["legal", "greedy"][seed % 2])
+        check_confidences(vocabulary, 2 + seed % 3, seed, ["constrained", "greedy"][seed % 2])
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
@@ -87,7 +87,7 @@ def test_gold_labels_that_stand_out_are_certain(encoding: str, corpus: list[Sent
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
-@pytest.mark.parametrize("decoding", ["legal", "greedy"])
+@pytest.mark.parametrize("decoding", ["constrained", "greedy"])
 @pytest.mark.parametrize("impossible", [0, 0.5, 1])
 def test_any_scores_give_numbers_from_0_to_1(encoding: str, decoding: str, impossible: float) -> None:
     vocabulary = loose_vocabulary(encoding)

@@ -81,11 +81,11 @@ def test_a_relative_of_the_depths_is_searched_and_rated_like_them() -> None:
     assert found.confidence == pytest.approx(expected.confidence)
 
 
-def test_without_a_search_legal_decoding_is_greedy_and_says_so(right: FromTheRight) -> None:
+def test_without_a_search_constrained_decoding_is_greedy_and_says_so(right: FromTheRight) -> None:
     vocabulary = vocabulary_of(right)
     batch = random_scores(vocabulary, [5, 8], 9)
     with pytest.warns(
-        UserWarning, match="encoding 'right' has no search for the best legal labels; decoding is greedy"
+        UserWarning, match="encoding 'right' has no search for the best valid labels; decoding is greedy"
     ):
         found = decode_scores(vocabulary, *batch, [5, 8])
     assert found.to_lists() == decode_scores(vocabulary, *batch, [5, 8], "greedy").to_lists()

@@ -1,4 +1,4 @@
-"""The best depths: how deep they are searched, and that legal sentences need no search."""
+"""The best depths: how deep they are searched, and that sentences with valid labels need no search."""
 
 import numpy as np
 import pytest
@@ -42,7 +42,7 @@ def noisy_scores(vocabulary: Vocabulary, corpus: list[Sentence], margin: float, 
 
 @pytest.mark.parametrize("by", ["abs", "rel", "dyn"])
 @pytest.mark.parametrize("margin", [3.0, 6.0, 9.0, 15.0])
-def test_searching_only_sentences_that_are_not_legal_finds_the_same(
+def test_searching_only_sentences_that_are_not_valid_finds_the_same(
     by: str, margin: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     entities = [(3, 6, "X"), (4, 6, "Y"), (10, 14, "Y"), (10, 12, "X"), (13, 14, "Y"), (20, 24, "X")]

@@ -57,7 +57,7 @@ def test_ids_outside_the_tables_are_named() -> None:
 
 def test_a_decoding_of_another_name_is_refused() -> None:
     vocabulary = loose_vocabulary("abs")
-    with pytest.raises(UnknownNameError, match="no decoding is called 'best'; there are legal and greedy"):
+    with pytest.raises(UnknownNameError, match="no decoding is called 'best'; there are constrained and greedy"):
         decode_scores(vocabulary, *random_scores(vocabulary, [2], 8), [2], "best")  # type: ignore[arg-type]
 
 

@@ -1,4 +1,4 @@
-"""Legal decoding finds what trying every legal sequence finds."""
+"""Constrained decoding finds what trying every valid sequence finds."""
 
 import numpy as np
 import pytest
@@ -25,12 +25,12 @@ corpora = st.just(RICH) | st.lists(sentences(most=5), max_size=3)
 
 
 def check_depths(vocabulary: Vocabulary, batch: list[np.ndarray], length: int) -> None:
-    """Judge the decoding of one sentence by all legal sequences."""
+    """Judge the decoding of one sentence by all valid sequences."""
     heads = Heads.of(vocabulary, *batch)
     sequences = {(way.root, way.depths): way for way in depth_sequences(vocabulary, heads, length, deepest=4)}
     scores = Scores.of(vocabulary, *batch, [length])
     depths, roots = best_depths(scores, depth_rules(named(vocabulary.encoding), vocabulary, 4))
-    found = sequences[int(roots[0]), tuple(depths.tolist())]  # legal, or it were not there
+    found = sequences[int(roots[0]), tuple(depths.tolist())]  # only valid sequences are listed
     best = max(way.score for way in sequences.values())
     assert found.score == pytest.approx(best, rel=1e-12, abs=1e-6)
     table = decode_scores(vocabulary, *batch, [length], search=Search(deepest=4))
@@ -48,7 +48,7 @@ def check_marks(vocabulary: Vocabulary, batch: list[np.ndarray], length: int) ->
         assert set(found) == words(heads, 1)
         return
     sequences = {tuple(marks_of(tree)): (tree, score) for tree, score in tetra_sequences(vocabulary, heads, length)}
-    tree, score = sequences[tuple(MARKS[mark] for mark in marks)]  # legal, or it were not there
+    tree, score = sequences[tuple(MARKS[mark] for mark in marks)]  # only valid sequences are listed
     assert score == pytest.approx(max(score for _, score in sequences.values()), rel=1e-12, abs=1e-6)
     ways = tetra_names(vocabulary, heads, tree)
     reached = max(score for score, entities in ways if entities == set(found) - words(heads, length))
@@ -110,7 +110,7 @@ def test_any_scores_give_entities_that_nest(encoding: str, impossible: float) ->
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
-@pytest.mark.parametrize("decoding", ["legal", "greedy"])
+@pytest.mark.parametrize("decoding", ["constrained", "greedy"])
 def test_a_batch_is_its_sentences_in_any_order(encoding: str, decoding: Decoding) -> None:
     vocabulary = loose_vocabulary(encoding)
     rng = np.random.default_rng(2)
@@ -152,8 +152,8 @@ def test_a_constant_for_a_token_and_the_type_of_numbers_change_nothing(encoding:
     assert decode_scores(vocabulary, *whole, lengths).sentences == 3
 
 
-def test_the_best_legal_sequence_beats_repair() -> None:
-    """One wrong n shifts all that follows in rel; the legal sequence sees that the end does not fit."""
+def test_the_best_valid_sequence_beats_repair() -> None:
+    """One wrong n shifts all that follows in rel; the valid sequence sees that the end does not fit."""
     sentence = Sentence(["a", "b", "c", "d", "e", "f"], [(1, 3, "X"), (4, 6, "Y")])
     vocabulary = learned([sentence], "rel")
     batch, lengths = gold_scores(vocabulary, [sentence], 6)
@@ -205,7 +205,7 @@ def test_no_sentences_and_no_words() -> None:
     vocabulary = loose_vocabulary("rel")
     batch = [np.zeros((0, len(table))) for table in (vocabulary.n, vocabulary.c, vocabulary.u)]
     for rows in (0, 2):
-        for decoding in ("legal", "greedy"):
+        for decoding in ("constrained", "greedy"):
             table = decode_scores(vocabulary, *batch, [0] * rows, decoding, confidence=True)
             assert table.to_lists() == [()] * rows
             assert table.confidence is not None

@@ -99,9 +99,9 @@ def test_any_labels_decode(encoding: str, data: st.DataObject) -> None:
     assert decode(labels, encoding, naming) == entities
     sentence = Sentence(["w"] * len(labels), entities)  # refuses entities outside the sentence
     assert {entity.type for entity in entities} <= {kind for _, c, u in labels for kind in c.types + u}
-    legal = encode(sentence, encoding)  # refuses entities that cross
-    assert decode(legal, encoding) == entities
-    assert repairs(legal, encoding) == 0
+    valid = encode(sentence, encoding)  # refuses entities that cross
+    assert decode(valid, encoding) == entities
+    assert repairs(valid, encoding) == 0
     assert repairs(labels, encoding, naming) <= len(labels)
 
 

@@ -72,13 +72,13 @@ def kept_by(entry: Format) -> st.SearchStrategy[list[Document]]:
     plain = st.sampled_from(["PER", "+'-", "北", "a:b;c|d"])
     odd_types = {"brat": ["+"], "pubtator": ["a b", "\u2028"]}.get(entry.name, ["a b", "x\ty\n", "\u2028"])
     types = st.one_of(plain, st.sampled_from(odd_types))
-    legal = st.one_of(
+    allowed = st.one_of(
         st.sampled_from(
             ODD.replace("\x0b", "").replace("\x1c", "") if entry.name in IN_XML else ODD + "\x00\x01\ufffe"
         ),
         st.characters(exclude_categories=("Cs", "Cc", "Cn")),
     )
-    texts = st.text(legal, max_size=50)
+    texts = st.text(allowed, max_size=50)
     return st.lists(documents(types, texts), min_size=1, max_size=1 if entry.name == "text" else 3)
 
 

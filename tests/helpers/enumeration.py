@@ -1,4 +1,4 @@
-"""The slow and obvious way to do what the search does: write down every legal sequence and look at each.
+"""The slow and obvious way to do what the search does: write down every valid sequence and look at each.
 
 A sequence is scored as decoding/depth.py and decoding/tetra.py say. Scores here are lists for one sentence.
 """
@@ -73,7 +73,7 @@ class Depths(NamedTuple):
 def depth_sequences(
     vocabulary: Vocabulary, heads: Heads, length: int, deepest: int, combine: Callable[[list[float]], float] = max
 ) -> Iterator[Depths]:
-    """Every legal sequence of depths with its score."""
+    """Every valid sequence of depths with its score."""
     chosen = encoding(vocabulary.encoding)
     assert isinstance(chosen, DepthEncoding)
     roots = {1} | {name.chain_length for name in vocabulary.c if at_root(vocabulary, name.chain_length)}
@@ -96,7 +96,7 @@ class Node(NamedTuple):
 
 
 def depth_nodes(depths: tuple[int, ...]) -> list[Node]:
-    """Every node below the root of a legal sequence: for each k the runs of gaps at least k deep, if one is k deep."""
+    """Every node below the root of a valid sequence: for each k the runs of gaps at least k deep, if one is k deep."""
     root, gaps = depths[-1], depths[:-1]
     found = []
     for k in range(root + 1, max(depths) + 1):
@@ -110,7 +110,7 @@ def depth_nodes(depths: tuple[int, ...]) -> list[Node]:
 
 
 def depth_entities(vocabulary: Vocabulary, heads: Heads, best: Depths) -> set[Entity]:
-    """The entities of a legal sequence, each node with the name of the highest sum."""
+    """The entities of a valid sequence, each node with the name of the highest sum."""
     length = len(best.depths)
     found = words(heads, length)
     for node in depth_nodes(best.depths):
@@ -226,7 +226,7 @@ def spans_to(length: int) -> list[tuple[int, int]]:
 
 
 class Shares:
-    """How probable each span and each root is, by adding up all legal sequences of a sentence."""
+    """How probable each span and each root is, by adding up all valid sequences of a sentence."""
 
     def __init__(self, vocabulary: Vocabulary, heads: Heads, length: int, deepest: int) -> None:
         self.length = length

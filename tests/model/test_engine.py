@@ -61,7 +61,7 @@ class Recording:
 
 
 def engine(scorer: Recording) -> Engine:
-    return Engine(scorer, LayoutMaker(Letters(), 16), VOCABULARY, "legal", Search(), chunk_size=2)
+    return Engine(scorer, LayoutMaker(Letters(), 16), VOCABULARY, "constrained", Search(), chunk_size=2)
 
 
 def test_without_a_device_of_its_own_one_stage_follows_the_other() -> None:

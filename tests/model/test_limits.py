@@ -1,4 +1,4 @@
-"""Input that is unusual and legal: nothing is slow beyond its size, lost in silence, or too much for the memory.
+"""Input that is unusual and valid: nothing is slow beyond its size, lost in silence, or too much for the memory.
 
 Inputs are so large that quadratic code exceeds the time limit of a test.
 """

@@ -47,7 +47,7 @@ from nestag.model.recognizer import NestedNER
 words, *folders = map(json.loads, sys.argv[1:])
 found = {}
 for folder in folders:
-    for decoding in ("legal", "greedy"):
+    for decoding in ("constrained", "greedy"):
         found[folder + decoding] = NestedNER.from_pretrained(folder, "cpu", decoding=decoding).predict(words)
 print(json.dumps(found))
 """
@@ -62,10 +62,10 @@ def test_saved_and_loaded_elsewhere_they_predict_the_same(trained_in: Callable[[
     assert "model of type" not in fresh.stderr  # transformers' notice of a problem that there is not
     found = json.loads(fresh.stdout)
     for folder in models.values():
-        for decoding in ("legal", "greedy"):
+        for decoding in ("constrained", "greedy"):
             here = NestedNER.from_pretrained(folder, "cpu", decoding=decoding).predict(words)
             assert found[f"{folder}{decoding}"] == json.loads(json.dumps(here)), (folder, decoding)
-        assert found[f"{folder}legal"] == json.loads(json.dumps(GOLD))
+        assert found[f"{folder}constrained"] == json.loads(json.dumps(GOLD))
         files = {path.name for path in folder.rglob("*")}
         assert "model.safetensors" in files
         assert not any(name.endswith((".bin", ".pt", ".pth", ".pkl")) for name in files)

@@ -10,7 +10,7 @@ minute to the next, and of several rounds the best of each counts:
 
     pipeline        transformers' `pipeline("token-classification")`, batches of 32 texts
     plain batches   one call of the tokenizer, batches by length as nestag's, argmax on the device, BIO read in Python
-    nestag          the engine, legal decoding
+    nestag          the engine, constrained decoding
 
 F1 is against all entities, so a flat tagger cannot reach 100; the second figure is against the outermost ones alone.
 """

@@ -51,7 +51,7 @@ def test_page_and_pictures_are_written_and_said(tmp_path: Path) -> None:
 def test_the_page_alone_somewhere_else(tmp_path: Path) -> None:
     out = tmp_path / "page.html"
     code, said = run(
-        experiment(tmp_path / "runs of mine", result(dev={"legal": FOUND})),
+        experiment(tmp_path / "runs of mine", result(dev={"constrained": FOUND})),
         "-o",
         out,
         "--no-figures",

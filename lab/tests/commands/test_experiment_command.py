@@ -73,7 +73,7 @@ def test_what_fails_is_told_and_the_rest_is_done(told: tuple[int, str, str], fol
     assert [(row.split()[0], row.split()[4]) for row in out.splitlines() if " default " in row] == [
         ("good", "greedy-first"),
         ("good", "greedy-majority"),
-        ("good", "legal"),
+        ("good", "constrained"),
     ]
     (result,) = read_results(folder / "out")
     assert result.key == Key("good", result.key.encoder, "rel", "default", 1)

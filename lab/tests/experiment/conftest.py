@@ -25,13 +25,13 @@ def grid(tmp_path: Path) -> Grid:
     paths = {name: str(tmp_path / f"{name}.jsonl") for name in ("train", "dev", "test")}
     for path in paths.values():
         jsonl.write(CORPUS, path)
-    return Grid((CorpusFiles("small", **paths),), {"r": Recipe()}, {}, ("abs", "rel"), ("legal",), (1, 2), False)
+    return Grid((CorpusFiles("small", **paths),), {"r": Recipe()}, {}, ("abs", "rel"), ("constrained",), (1, 2), False)
 
 
 def finish(spec: Spec) -> None:
     """Leave behind what a finished run does."""
     found = evaluate_pairs(Pair(one, one) for one in CORPUS)
-    scores = {split: {"legal": found} for split in ("dev", "test")}
+    scores = {split: {"constrained": found} for split in ("dev", "test")}
     spec.folder.mkdir(parents=True)
     scorings = (Scoring(100, 0.5, found.overall, 13.0), Scoring(200, 0.5, found.overall, 26.0))
     write_result(RunResult(spec.key, spec.settings, scorings, 26.0, 1, "a processor", {}, scores, {}), spec.folder)

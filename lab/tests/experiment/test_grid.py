@@ -35,7 +35,7 @@ def test_what_is_left_out_comes_from_the_recipe(corpora: Path) -> None:
     (run,) = grid(corpora).runs("out")
     assert run.key == Key("one", "minilm", "rel", "default", 1)
     assert run.folder == Path("out/runs/one/minilm/rel/default/1")
-    assert run.decodings == ("greedy-first", "greedy-majority", "legal")
+    assert run.decodings == ("greedy-first", "greedy-majority", "constrained")
     assert run.corpus.dev == str(corpora / "one" / "dev.jsonl")
     assert not run.keep_model
 
@@ -107,7 +107,11 @@ def test_recipes_may_be_tables_of_changes(corpora: Path) -> None:
         ('encodings = ["bio"]', None, "encodings.0 is 'bio'; it takes one of abs, rel"),
         ('encodings = "rel"', None, "encodings is 'rel'; it takes a list, each one of abs, rel"),
         ("encodings = []", None, "encodings is empty"),
-        ('decodings = ["lucky"]', None, "decodings.0 is 'lucky'; it takes one of greedy-first, greedy-majority, legal"),
+        (
+            'decodings = ["lucky"]',
+            None,
+            "decodings.0 is 'lucky'; it takes one of greedy-first, greedy-majority, constrained",
+        ),
         ('encoders = ["a/b", "a--b"]', None, "'a/b' and 'a--b' would both be called 'a--b'"),
         ('recipes = ["default", "x/default.toml"]', None, "would both be called 'default'"),
         ('recipes = ["nothing"]', None, "no recipe is called 'nothing'"),

@@ -34,7 +34,7 @@ def spec(tiny_encoder: Callable[[str], str], tmp_path_factory: pytest.TempPathFa
         jsonl.write(sentences, path)
     recipe = quick(tiny_encoder("bert"), epochs=6, early_stopping_patience=0, ema_decay=0.5)
     key = Key("small", "tiny", "rel", "quick", 1)
-    return Spec(key, CorpusFiles("small", **paths), recipe, ("greedy-first", "legal"), False, folder / "run")
+    return Spec(key, CorpusFiles("small", **paths), recipe, ("greedy-first", "constrained"), False, folder / "run")
 
 
 @pytest.fixture(scope="module")
@@ -62,11 +62,11 @@ def test_a_result_survives_its_file(done: Spec, tmp_path: Path) -> None:
     assert "processor" in result.device
     assert {"nestag", "torch", "transformers"} <= set(result.versions)
     assert {split: set(found) for split, found in result.evaluations.items()} == {
-        "dev": {"greedy-first", "legal"},
-        "test": {"greedy-first", "legal"},
+        "dev": {"greedy-first", "constrained"},
+        "test": {"greedy-first", "constrained"},
     }
     assert set(result.calibration) == {"dev", "test"}
-    assert result.evaluations["dev"]["legal"].familiar  # train was given
+    assert result.evaluations["dev"]["constrained"].familiar  # train was given
 
 
 def test_predictions_stay_and_are_those_judged(done: Spec) -> None:
@@ -77,9 +77,9 @@ def test_predictions_stay_and_are_those_judged(done: Spec) -> None:
             assert [sentence.id for sentence in predicted] == [sentence.id for sentence in gold]
             found = score([s.entities for s in gold], [s.entities for s in predicted])
             assert result.evaluations[split][decoding].overall == found
-    legal = list(jsonl.read(done.folder / "dev.legal.jsonl.gz"))
-    assert result.calibration["dev"].entities == sum(len(sentence.entities) for sentence in legal)
-    assert max(scoring.score.f1 for scoring in result.scorings) == result.evaluations["dev"]["legal"].overall.f1
+    constrained = list(jsonl.read(done.folder / "dev.constrained.jsonl.gz"))
+    assert result.calibration["dev"].entities == sum(len(sentence.entities) for sentence in constrained)
+    assert max(scoring.score.f1 for scoring in result.scorings) == result.evaluations["dev"]["constrained"].overall.f1
     assert not done.model.exists()
 
 

@@ -27,11 +27,11 @@ TEST = [
     Sentence([f"secret{number}", "x"], [Entity(0, 1, "A"), Entity(0, 2, "B")], f"book {number // 2}-{number % 2}")
     for number in range(12)
 ]
-WAYS = ("greedy-first", "greedy-majority", "legal")
+WAYS = ("greedy-first", "greedy-majority", "constrained")
 
 
 def predicted(encoding: str, seed: int, way: str) -> list[Sentence]:
-    """Some entities are missed, fewer by legal decoding and by dyn."""
+    """Some entities are missed, fewer by constrained decoding and by dyn."""
     missed = 6 - 2 * WAYS.index(way) - (encoding == "dyn") + seed
     return [one.with_entities(one.entities[: 1 + (number >= missed)]) for number, one in enumerate(TEST)]
 
@@ -113,8 +113,8 @@ def test_tables_of_a_pack_are_those_of_its_runs(pack: Pack) -> None:
 def test_differences_are_over_seeds_and_documents(pack: Pack) -> None:
     made = list(comparisons(pack))
     assert [(one.first.way, one.second.way, one.first.encoding) for one in made] == [
-        ("legal", "greedy-first", "rel"), ("legal", "greedy-majority", "rel"),
-        ("legal", "greedy-first", "dyn"), ("legal", "greedy-majority", "dyn"),
+        ("constrained", "greedy-first", "rel"), ("constrained", "greedy-majority", "rel"),
+        ("constrained", "greedy-first", "dyn"), ("constrained", "greedy-majority", "dyn"),
         *((way, way, "dyn") for way in WAYS),
     ]  # fmt: skip
     assert all(one.found.seeds == 2 and one.found.units == 6 and one.documents for one in made)
@@ -122,7 +122,7 @@ def test_differences_are_over_seeds_and_documents(pack: Pack) -> None:
     assert table is not None
     first = table.sections[0].rows[0]
     mean = 100 * np.mean([
-        ways["legal"].overall.f1 - ways["greedy-first"].overall.f1
+        ways["constrained"].overall.f1 - ways["greedy-first"].overall.f1
         for ways in (one.evaluations["test"] for one in pack.results if one.key.encoding == "rel")
     ])  # fmt: skip
     assert shown(first[5]).startswith(f"{mean:+.2f}")
@@ -133,7 +133,7 @@ def test_differences_are_over_seeds_and_documents(pack: Pack) -> None:
 def test_predictions_of_another_run_are_refused(root: Path, tmp_path: Path) -> None:
     one = finished_run(tmp_path, "abs", 1)
     jsonl.write(TEST, tmp_path / "test.jsonl")
-    jsonl.write(TEST, folder_of(tmp_path, one.key) / "test.legal.jsonl.gz")
+    jsonl.write(TEST, folder_of(tmp_path, one.key) / "test.constrained.jsonl.gz")
     with pytest.raises(InputError, match="the predictions are not those of the result"):
         pack_of(tmp_path)
     (tmp_path / "test.jsonl").unlink()

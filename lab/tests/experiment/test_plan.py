@@ -37,7 +37,7 @@ def test_changed_settings_are_refused(encoding: str, grid: Grid, plan: Experimen
 
 def test_another_decoding_is_refused_once_weights_are_gone(grid: Grid, plan: ExperimentPlan) -> None:
     with pytest.raises(InputError, match="was not decoded greedy-first; delete its folder"):
-        plan_of(replace(grid, decodings=("legal", "greedy-first")), plan.root)
+        plan_of(replace(grid, decodings=("constrained", "greedy-first")), plan.root)
 
 
 def test_the_path_of_an_encoder_may_change_once_a_run_is_finished(grid: Grid, plan: ExperimentPlan) -> None:

@@ -83,7 +83,7 @@ def notes(folder: Path) -> list[list[str]]:
 
 def spec_in(folder: Path) -> Spec:
     key = Key("c", "e", "rel", "r", 1)
-    return Spec(key, CorpusFiles("c", "x", "x", "x"), Recipe(), ("legal",), False, folder_of(folder, key))
+    return Spec(key, CorpusFiles("c", "x", "x", "x"), Recipe(), ("constrained",), False, folder_of(folder, key))
 
 
 def test_two_at_once_and_gpus_in_turn(nap: Path) -> None:

@@ -40,7 +40,7 @@ def judged(worse: int) -> Evaluation:
 
 def whole(corpus: str = "genia", encoding: str = "rel", seed: int = 1, recipe: str = "default") -> RunResult:
     """A run with evaluations on dev and test, both decodings, scorings and calibration; seeds differ."""
-    found = {"greedy-first": judged(3 + seed % 5), "legal": judged(2 + seed % 5)}
+    found = {"greedy-first": judged(3 + seed % 5), "constrained": judged(2 + seed % 5)}
     scorings = tuple(Scoring(50 * n, 2.0 / (n + seed), Score.of(n, 10, 10), 20.0 * n) for n in range(1, 4))
     rated = calibration(Rated(number / 20, number % 20 < 9 + seed) for number in range(20))
     plain = result(corpus, encoding, seed, test=found, dev=found, recipe=recipe)

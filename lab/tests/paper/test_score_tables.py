@@ -88,10 +88,10 @@ def test_the_best_of_ours_is_bold_and_never_the_paper() -> None:
 
 
 def test_sections_are_encoder_recipe_and_decoding() -> None:
-    both = {"legal": evaluation(percent(80)), "greedy-first": evaluation(percent(79))}
+    both = {"constrained": evaluation(percent(80)), "greedy-first": evaluation(percent(79))}
     table = f1_table(finished([result("gum", test=both), result("gum", recipe="paper")], "test"))
     titles = [part.title for part in table.sections]
-    assert titles == [OURS, "minilm 23M, default, legal", "minilm 23M, paper, greedy-first"]
+    assert titles == [OURS, "minilm 23M, default, constrained", "minilm 23M, paper, greedy-first"]
 
 
 def test_precision_and_recall_are_told_apart() -> None:
@@ -117,11 +117,11 @@ def test_the_best_run_is_chosen_by_f1_and_named_by_its_seed() -> None:
 
 
 def test_gains_are_taken_model_by_model() -> None:
-    def run(corpus: str, seed: int, greedy: float, legal: float) -> RunResult:
+    def run(corpus: str, seed: int, greedy: float, constrained: float) -> RunResult:
         found = {
             "greedy-first": evaluation(percent(greedy)),
             "greedy-majority": evaluation(percent(greedy + 0.5)),
-            "legal": evaluation(percent(legal)),
+            "constrained": evaluation(percent(constrained)),
         }
         return result(corpus, "rel", seed, test=found, dev=found if seed == 1 else {})
 
@@ -164,21 +164,25 @@ def test_means_agree_with_the_standard_library(counts: list[int]) -> None:
 
 
 def test_every_run_has_a_row_for_each_decoding() -> None:
-    both = {"greedy-first": evaluation(percent(70)), "legal": evaluation(percent(72))}
+    both = {"greedy-first": evaluation(percent(70)), "constrained": evaluation(percent(72))}
     one = replace(
-        result(test=both, dev={"legal": evaluation(percent(80))}, seed=4),
+        result(test=both, dev={"constrained": evaluation(percent(80))}, seed=4),
         scorings=tuple(Scoring(10 * n, 1.0, Score.of(right, 10, 10), n) for n, right in enumerate((5, 8, 7), 1)),
         seconds=90.0,
     )
-    greedy, legal = (dict(zip(runs_table([one], "test").columns, row, strict=True)) for row in rows_of([one]))
+    greedy, constrained = (dict(zip(runs_table([one], "test").columns, row, strict=True)) for row in rows_of([one]))
     assert (greedy["seed"], greedy["decoding"], shown(greedy["F1"]), greedy["dev F1"]) == (
         4,
         "greedy-first",
         "70.00",
         None,
     )
-    assert (legal["decoding"], shown(legal["F1"]), shown(legal["dev F1"])) == ("legal", "72.00", "80.00")
-    assert (legal["best step"], legal["steps"], shown(legal["minutes"])) == (20, 30, "1.5")
+    assert (constrained["decoding"], shown(constrained["F1"]), shown(constrained["dev F1"])) == (
+        "constrained",
+        "72.00",
+        "80.00",
+    )
+    assert (constrained["best step"], constrained["steps"], shown(constrained["minutes"])) == (20, 30, "1.5")
 
 
 def rows_of(results: list[RunResult]) -> tuple[Row, ...]:

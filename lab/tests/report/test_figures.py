@@ -87,7 +87,7 @@ def test_letters_that_no_font_has_are_told_and_not_warned_of() -> None:
     counts = (Confused("中文", "中文", 3),)
     found = judged(3)
     worse = replace(found, mistakes=replace(found.mistakes, confusion=counts))
-    plates = gallery([result(test={"legal": worse})], "test")
+    plates = gallery([result(test={"constrained": worse})], "test")
     assert len(plates) > 1
     assert [plate.boxes for plate in plates if plate.boxes] == [("confusion-genia.png",)]
 
@@ -103,11 +103,11 @@ def test_names_that_libraries_would_obey_are_drawn_as_they_are() -> None:
     counts = [Confused("$x_1$ <b>&", "a\x07b", 3), Confused("中文", "$x_1$ <b>&", 1)]
     found = judged(3)
     worse = replace(found, mistakes=replace(found.mistakes, confusion=tuple(counts)))
-    plates = gallery([result(encoding="rel", test={"legal": worse})], "test", png=False)
+    plates = gallery([result(encoding="rel", test={"constrained": worse})], "test", png=False)
     matrix = next(plate for plate in plates if plate.topic.name == "confusion")
     texts = [element.text for element in ElementTree.fromstring(matrix.html).iter("text")]
     assert {"$x_1$ <b>&", "a␇b", "中文"} <= set(texts)
-    assert matrix.title == "genia: rel, legal decoding, seed 1, test"
+    assert matrix.title == "genia: rel, constrained decoding, seed 1, test"
 
 
 def test_a_picture_in_a_page_has_words_own_names_and_the_pages_colours(plates: list[Plate]) -> None:
@@ -166,7 +166,7 @@ def test_the_typical_run_is_the_closest_to_the_mean_and_the_best_way_has_the_hig
     assert found.key.seed == 2
     assert best_way(runs, "test") == Method("4tg", "greedy-first")
     assert best_way(runs, "dev") is None
-    assert typical(runs, "test", Method("abs", "legal")) is None
+    assert typical(runs, "test", Method("abs", "constrained")) is None
 
 
 def test_words_say_means_and_deviations() -> None:

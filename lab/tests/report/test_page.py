@@ -98,11 +98,11 @@ def test_tables_are_exactly_those_of_the_paper(page: str) -> None:
 def evil_run() -> RunResult:
     bad = Shown(EVIL[0], EVIL, (Entity(0, 2, EVIL[1]),), (Entity(1, 3, EVIL[2]), Entity(3, 4, EVIL[5])))
     run = whole()
-    found = run.evaluations["test"]["legal"]
+    found = run.evaluations["test"]["constrained"]
     worse = replace(
         found, mistakes=replace(found.mistakes, worst=(bad,)), types={EVIL[0]: found.overall, EVIL[3]: found.overall}
     )
-    return replace(run, evaluations={"test": {"legal": worse}}, device=EVIL[1], versions={EVIL[0]: EVIL[2]})
+    return replace(run, evaluations={"test": {"constrained": worse}}, device=EVIL[1], versions={EVIL[0]: EVIL[2]})
 
 
 def test_hostile_names_and_words_are_shown_not_obeyed(page: str) -> None:
@@ -126,7 +126,7 @@ def test_the_summary_says_what_was_run() -> None:
         "corpora": "corpus0, corpus1",
         "encoders": "minilm (23M parameters)",
         "encodings": "abs, rel, dyn, 4tg",
-        "decodings": "greedy-first, legal",
+        "decodings": "greedy-first, constrained",
         "recipes": "default",
         "seeds": "1, 2, 3",
         "trained on": "one CPU",
@@ -157,16 +157,16 @@ def test_equal_input_gives_equal_bytes_in_whatever_order(page: str) -> None:
 
 
 def test_dev_can_be_shown() -> None:
-    assert "The best mean F1 on dev" in made_of([result(dev={"legal": evaluation(percent(75))})], "dev").page
+    assert "The best mean F1 on dev" in made_of([result(dev={"constrained": evaluation(percent(75))})], "dev").page
 
 
 def test_mistakes_are_of_the_typical_run_and_lists_are_closed_without_scripts(page: str) -> None:
     found = cases([whole(seed=1), whole(seed=2), whole(seed=3)])
     assert [(case.split, case.way.decoding, case.seed) for case in found] == [
         ("test", "greedy-first", 2),
-        ("test", "legal", 2),
+        ("test", "constrained", 2),
         ("dev", "greedy-first", 2),
-        ("dev", "legal", 2),
+        ("dev", "constrained", 2),
     ]
     assert [len(case.sentences) for case in found] == [case.kept for case in found] == [5, 4, 5, 4]
     assert found[0].whole == 10
@@ -210,6 +210,6 @@ def test_the_page_opens_on_the_best_of_the_first_corpus() -> None:
     better = whole(encoding="dyn", seed=5)  # fewer mistakes than the others: see whole()
     worse = whole(encoding="abs", seed=4)
     runs = [worse, better]
-    best = max(runs, key=lambda run: run.evaluations["test"]["legal"].overall.f1)
+    best = max(runs, key=lambda run: run.evaluations["test"]["constrained"].overall.f1)
     found = {choice.key: choice.chosen for choice in choices(runs, cases(runs), list(setups(runs)), "test")}
-    assert found == {"setup": "genia", "encoding": best.key.encoding, "decoding": "legal", "split": "test"}
+    assert found == {"setup": "genia", "encoding": best.key.encoding, "decoding": "constrained", "split": "test"}

@@ -128,13 +128,17 @@ class Predicting:
     type_threshold: Annotated[
         list[str] | None, typer.Option(metavar="TYPE=VALUE", help="A threshold for one type; may be repeated.")
     ] = None
-    decoding: Annotated[str | None, typer.Option(metavar="D", help="legal or greedy (default: as trained).")] = None
+    decoding: Annotated[str | None, typer.Option(metavar="D", help="constrained or greedy (default: as trained).")] = (
+        None
+    )
     node_label_strategy: Annotated[
         str | None, typer.Option(metavar="N", help="first or majority, for greedy decoding (default: as trained).")
     ] = None
     verifier: Annotated[
         bool | None,
-        typer.Option("--verifier/--no-verifier", help="Verify legal entities, if the model can (default: as trained)."),
+        typer.Option(
+            "--verifier/--no-verifier", help="Verify constrained entities, if the model can (default: as trained)."
+        ),
     ] = None
 
     @property

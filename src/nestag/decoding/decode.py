@@ -23,7 +23,7 @@ from nestag.encodings.tetra import TetraTagging
 from nestag.encodings.vocabulary import Vocabulary
 from nestag.errors import LabelError, UnknownNameError
 
-Decoding = Literal["legal", "greedy"]
+Decoding = Literal["constrained", "greedy"]
 """The best of the label sequences that describe a tree, or the paper's best label of each head, then repair."""
 
 DEFAULT = Search()
@@ -39,7 +39,7 @@ class DepthDecoder(Decoder[DepthEncoding]):
         return entities_of(self.types, nodes, labels.u, labels.lengths)
 
     def search(self, scores: Scores, settings: Search) -> EntityTable:
-        """Return the entities of the best legal labels."""
+        """Return the entities of the best valid labels."""
         nodes = search_depths(scores, depth_rules(self.encoding, self.vocabulary, settings.deepest))
         return entities_of(self.types, nodes, _best_words(self.types, scores), scores.lengths)
 
@@ -58,7 +58,7 @@ class TetraDecoder(Decoder[TetraTagging]):
         return entities_of(self.types, repair_marks(self.vocabulary, labels), labels.u, labels.lengths)
 
     def search(self, scores: Scores, settings: Search) -> EntityTable:
-        """Return the entities of the best legal labels."""
+        """Return the entities of the best valid labels."""
         nodes = search_marks(scores, tetra_rules(self.vocabulary), settings.deepest)
         return entities_of(self.types, nodes, _best_words(self.types, scores), scores.lengths)
 
@@ -95,14 +95,14 @@ def decode_scores(
     c: ArrayLike,
     u: ArrayLike,
     lengths: ArrayLike,
-    decoding: Decoding = "legal",
+    decoding: Decoding = "constrained",
     naming: Naming = "first",
     confidence: bool = False,
     search: Search = DEFAULT,
 ) -> EntityTable:
     """Decode scores: words x labels for each head, the sentences one after the other.
 
-    `naming` is for greedy decoding only; a node of legal labels has the name with the highest sum over its gaps. An
+    `naming` is for greedy decoding only; a node of valid labels has the name with the highest sum over its gaps. An
     encoding without a search is decoded greedily, with a warning.
 
     >>> from nestag.data.sentence import Entity, Sentence
@@ -113,8 +113,8 @@ def decode_scores(
     >>> decode_scores(vocabulary, n, c, u, [3]).to_lists()
     [(Entity(start=0, end=2, type='GPE'),)]
     """
-    if decoding not in ("legal", "greedy"):
-        raise UnknownNameError(f"no decoding is called {decoding!r}; there are legal and greedy")
+    if decoding not in ("constrained", "greedy"):
+        raise UnknownNameError(f"no decoding is called {decoding!r}; there are constrained and greedy")
     pieces = Scores.of(vocabulary, n, c, u, lengths).pieces()
     return join_entities([_decode(vocabulary, piece, decoding, naming, confidence, search) for piece in pieces])
 
@@ -123,9 +123,9 @@ def _decode(
     vocabulary: Vocabulary, scores: Scores, decoding: Decoding, naming: Naming, confidence: bool, search: Search
 ) -> EntityTable:
     decoder, table = decoder_of(vocabulary), None
-    if decoding == "legal" and (table := decoder.search(scores, search)) is None:
+    if decoding == "constrained" and (table := decoder.search(scores, search)) is None:
         # Python shows a warning of one text and place once
-        warn(f"encoding {vocabulary.encoding!r} has no search for the best legal labels; decoding is greedy")  # noqa: B028
+        warn(f"encoding {vocabulary.encoding!r} has no search for the best valid labels; decoding is greedy")  # noqa: B028
     if table is None:
         table = decoder.repair(scores.chosen(), naming)
     return table._replace(confidence=confidences(vocabulary, scores, table, search)) if confidence else table
@@ -134,8 +134,8 @@ def _decode(
 def confidences(vocabulary: Vocabulary, scores: Scores, table: EntityTable, search: Search) -> Floats:
     """Return how probable each entity of a table is, from 0 to 1, given the scores it was decoded from.
 
-    Only the table and the scores count, so greedy and legal entities are rated alike. The scores are divided by the
-    temperature first, which does not change the best labels.
+    Only the table and the scores count, so greedy and constrained entities are rated alike. The scores are divided by
+    the temperature first, which does not change the best labels.
     """
     return decoder_of(vocabulary).probabilities(scores.divided(search.temperature), table, search)
 

@@ -1,7 +1,7 @@
 """The decoder of an encoding: what it can do with a whole batch, and what it does by default.
 
     repair      label ids -> entities; by default, each sentence is decoded alone
-    search      scores -> entities of the best legal labels; by default there is none, and decoding is greedy
+    search      scores -> entities of the best valid labels; by default there is none, and decoding is greedy
     posterior   scores -> how probable nodes and types are; by default there is none, the confidence of an entity is the
                 mean probability of the labels chosen at its words, and only entities that decoding finds are candidates
 
@@ -54,7 +54,7 @@ class Decoder(Generic[E]):
         return as_table(start, end, kind, self.types.types, labels.lengths)
 
     def search(self, scores: Scores, settings: Search) -> EntityTable | None:
-        """Return the entities of the best legal labels; None if the encoding has no search."""
+        """Return the entities of the best valid labels; None if the encoding has no search."""
         return None
 
     def posterior(self, scores: Scores, sentences: Bools, settings: Search) -> Posterior | None:

@@ -1,6 +1,6 @@
-"""Constrained search for abs, rel and dyn: the best legal sequence of depths, then one name for each node.
+"""Constrained search for abs, rel and dyn: the best valid sequence of depths, then one name for each node.
 
-A sequence of depths is legal if the encoding can write it: no gap lies above the root, and the last word is at the
+A sequence of depths is valid if the encoding can write it: no gap lies above the root, and the last word is at the
 root's depth r, which is 1 plus one for each type over the whole sentence. Its score is the sum over the words of two
 numbers: the score of the n that the encoding writes for the step from the depth before, and the score of the best c
 that fits. At depth r, that is a name with the root's mark and r levels; below, a name without the mark.
@@ -109,7 +109,7 @@ class BestDepths(NamedTuple):
 def best_depths(scores: Scores, rules: DepthRules) -> BestDepths:
     """Return the best depths, with the best name at every gap.
 
-    If the best labels of all words are legal together, no sequence scores higher, and that sentence is not searched.
+    If the best labels of all words are valid together, no sequence scores higher, and that sentence is not searched.
     Most sentences of a trained model are like that.
     """
     depth, searched = _depths_of_best_labels(scores, rules)
@@ -129,7 +129,7 @@ def best_depths(scores: Scores, rules: DepthRules) -> BestDepths:
 
 
 def _depths_of_best_labels(scores: Scores, rules: DepthRules) -> tuple[Ints, Bools]:
-    """Return the depths that the best labels describe, and which sentences they are not legal in."""
+    """Return the depths that the best labels describe, and which sentences they are not valid in."""
     n, c = best_labels(scores.n), best_labels(scores.c)
     first, last = scores.first[scores.lengths > 0], scores.last
     depth = gap_depths(rules.steps.value[n], rules.steps.absolute[n], last)

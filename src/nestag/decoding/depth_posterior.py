@@ -1,4 +1,4 @@
-"""The posterior of abs, rel and dyn: how probable it is that a span is a node, over all legal sequences of depths.
+"""The posterior of abs, rel and dyn: how probable it is that a span is a node, over all valid sequences of depths.
 
 A span is a node if the gaps inside are deeper than those on both sides, whatever its level:
 

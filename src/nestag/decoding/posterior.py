@@ -1,10 +1,10 @@
-"""Confidences and candidates: how probable entities are, given all legal sequences.
+"""Confidences and candidates: how probable entities are, given all valid sequences.
 
 An entity of one word has the probability of all u with its type. An entity of several words has the probability that
 its span is a node, times the probability of its type among the names, by the mean of the names' scores at the gaps of
 the node: the gaps of its span that are in no other entity inside it.
 
-The legal sequences are a Markov chain whose posterior comes from the forward-backward algorithm. Each sequence has a
+The valid sequences are a Markov chain whose posterior comes from the forward-backward algorithm. Each sequence has a
 weight, the product of its labels' probabilities, with the sum over all names that fit instead of the best name. The
 posterior of a span is the share of the sequences in which the span is a node. It takes one more forward pass over the
 gaps of the span:
@@ -58,7 +58,7 @@ class Spans(NamedTuple):
 
 
 class Posterior(ABC):
-    """The posterior of the legal sequences of some sentences; arrays are in the order of the slots.
+    """The posterior of the valid sequences of some sentences; arrays are in the order of the slots.
 
     A `state` has the weight of the ways through the gaps of spans so far; the spans are its last axis. Words and gaps
     are numbered through the batch, and a gap has the number of the word before it.

@@ -3,7 +3,7 @@
 The words of all sentences follow each other, and `lengths` has the number of words of each sentence.
 
 Only differences between the scores of one head at one word count, so both log-probabilities and logits will do. Labels
-that a legal sequence needs but the vocabulary lacks, and labels scored with minus infinity, count `MISSING`: a sequence
+that a valid sequence needs but the vocabulary lacks, and labels scored with minus infinity, count `MISSING`: a sequence
 takes one only if there is no other way, and as few of them as possible.
 """
 

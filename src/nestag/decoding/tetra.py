@@ -1,4 +1,4 @@
-"""Constrained search for 4tg: the best legal marks, then one name for each constituent.
+"""Constrained search for 4tg: the best valid marks, then one name for each constituent.
 
 A word r pushes a subtree (+1), a word l fills a slot. A gap R keeps the height of the stack, a gap L takes the highest
 subtree into the slot of the one below (-1, needs two). Before the first word the stack is empty, and after the last
@@ -85,14 +85,14 @@ def highest_stack(longest: int, deepest: int | None) -> int:
 
 
 class BestMarks(NamedTuple):
-    """The best legal sequences: the mark of each word, and the height of the stack after it."""
+    """The best valid sequences: the mark of each word, and the height of the stack after it."""
 
     mark: Ints
     height: Ints
 
 
 def best_marks(rules: TetraRules, scores: Scores, deepest: int | None) -> BestMarks:
-    """Return the best legal marks of each sentence."""
+    """Return the best valid marks of each sentence."""
     best = BestMarks(np.full(len(scores.n), L), np.ones(len(scores.n), dtype=np.int64))
     best.mark[scores.first[scores.lengths == 1]] = R
     highest = highest_stack(int(scores.lengths.max(initial=0)), deepest)
@@ -163,7 +163,7 @@ class RightBranches(NamedTuple):
 
 
 def right_branches(best: BestMarks, lengths: Ints) -> RightBranches:
-    """Return the branches that legal marks describe."""
+    """Return the branches that valid marks describe."""
     mark, after_gap = best
     sentence = np.repeat(np.arange(len(lengths)), lengths)
     after_word = after_gap + GAP_L[mark]
@@ -190,7 +190,7 @@ def _starts(mark: Ints, level: Ints) -> Ints:
 
 
 def search_marks(scores: Scores, rules: TetraRules, deepest: int | None) -> NamedNodes:
-    """Return the constituents of the best legal marks, with the best names along their branches."""
+    """Return the constituents of the best valid marks, with the best names along their branches."""
     branches = right_branches(best_marks(rules, scores, deepest), scores.lengths)
     base = _best_bases(branches, scores, rules)
     node = np.flatnonzero((base >= 0) & (base < len(rules.base) - 1))

@@ -1,4 +1,4 @@
-"""The posterior of 4tg: how probable it is that a span is a node, over all legal sequences of marks.
+"""The posterior of 4tg: how probable it is that a span is a node, over all valid sequences of marks.
 
 The Markov chain is over the height of the stack. Let the height be h before the span. Its first word is pushed, and
 then there are two ways for the span to be a node:
@@ -26,7 +26,7 @@ from nestag.decoding.tetra import HIGHEST, TetraRules, highest_stack
 from nestag.decoding.timesteps import SequenceBlock
 
 MOST = 1e6
-"""The most weight inside a span; only ways higher than the highest stack, which no legal sequence has, have more."""
+"""The most weight inside a span; only ways higher than the highest stack, which no valid sequence has, have more."""
 
 
 class TetraPosterior(Posterior):

@@ -1,6 +1,6 @@
 """Verification: the tagger proposes spans, a head that sees whole spans judges them, and what is probable stays.
 
-    propose_entities  the best legal labels, plain and with labels that speak for entities lowered or raised, and the
+    propose_entities  the best valid labels, plain and with labels that speak for entities lowered or raised, and the
                       near misses of the plain ones -> spans
     JudgeSpans        spans -> a logit for each type, from the vectors of the same reading (somebody else's work)
     probabilities     logits, and which of the decodings found an entity -> how probable it is

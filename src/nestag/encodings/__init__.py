@@ -100,11 +100,11 @@ def decode(labels: Sequence[Label], by: str | Encoding, naming: Naming = "first"
 
 
 def repairs(labels: Sequence[Label], by: str | Encoding, naming: Naming = "first") -> int:
-    """How many labels would be others had the entities they decode to been encoded; none if all are legal.
+    """How many labels would be others had the entities they decode to been encoded; none if all are well-formed.
 
     >>> repairs([Label(1, Name((), root=True), ()), Label(-9, Name((), root=True), ())], "rel")
     1
     """
     chosen = encoding(by)
-    legal = chosen.encode(chosen.decode(labels, naming))
-    return sum(given != right for given, right in zip(labels, legal, strict=True))
+    repaired = chosen.encode(chosen.decode(labels, naming))
+    return sum(given != right for given, right in zip(labels, repaired, strict=True))

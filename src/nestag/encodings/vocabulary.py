@@ -27,7 +27,7 @@ FORMAT = 1
 """The layout of the saved file; a file of another layout is refused."""
 
 MOST_TYPES = 64
-"""Types over the same tokens; the time and memory of legal decoding grow with their square."""
+"""Types over the same tokens; the time and memory of constrained decoding grow with their square."""
 
 T = TypeVar("T")
 

@@ -119,7 +119,7 @@ class LabellingTally:
     tokens: int = 0
     entities: int = 0
     repaired: int = 0
-    """Labels that had to change to be legal."""
+    """Labels that had to change to be well-formed."""
     repaired_sentences: int = 0
     unseen: int = 0
     """Parts of labels that a vocabulary lacks."""
@@ -168,7 +168,7 @@ def labelled(
 def entities_of(
     found: Sequence[Label], encoding: Encoding, naming: Naming, tally: LabellingTally
 ) -> tuple[Entity, ...]:
-    """The entities of a sentence's labels, repaired where they are not legal."""
+    """The entities of a sentence's labels, repaired where they are ill-formed."""
     repaired = repairs(found, encoding, naming)
     tally.repaired += repaired
     tally.repaired_sentences += repaired > 0
@@ -190,7 +190,7 @@ def encode_file(
 
 
 def decode_file(source: str | Path, output: str | Path, encoding: Encoding, naming: Naming = "first") -> LabellingTally:
-    """Write a label file as sentences, repairing what is not legal."""
+    """Write a label file as sentences, repairing what is ill-formed."""
     tally = LabellingTally()
 
     def sentences() -> Iterator[Sentence]:

@@ -137,7 +137,7 @@ class Engine:
     ) -> None:
         """Entities under `threshold`, or under that of their type, are left out; a `chunk_size` of 0 suits the scorer.
 
-        `likely` finds every entity above it, whether it is in the best labels or not. With `verification`, legal
+        `likely` finds every entity above it, whether it is in the best labels or not. With `verification`, constrained
         entities are judged once more, which needs a scorer that can.
         """
         self.scorer, self.maker, self.vocabulary = scorer, maker, vocabulary
@@ -145,7 +145,7 @@ class Engine:
         self.threshold, self.thresholds = threshold, thresholds or {}
         self.chunk_size = chunk_size or (GPU_CHUNK if scorer.ahead else CHUNK)
         self.likely = likely
-        self.verification = verification if decoding == "legal" else None
+        self.verification = verification if decoding == "constrained" else None
 
     def run(self, items: Iterable[Item], confidence: bool = False) -> Iterator[TaggedChunk]:
         """The entities of each chunk of sentences, in order."""

@@ -54,7 +54,7 @@ class Settings:
     context: int = setting(
         0, minimum=0, help="add neighbouring sentences as context up to this many subwords; 0 for none"
     )
-    decoding: Decoding = setting("legal", help="the most probable legal labels, or greedy as in the paper")
+    decoding: Decoding = setting("constrained", help="the most probable valid labels, or greedy as in the paper")
     node_label_strategy: Naming = setting(
         "first", help="label of a node whose words disagree in greedy decoding: the first or the most frequent"
     )
@@ -65,7 +65,7 @@ class Settings:
     return_candidates: bool = setting(
         False, help="return all entities above their threshold instead of those of the best labels"
     )
-    verifier: bool = setting(False, help="whether a span head verifies legal entities")
+    verifier: bool = setting(False, help="whether a span head verifies constrained entities")
     verification: Verification | None = setting(None, help="parameters of the verifier, fitted on held-out sentences")
     temperature: float = setting(1.0, above=0, help="temperature of confidences, fitted on held-out sentences")
     threshold: float = setting(0.0, minimum=0, maximum=1, help="minimum confidence of an entity")
@@ -76,7 +76,7 @@ class Settings:
     @property
     def verified_by(self) -> Verification | None:
         """How spans are judged; None if they are not."""
-        if not self.verifier or self.decoding != "legal":
+        if not self.verifier or self.decoding != "constrained":
             return None
         if self.verification is None:
             raise SettingError("the model has no verifier; train one with verifier = true, or leave it off", "verifier")

@@ -143,7 +143,7 @@ def judged_proposals(
     recognizer: NestedNER, sentences: Sequence[Sentence], biases: tuple[float, ...] = BIASES
 ) -> Iterator[JudgedProposals]:
     """What is proposed in sentences with their true entities, some sentences at a time."""
-    settings = replace(recognizer.settings, verifier=True, verification=believed(biases), decoding="legal")
+    settings = replace(recognizer.settings, verifier=True, verification=believed(biases), decoding="constrained")
     judging = NestedNER(recognizer.model, recognizer.tokenizer, recognizer.vocabulary, settings)
     for first in range(0, len(sentences), AT_ONCE):
         chunk = sentences[first : first + AT_ONCE]

@@ -47,7 +47,7 @@ class Recipe:
     context: int = setting(
         0, minimum=0, help="add neighbouring sentences as context up to this many subwords; 0 for none"
     )
-    decoding: Decoding = setting("legal", help="the most probable legal labels, or greedy as in the paper")
+    decoding: Decoding = setting("constrained", help="the most probable valid labels, or greedy as in the paper")
     node_label_strategy: Naming = setting(
         "first", help="label of a node whose words disagree in greedy decoding: the first or the most frequent"
     )

@@ -130,9 +130,9 @@ def _how(outcome: TaskOutcome) -> str:
 
 
 def _best_known(result: RunResult) -> float:
-    """F1 on test with legal decoding, or with the one there is."""
+    """F1 on test with constrained decoding, or with the one there is."""
     found = result.evaluations["test"]
-    return (found.get("legal") or next(iter(found.values()))).overall.f1
+    return (found.get("constrained") or next(iter(found.values()))).overall.f1
 
 
 def closing(ended: Ended) -> list[str]:

@@ -3,7 +3,7 @@
     encodings = ["abs", "rel", "dyn", "4tg"]
     recipes = ["default", "my.toml"]        # names, or files beside the grid
     encoders = ["minilm"]                   # without it, and without encodings, those of the recipe
-    decodings = ["greedy-first", "legal"]   # every model is decoded so; without it also greedy-majority
+    decodings = ["greedy-first", "constrained"]   # every model is decoded so; without it also greedy-majority
     seeds = 3                               # 1, 2, 3; or a list
     keep_models = false                     # whether weights stay when a run is finished; predictions always stay
 

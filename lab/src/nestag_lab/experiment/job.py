@@ -121,7 +121,7 @@ class JudgedSplit(NamedTuple):
     """What was found on a split."""
 
     evaluations: dict[str, Evaluation]  # by decoding
-    calibration: Calibration | None  # of legal decoding
+    calibration: Calibration | None  # of constrained decoding
 
 
 def judge(spec: Spec, recognizer: NestedNER, split: str, splits: Mapping[str, Corpus]) -> JudgedSplit:
@@ -135,7 +135,7 @@ def judge(spec: Spec, recognizer: NestedNER, split: str, splits: Mapping[str, Co
     calibrated: Calibration | None = None
     for decoding in spec.decodings:
         recognizer.settings = decoded(recognizer.settings, decoding)
-        if decoding == "legal":
+        if decoding == "constrained":
             rated = recognizer(gold)
             calibrated = calibration_of(gold, rated)
             found = [tuple(one.entity for one in entities) for entities in rated]

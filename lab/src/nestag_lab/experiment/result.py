@@ -80,7 +80,7 @@ class RunResult:
     device: str  # what it was trained on, in words
     versions: dict[str, str]
     evaluations: dict[str, dict[str, Evaluation]]  # split (dev, test) -> way of decoding (spec.py)
-    calibration: dict[str, Calibration]  # split -> that of legal decoding
+    calibration: dict[str, Calibration]  # split -> that of constrained decoding
 
 
 def write_result(result: RunResult, folder: Path) -> None:

@@ -17,16 +17,21 @@ from nestag.model.predictor import Settings
 from nestag.training.recipe import Recipe
 from nestag_lab.experiment.result import RESULT, Key, read_record, write_json
 
-Way = Literal["greedy-first", "greedy-majority", "legal"]
-"""The paper's text (first name of a node), the authors' code (most frequent name), and the best legal labels."""
+Way = Literal["greedy-first", "greedy-majority", "constrained"]
+"""The paper's text (first name of a node), the authors' code (most frequent name), and the best valid labels."""
 
 _CHANGES: dict[Way, dict[str, Any]] = {
     "greedy-first": {"decoding": "greedy", "node_label_strategy": "first"},
     "greedy-majority": {"decoding": "greedy", "node_label_strategy": "majority"},
-    "legal": {"decoding": "legal"},
+    "constrained": {"decoding": "constrained"},
 }
 WAYS: tuple[Way, ...] = tuple(_CHANGES)
 GREEDY: tuple[Way, ...] = WAYS[:2]
+
+
+def place_of(decoding: str) -> int:
+    """Return the place of a decoding in tables: greedy ones first."""
+    return WAYS.index(decoding) if decoding in WAYS else len(WAYS)
 
 
 def decoded(settings: Settings, way: Way) -> Settings:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from nestag.inspect.tables import Figure, Row, Section, Table
 from nestag.training.plan import best_of
 from nestag_lab.experiment.result import RunResult
+from nestag_lab.experiment.spec import place_of
 
 COLUMNS = (
     "corpus",
@@ -32,7 +33,7 @@ def runs_table(results: Sequence[RunResult], split: str) -> Table:
     note = (
         f"Precision, recall and F1 are on {split}, in percent. The best step is that of the weights that were kept, by"
         " F1 on dev or as the recipe says; steps are those trained; minutes are those of training; the calibration"
-        " error is that of legal decoding, from 0 to 1."
+        " error is that of constrained decoding, from 0 to 1."
     )
     return Table("Every run", COLUMNS, (Section("", rows),), note)
 
@@ -40,7 +41,7 @@ def runs_table(results: Sequence[RunResult], split: str) -> Table:
 def _rows(result: RunResult, split: str) -> Iterator[Row]:
     key, found = result.key, result.calibration.get(split)
     best = best_of(result.scorings)
-    for decoding, evaluation in sorted(result.evaluations.get(split, {}).items()):
+    for decoding, evaluation in sorted(result.evaluations.get(split, {}).items(), key=lambda pair: place_of(pair[0])):
         dev = result.evaluations.get("dev", {}).get(decoding)
         score = evaluation.overall
         yield (
@@ -55,5 +56,5 @@ def _rows(result: RunResult, split: str) -> Iterator[Row]:
             best.step if best else None,
             result.scorings[-1].step if best else None,
             Figure(result.seconds / 60, form=".1f"),
-            Figure(found.error, form=".3f") if found and decoding == "legal" else None,
+            Figure(found.error, form=".3f") if found and decoding == "constrained" else None,
         )

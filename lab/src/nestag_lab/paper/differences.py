@@ -38,7 +38,7 @@ class Compared(NamedTuple):
 
 
 def differences_table(pack: Pack) -> Table:
-    """Legal less greedy decoding of the same models, and dyn less rel decoded alike."""
+    """Constrained less greedy decoding of the same models, and dyn less rel decoded alike."""
     compared = list(comparisons(pack))
     corrected = holm([one.found.p for one in compared])
     sections: dict[str, list[Row]] = {}
@@ -65,7 +65,7 @@ def comparisons(pack: Pack) -> Iterator[Compared]:
         for encoding in encodings:
             for over in GREEDY:
                 yield from _compared(
-                    pack, ComparedModel(*setup, encoding, "legal"), ComparedModel(*setup, encoding, over)
+                    pack, ComparedModel(*setup, encoding, "constrained"), ComparedModel(*setup, encoding, over)
                 )
         for way in WAYS:
             yield from _compared(pack, ComparedModel(*setup, "dyn", way), ComparedModel(*setup, "rel", way))

@@ -1,4 +1,4 @@
-"""What legal decoding gains over both greedy ones, model by model: all decode the same weights."""
+"""What constrained decoding gains over both greedy ones, model by model: all decode the same weights."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ def gains_table(results: Sequence[RunResult]) -> Table:
     """A section for each corpus, and one for all of them if there are several."""
     corpora = sorted({result.key.corpus for result in results if gains_known(result)})
     note = (
-        "F1 of legal decoding less that of greedy decoding of the same model, in points: mean ± sample deviation over"
-        " models, the smallest and the largest. greedy-first keeps the first name of a node, as the paper says;"
+        "F1 of constrained decoding less that of greedy decoding of the same model, in points: mean ± sample deviation"
+        " over models, the smallest and the largest. greedy-first keeps the first name of a node, as the paper says;"
         " greedy-majority the most frequent, as the paper's figures were made. The epoch of each model was chosen on"
         " dev, so dev favours the decoding it was chosen by; trust test."
     )
-    layout = TableLayout("Gain in F1 of legal over greedy decoding", ("encoding", "over"), MEASURES, note)
+    layout = TableLayout("Gain in F1 of constrained over greedy decoding", ("encoding", "over"), MEASURES, note)
     lines = [line for over in GREEDY for line in _lines([one for one in results if _known(one, over)], corpora, over)]
     return one_by_one(layout, [*corpora, ALL_CORPORA] if len(corpora) > 1 else corpora, lines)
 
 
 def gains_known(result: RunResult) -> bool:
-    """Whether a model was decoded both legally and greedily."""
+    """Whether a model was decoded both validly and greedily."""
     return any(_known(result, over) for over in GREEDY)
 
 
@@ -65,8 +65,8 @@ def _spread(gains: Iterable[float | None]) -> tuple[Figure | None, ...]:
 
 
 def gain(result: RunResult, split: str, over: str) -> float | None:
-    """What legal decoding adds to the F1 that another way has, None unless the model was decoded both ways."""
+    """What constrained decoding adds to the F1 that another way has, None unless the model was decoded both ways."""
     found = result.evaluations.get(split, {})
-    if "legal" not in found or over not in found:
+    if "constrained" not in found or over not in found:
         return None
-    return found["legal"].overall.f1 - found[over].overall.f1
+    return found["constrained"].overall.f1 - found[over].overall.f1

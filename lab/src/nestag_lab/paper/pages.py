@@ -95,7 +95,7 @@ def pages_of(results: Sequence[RunResult], facts: Mapping[str, Facts], split: st
     if any(gains_known(result) for result in results):
         tables[GAIN] = gains_table(results)
     else:
-        missing.append("no run was decoded both greedy and legal, so there is no table of gains")
+        missing.append("no run was decoded both greedy and constrained, so there is no table of gains")
     if facts:
         tables[COVERAGE] = labels_table({corpus: found.coverage for corpus, found in facts.items()})
         tables[DATASETS] = datasets_table({corpus: found.statistics for corpus, found in facts.items()})

@@ -10,6 +10,7 @@ from nestag.evaluation.result import Evaluation, over_seeds
 from nestag.inspect.coverage import ENCODINGS
 from nestag.inspect.tables import Figure
 from nestag_lab.experiment.result import RunResult
+from nestag_lab.experiment.spec import place_of
 
 
 class Setup(NamedTuple):
@@ -51,7 +52,9 @@ class FinishedRuns:
     @property
     def setups(self) -> tuple[Setup, ...]:
         """Their setups."""
-        return tuple(sorted({model.setup for model in self.models}))
+        return tuple(
+            sorted({model.setup for model in self.models}, key=lambda setup: (*setup[:2], place_of(setup.decoding)))
+        )
 
     @property
     def encodings(self) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
 """Runs that belong together: what a figure or a list of mistakes is about, always in the same order.
 
-Encodings stand in the order of the paper, decodings from greedy to legal, everything else by name.
+Encodings stand in the order of the paper, decodings from greedy to constrained, everything else by name.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ def title_of(setup: RunGroup, others: Collection[RunGroup]) -> str:
 def ordered(names: Iterable[str], first: Sequence[str]) -> list[str]:
     """Each name once, those that have a place of their own first.
 
-    >>> ordered(["x", "legal", "greedy-first", "x"], DECODINGS)
-    ['greedy-first', 'legal', 'x']
+    >>> ordered(["x", "constrained", "greedy-first", "x"], DECODINGS)
+    ['greedy-first', 'constrained', 'x']
     """
     return sorted(set(names), key=lambda name: (first.index(name) if name in first else len(first), name))
 

@@ -57,7 +57,7 @@ CALIBRATION = Topic(
     "calibration",
     "Calibration",
     "Calibration",
-    "Of the entities predicted with a confidence near p, p % should be right: the line from corner to corner. Legal"
-    " decoding, all seeds together; below, how many entities there are, on a logarithmic scale.",
+    "Of the entities predicted with a confidence near p, p % should be right: the line from corner to corner."
+    " Constrained decoding, all seeds together; below, how many entities there are, on a logarithmic scale.",
 )
 TOPICS = (F1, DEPTH, LENGTH, KINDS, CONFUSION, CURVES, CALIBRATION)

@@ -196,7 +196,7 @@ def recovered(
     naming: Naming = "first",
     unseen: Unseen = "refuse",
 ) -> Iterator[Sentence]:
-    """The sentences of a corpus with the entities that were predicted for them, labels repaired where not legal."""
+    """The sentences of a corpus with the entities that were predicted for them, ill-formed labels repaired."""
     target, vocabulary = export
     by = encoding(vocabulary.encoding)
     readers = parts(by) if unseen == "allow" else known_parts(parts(by), vocabulary)

@@ -1,4 +1,4 @@
-"""F1 by encoding: a point for each seed, and the mean with its deviation, greedy beside legal."""
+"""F1 by encoding: a point for each seed, and the mean with its deviation, greedy beside constrained."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""F1 by depth and by length of entities: for each encoding a hollow sign for greedy and a full one for legal.
+"""F1 by depth and by length of entities: for each encoding a hollow sign for greedy and a full one for constrained.
 
 The groups do not overlap, so that every entity is shown once.
 """
