@@ -23,8 +23,11 @@ from nestag.encodings.tetra import TetraTagging
 from nestag.encodings.vocabulary import Vocabulary
 from nestag.errors import LabelError, UnknownNameError
 
-Decoding = Literal["constrained", "greedy"]
+LabelDecoding = Literal["constrained", "greedy"]
 """The best of the label sequences that describe a tree, or the paper's best label of each head, then repair."""
+
+Decoding = Literal["spans", "constrained", "greedy"]
+"""Decoding of labels, or of the span grid (spans.py)."""
 
 DEFAULT = Search()
 
@@ -95,7 +98,7 @@ def decode_scores(
     c: ArrayLike,
     u: ArrayLike,
     lengths: ArrayLike,
-    decoding: Decoding = "constrained",
+    decoding: LabelDecoding = "constrained",
     naming: Naming = "first",
     confidence: bool = False,
     search: Search = DEFAULT,
@@ -120,7 +123,7 @@ def decode_scores(
 
 
 def _decode(
-    vocabulary: Vocabulary, scores: Scores, decoding: Decoding, naming: Naming, confidence: bool, search: Search
+    vocabulary: Vocabulary, scores: Scores, decoding: LabelDecoding, naming: Naming, confidence: bool, search: Search
 ) -> EntityTable:
     decoder, table = decoder_of(vocabulary), None
     if decoding == "constrained" and (table := decoder.search(scores, search)) is None:

@@ -21,17 +21,14 @@ from nestag.data.arrays import Floats32, Ints
 from nestag.decoding import (
     Decoding,
     EntityTable,
-    JudgeSpans,
     Scores,
     Search,
-    Verification,
+    SpanBatch,
+    SpanScores,
     candidate_entities,
     decode_scores,
+    decode_spans,
     filter_entities,
-    judged,
-    likely_entities,
-    propose_entities,
-    verify_entities,
 )
 from nestag.encodings.base import Naming
 from nestag.encodings.vocabulary import Vocabulary
@@ -64,7 +61,7 @@ class Heads(NamedTuple):
     n: Floats32  # log-probabilities: words x labels
     c: Floats32
     u: Floats32
-    judge: JudgeSpans | None = None  # judges spans of these words, if the scorer has a head for that
+    spans: SpanScores | None = None  # the probable spans, if a span grid scores them
 
 
 class Scorer(Protocol):
@@ -108,7 +105,7 @@ class ChunkScores(NamedTuple):
     u: Floats32
     lengths: Ints
     items: list[Item]
-    judge: JudgeSpans | None = None
+    spans: SpanScores | None = None
 
 
 class TaggedChunk(NamedTuple):
@@ -133,19 +130,19 @@ class Engine:
         chunk_size: int = 0,
         naming: Naming = "first",
         likely: bool = False,
-        verification: Verification | None = None,
+        span_threshold: float = 0.5,
     ) -> None:
-        """Entities under `threshold`, or under that of their type, are left out; a `chunk_size` of 0 suits the scorer.
+        """Drop entities below `threshold`, or below that of their type; a `chunk_size` of 0 suits the scorer.
 
-        `likely` finds every entity above it, whether it is in the best labels or not. With `verification`, constrained
-        entities are judged once more, which needs a scorer that can.
+        `likely` returns every entity above it, whether the best labels have it or not. The decoding "spans" needs a
+        scorer with a span grid; its entities are at least as probable as `span_threshold`.
         """
         self.scorer, self.maker, self.vocabulary = scorer, maker, vocabulary
         self.decoding, self.search, self.naming = decoding, search, naming
         self.threshold, self.thresholds = threshold, thresholds or {}
         self.chunk_size = chunk_size or (GPU_CHUNK if scorer.ahead else CHUNK)
         self.likely = likely
-        self.verification = verification if decoding == "constrained" else None
+        self.span_threshold = span_threshold
 
     def run(self, items: Iterable[Item], confidence: bool = False) -> Iterator[TaggedChunk]:
         """The entities of each chunk of sentences, in order."""
@@ -181,8 +178,8 @@ class Engine:
         heads = self.scorer.start(laid_out.prepared(), int(lengths.sum()))
 
         def finished() -> ChunkScores:
-            n, c, u, judge = heads()
-            return ChunkScores(n, c, u, lengths, laid_out.chunk.own, judge)
+            n, c, u, spans = heads()
+            return ChunkScores(n, c, u, lengths, laid_out.chunk.own, spans)
 
         return finished
 
@@ -193,8 +190,8 @@ class Engine:
     def decode(self, scores: ChunkScores, confidence: bool = False) -> TaggedChunk:
         """The third stage: scores -> entities."""
         thresholded = bool(self.threshold or self.thresholds)
-        if self.verification is not None:
-            table = self._verified(scores, self.verification)
+        if self.decoding == "spans":
+            table = self._of_spans(scores, confidence or thresholded)
         elif self.likely:
             n, c, u, lengths = scores[:4]
             table = candidate_entities(self.vocabulary, n, c, u, lengths, floor=self._floor, search=self.search)
@@ -206,15 +203,13 @@ class Engine:
             scores.items, filter_entities(table, self.threshold, self.thresholds) if thresholded else table
         )
 
-    def _verified(self, scores: ChunkScores, by: Verification) -> EntityTable:
-        """The entities that stay when spans are judged, or all that are likely."""
-        assert scores.judge is not None
+    def _of_spans(self, scores: ChunkScores, confidence: bool) -> EntityTable:
+        """Return the entities of the span grid, or all candidates."""
+        assert scores.spans is not None
         checked = Scores.of(self.vocabulary, scores.n, scores.c, scores.u, scores.lengths)
-        proposals = propose_entities(self.vocabulary, checked, self.search, by.biases)
-        logits = judged(proposals, scores.judge)
-        if self.likely:
-            return likely_entities(proposals, logits, by, self._floor)
-        return verify_entities(proposals, logits, by)
+        batch = SpanBatch(self.vocabulary, scores.spans, checked)
+        least = self._floor if self.likely else self.span_threshold
+        return decode_spans(batch, least, confidence=confidence, search=self.search, cross=self.likely)
 
     @property
     def _floor(self) -> float:

@@ -110,12 +110,12 @@ class SavedModel:
                 f"its weights score {scored} labels and its vocabulary has {self.vocabulary.sizes}", str(self.folder)
             )
 
-    def check_verifier(self, types: object) -> None:
-        """Refuse to verify if the span head does not score the types of the vocabulary."""
-        if self.settings.verified_by is not None and types != len(self.vocabulary.types):
+    def check_spans(self, types: object) -> None:
+        """Refuse to decode spans if the span grid does not score the types of the vocabulary."""
+        if self.settings.decoding == "spans" and types != len(self.vocabulary.types):
             raise InputError(
-                f"its span head scores {types} types and its vocabulary has {len(self.vocabulary.types)};"
-                " load it with verifier=False",
+                f"its span grid scores {types} types and its vocabulary has {len(self.vocabulary.types)};"
+                ' load it with decoding="constrained"',
                 str(self.folder),
             )
 

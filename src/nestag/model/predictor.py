@@ -8,6 +8,7 @@ Command line, server, batch inference, spaCy and Hugging Face all call `Predicto
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,14 +22,14 @@ from nestag.data.document import Document, document_of, joined_offsets, words_of
 from nestag.data.segment import Offsets, Options, TokenizerName
 from nestag.data.sentence import Entity, Sentence
 from nestag.data.validation import setting
-from nestag.decoding import Decoding, EntityTable, Search, Verification
+from nestag.decoding import Decoding, EntityTable, Search
 from nestag.encodings.base import Naming
 from nestag.encodings.vocabulary import Vocabulary
 from nestag.errors import SettingError
 from nestag.inspect.rendering import render
 from nestag.model.chunks import Chunk, Item
 from nestag.model.encoders import Precision
-from nestag.model.engine import ChunkScores, Engine, Scorer
+from nestag.model.engine import LEAST, ChunkScores, Engine, Scorer
 from nestag.model.subwords import Cut, LayoutMaker
 
 Tokens = Sequence[str] | Sentence
@@ -40,6 +41,9 @@ CALLS = 'ner("A text."), ner(["One text.", "Another."]), or for tokens ner([["On
 
 DECIMALS = 4
 """Of confidences in records."""
+
+ROUNDING = 1e-4
+"""Subtracted from the lowest logit, so that rounding drops no span before its probability is compared."""
 
 PROBE = ["a", "☃"]
 """Words that the tokenizer of a model must be able to read, whether it knows them or not."""
@@ -54,7 +58,9 @@ class Settings:
     context: int = setting(
         0, minimum=0, help="add neighbouring sentences as context up to this many subwords; 0 for none"
     )
-    decoding: Decoding = setting("constrained", help="the most probable valid labels, or greedy as in the paper")
+    decoding: Decoding = setting(
+        "constrained", help="spans: of the span grid; constrained: the most probable valid labels; greedy: as in the paper"
+    )
     node_label_strategy: Naming = setting(
         "first", help="label of a node whose words disagree in greedy decoding: the first or the most frequent"
     )
@@ -65,8 +71,9 @@ class Settings:
     return_candidates: bool = setting(
         False, help="return all entities above their threshold instead of those of the best labels"
     )
-    verifier: bool = setting(False, help="whether a span head verifies constrained entities")
-    verification: Verification | None = setting(None, help="parameters of the verifier, fitted on held-out sentences")
+    span_threshold: float = setting(
+        0.5, minimum=0, maximum=1, help="minimum probability of an entity of the span grid, fitted on held-out sentences"
+    )
     temperature: float = setting(1.0, above=0, help="temperature of confidences, fitted on held-out sentences")
     threshold: float = setting(0.0, minimum=0, maximum=1, help="minimum confidence of an entity")
     thresholds: dict[str, float] = setting(factory=dict, minimum=0, maximum=1, help="minimum confidence by type")
@@ -74,13 +81,13 @@ class Settings:
     language: str = setting("en", help="spaCy's language code for raw text, as in training")
 
     @property
-    def verified_by(self) -> Verification | None:
-        """How spans are judged; None if they are not."""
-        if not self.verifier or self.decoding != "constrained":
+    def least_span_logit(self) -> float | None:
+        """The lowest logit of a span that can matter; None if the span grid is not used."""
+        if self.decoding != "spans":
             return None
-        if self.verification is None:
-            raise SettingError("the model has no verifier; train one with verifier = true, or leave it off", "verifier")
-        return self.verification
+        least = LEAST if self.return_candidates else self.span_threshold
+        odds = min(max(least, 1e-6), 1 - 1e-6)
+        return self.temperature * (math.log(odds) - math.log1p(-odds)) - ROUNDING
 
     @property
     def reading(self) -> Options:
@@ -207,7 +214,7 @@ class Predictor(ABC):
             chunk_size,
             settings.node_label_strategy,
             settings.return_candidates,
-            settings.verified_by,
+            settings.span_threshold,
         )
 
     def scores(self, sentences: Sequence[Sequence[str]], documents: Sequence[str] | None = None) -> ChunkScores:

@@ -65,7 +65,7 @@ class NestedNER(Predictor):
     def _of(cls, model: Tagger, saved: SavedModel) -> NestedNER:
         used, place = saved.settings, str(saved.folder)
         saved.check_labels(model.config.sizes)
-        saved.check_verifier(model.config.span_types)
+        saved.check_spans(model.config.span_types)
         tokenizer = saved.tokenizer()
         _refuse_unknown_subwords(tokenizer, model, place)
         with as_input_error("the longest window cannot be told", place):
@@ -86,7 +86,7 @@ class NestedNER(Predictor):
     def scorer(self) -> TaggerScorer:
         """What scores words, with the current settings."""
         settings = self.settings
-        return TaggerScorer(self.model, settings.batch_subwords, settings.precision, settings.verified_by is not None)
+        return TaggerScorer(self.model, settings.batch_subwords, settings.precision, settings.least_span_logit)
 
     def push_to_hub(
         self, name: str, *, private: bool = True, token: str | None = None, revision: str | None = None

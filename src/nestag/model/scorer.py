@@ -18,10 +18,11 @@ from torch import Tensor
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from nestag.data.arrays import Floats32, Ints
-from nestag.decoding import SpanPlaces
+from nestag.decoding import SpanScores
 from nestag.errors import as_input_error
 from nestag.model.encoders import Precision
 from nestag.model.engine import Batch, Heads
+from nestag.model.span_grid import SpanGrid
 from nestag.model.subwords import NOTHING
 from nestag.model.tagger import Tagger
 
@@ -36,20 +37,31 @@ class TaggerScorer:
     """Scores words with a tagger, in bfloat16 where a GPU has it."""
 
     def __init__(
-        self, model: Tagger, batch_subwords: int = 0, precision: Precision = "auto", judges: bool = False
+        self,
+        model: Tagger,
+        batch_subwords: int = 0,
+        precision: Precision = "auto",
+        least_span_logit: float | None = None,
     ) -> None:
         """`batch_subwords` is how many subwords are scored at once; 0 is what suits the device.
 
-        With `judges`, the vectors of words are kept, so that spans can be judged.
+        With `least_span_logit`, the spans with at least this logit are returned too, which needs a span grid.
         """
         self.model = model
         self.precision = precision
-        self.judges = judges
+        self.least_span_logit = least_span_logit
         self.sizes: tuple[int, int, int] = model.config.sizes
         cuda = model.device.type == "cuda"
         self.batch_subwords = batch_subwords or (GPU_BATCH if cuda else CPU_BATCH)
         self.ahead = 3 if cuda else 0
         self.reach: int | None = model.reach
+        if self.grid is not None:
+            self.reach = model.reach + self.grid.width + self.grid.reach
+
+    @property
+    def grid(self) -> SpanGrid | None:
+        """The span grid, if it is used."""
+        return None if self.least_span_logit is None else self.model.spans
 
     @torch.inference_mode()
     def start(self, batches: Iterable[Batch], words: int) -> Callable[[], Heads]:
@@ -57,24 +69,25 @@ class TaggerScorer:
         device, was_training = self.model.device, self.model.training
         self.model.train(False)
         heads = [torch.zeros(words, size, device=device) for size in self.sizes]
-        vectors = torch.zeros(words, self.model.width, device=device) if self.judges else None
+        cells = None if self.grid is None else SpanCells(self.grid.width, words, self.least_span_logit or 0.0)
         with as_input_error("the model cannot be computed", "model.safetensors"), computing(device, self.precision):
             for batch in batches:
-                row = WordRow.of(batch, self.model.reach)
-                *inputs, part_of, shape, place, word = moved([*batch.arrays[:2], *row, batch.word], device)
+                row = WordRow.of(batch, max(self.model.reach, 1 if cells else 0))
+                *inputs, part_of, shape, remaining, place, word = moved([*batch.arrays[:2], *row, batch.word], device)
                 hidden = self.model.encoded(*inputs).flatten(0, 1)  # subwords of all windows x width
-                seen = self.model.word_vectors(hidden[None], part_of[None], shape[None])[0, place]
+                vectors = self.model.word_vectors(hidden[None], part_of[None], shape[None])
+                seen = vectors[0, place]
                 for scores, head in zip(heads, self.model.heads, strict=True):
                     scores[word] = torch.log_softmax(head(seen).float(), dim=-1)
-                if vectors is not None:
-                    vectors[word] = seen.float()
+                if cells is not None:
+                    cells.add(self.grid(vectors, remaining[None])[0, place], batch.word, row.remaining[row.place])
         self.model.train(was_training)
         arrays = _fetched(heads)
-        judge = None if vectors is None else SpanJudge(self.model, vectors, self.precision)
+        ready = cells.ready() if cells else None
 
         def waited() -> Heads:
             n, c, u = arrays()
-            return Heads(n, c, u, judge)
+            return Heads(n, c, u, cells.best(ready) if cells else None)
 
         return waited
 
@@ -87,58 +100,80 @@ class WordRow(NamedTuple):
 
     part_of: Ints  # which word of the row each subword is part of, those of the windows one after the other, or NOTHING
     shape: Ints  # of each place of the row, NOTHING where no word is
+    remaining: Ints  # of each place of the row: words to the end of its window, 0 where no word is
     place: Ints  # of each wanted word, in the row
 
     @classmethod
     def of(cls, batch: Batch, gap: int) -> WordRow:
-        """The row of a batch, with so many places behind each window as words are looked at on each side of a word."""
+        """Return the row of a batch, with `gap` places without words behind each window."""
         _, _, word, shape = batch.arrays
-        places = np.count_nonzero(shape != NOTHING, axis=1) + gap
+        words = np.count_nonzero(shape != NOTHING, axis=1)
+        places = words + gap
         first = np.cumsum(places) - places  # the place of each window's first word
         kept = np.arange(shape.shape[1] + gap) < places[:, None]
         shapes = np.pad(shape, ((0, 0), (0, gap)), constant_values=NOTHING)[kept]
+        remaining = np.maximum(words[:, None] - np.arange(shape.shape[1] + gap), 0)[kept]
         part_of = np.where(word == NOTHING, NOTHING, word + first[:, None])
-        return cls(part_of.ravel(), shapes, first[batch.row] + batch.column)
+        return cls(part_of.ravel(), shapes, remaining, first[batch.row] + batch.column)
 
 
-class SpanJudge:
-    """Judges spans of words whose vectors stayed on the device.
+class SpanCells:
+    """Collects the cells of a span grid whose logit is high enough, batch by batch.
 
-    On a GPU this is work of its own: it waits for the vectors it needs, and not for chunks that were begun later.
+    On a GPU the cells stay there until somebody waits for them, so that nothing waits for a GPU that computes.
     """
 
-    def __init__(self, model: Tagger, vectors: Tensor, precision: Precision) -> None:
-        """`vectors` is words x width."""
-        assert model.spans is not None
-        self.head, self.vectors, self.precision = model.spans, vectors, precision
-        self.ready = torch.cuda.current_stream(vectors.device).record_event() if vectors.is_cuda else None
+    def __init__(self, width: int, words: int, least: float) -> None:
+        self.least = least
+        self.limit = np.full(words, width, dtype=np.int64)
+        self.batches: list[tuple[Tensor, Ints]] = []  # the logits of the words of a batch, and their numbers
+
+    def add(self, logits: Tensor, word: Ints, remaining: Ints) -> None:
+        """Take the logits of some words (words x width x types), of which some words remain in their windows."""
+        width = logits.shape[1]
+        self.limit[word] = np.minimum(width, remaining)
+        self.batches.append((logits, word))
+
+    def ready(self) -> torch.cuda.Event | None:
+        """Return what to wait for on a GPU."""
+        device = self.batches[0][0].device if self.batches else torch.device("cpu")
+        return torch.cuda.current_stream(device).record_event() if device.type == "cuda" else None
 
     @torch.inference_mode()
-    def __call__(self, places: SpanPlaces) -> Floats32:
-        """The logits of every type: spans x types."""
-        device, was_training = self.vectors.device, self.head.training
-        self.head.train(False)
-        with self._aside(), fewer_bits(device, self.precision):
-            logits = self.head(self.vectors, *(torch.from_numpy(values).to(device) for values in places))
-            found: Floats32 = logits.float().cpu().numpy()
-        self.head.train(was_training)
-        return found
+    def best(self, ready: torch.cuda.Event | None) -> SpanScores:
+        """Return the cells with a high enough logit that lie inside their windows."""
+        with _waiting_for(ready, self.batches[0][0].device if self.batches else torch.device("cpu")):
+            parts = [self._best_of(logits, word) for logits, word in self.batches]
+        empty = np.zeros(0, dtype=np.int64)
+        first, length, kind, logit = (
+            (np.concatenate(column) for column in zip(*parts, strict=True))
+            if parts
+            else (empty, empty, empty, empty.astype(np.float32))
+        )
+        inside = length <= self.limit[first]
+        return SpanScores(first[inside], length[inside], kind[inside], logit[inside], self.limit)
 
-    @contextmanager
-    def _aside(self) -> Iterator[None]:
-        """On a GPU: beside what else it does, as soon as the vectors are there."""
-        if self.ready is None:
-            yield
-            return
-        stream = judging_stream(self.vectors.device)
-        stream.wait_event(self.ready)
-        with torch.cuda.stream(stream):
-            yield
+    def _best_of(self, logits: Tensor, word: Ints) -> tuple[Ints, Ints, Ints, Floats32]:
+        chosen = (logits >= self.least).nonzero(as_tuple=True)
+        place, column, kind = torch.stack(chosen).cpu().numpy()
+        return word[place], column + 1, kind, logits[chosen].float().cpu().numpy()
+
+
+@contextmanager
+def _waiting_for(ready: torch.cuda.Event | None, device: torch.device) -> Iterator[None]:
+    """Run on a stream that waits for an event alone, and not for chunks that were begun later."""
+    if ready is None:
+        yield
+        return
+    stream = _side_stream(device)
+    stream.wait_event(ready)
+    with torch.cuda.stream(stream):
+        yield
 
 
 @cache
-def judging_stream(device: torch.device) -> torch.cuda.Stream:
-    """The one stream of a GPU on which spans are judged; each stream keeps memory of its own."""
+def _side_stream(device: torch.device) -> torch.cuda.Stream:
+    """Return the one stream of a GPU for decoding; each stream keeps memory of its own."""
     return torch.cuda.Stream(device, priority=-1)  # type: ignore[no-untyped-call]
 
 

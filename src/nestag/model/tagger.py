@@ -1,8 +1,8 @@
 """The tagger: any pretrained encoder, word vectors, and one linear head each for n, c and u.
 
 Tensors in, scores out; it knows nothing of files, words or labels. Options, all linear in the sentence: how the
-subwords of a word are pooled, an embedding of word shapes, convolutions over the words, and a head that judges given
-spans, from which the encoder learns more while it is trained.
+subwords of a word are pooled, an embedding of word shapes, convolutions over the words, and a span grid, which finds
+more entities than the labels and improves the encoder.
 """
 
 from __future__ import annotations
@@ -25,17 +25,11 @@ from transformers.utils import logging
 from nestag.errors import InputError, as_input_error
 from nestag.model.encoders import is_light
 from nestag.model.pretrained import SIZE, LightEncoder, known_settings, load_encoder, random_encoder, takes_whole_masks
+from nestag.model.span_grid import SpanGrid, remaining_words
 from nestag.model.subwords import SHAPES
 
 IGNORED = -100
 POOLINGS = ("first", "last", "mean")
-SPAN_SIZE = 256
-LONGEST_SPAN = 32
-"""Lengths from here on count as one."""
-
-RARE = -2.0
-"""Initial bias of the span head: most spans are not entities."""
-
 LARGEST = 2**22
 """The largest whole number in a configuration; no vocabulary is that large."""
 
@@ -57,7 +51,10 @@ class TaggerConfig(PretrainedConfig):
         conv_size: int = 0,  # channels of the convolutions over words; 0 for none
         conv_layers: int = 2,  # how many of them
         dropout: float = 0.2,  # before the heads
-        span_types: int = 0,  # types that the head for spans tells apart; 0 for no such head
+        span_types: int = 0,  # types of the span grid; 0 for no grid
+        span_width: int = 16,  # maximum words of a span in the grid
+        span_size: int = 128,  # channels of the grid
+        span_layers: int = 3,  # convolutions over the grid
         **rest: Any,
     ) -> None:
         self.encoder = encoder or {"model_type": "bert"}
@@ -68,6 +65,9 @@ class TaggerConfig(PretrainedConfig):
         self.conv_layers = conv_layers
         self.dropout = dropout
         self.span_types = span_types
+        self.span_width = span_width
+        self.span_size = span_size
+        self.span_layers = span_layers
         super().__init__(**rest)
 
     @classmethod
@@ -86,8 +86,7 @@ class TaggerOutput(NamedTuple):
     c: Tensor
     u: Tensor
     loss: Tensor | None = None
-    spans: Tensor | None = None  # spans x types, if spans were given
-    vectors: Tensor | None = None  # windows x words x width: what all heads see
+    spans: Tensor | None = None  # windows x words x span width x types, if there is a span grid
 
 
 class Convolution(nn.Module):
@@ -111,50 +110,6 @@ class Convolution(nn.Module):
         mixed = nn.functional.linear(seen, weight, self.conv.bias)  # windows x words x 2 size
         added: Tensor = vectors + nn.functional.glu(mixed, dim=-1)
         return added
-
-
-class SpanHead(nn.Module):
-    """Scores the types of spans in time linear in the words and in the spans.
-
-    It sees the words at both ends, the words just outside, the mean of those inside, and the length.
-    """
-
-    def __init__(self, width: int, types: int, dropout: float) -> None:
-        super().__init__()
-        self.parts = nn.Linear(width, 5 * SPAN_SIZE)
-        self.length = nn.Embedding(LONGEST_SPAN, SPAN_SIZE)
-        self.dropout = nn.Dropout(dropout)
-        self.types = nn.Linear(SPAN_SIZE, types)
-        nn.init.normal_(self.length.weight, std=0.02)
-        nn.init.constant_(self.types.bias, RARE)
-
-    def forward(self, vectors: Tensor, first: Tensor, last: Tensor, opens: Tensor, closes: Tensor) -> Tensor:
-        """The scores of every type for spans of words that stand one after the other: spans x types.
-
-        `vectors` is words x width. Each span has a first and a last word, and opens or closes its sentence, or not:
-        beyond that there are no neighbours.
-        """
-        parts = self.parts(vectors)
-        if self.training:
-            parts = parts.float()  # many gradients are added up
-        begin, end, before, after, inside = parts.chunk(5, dim=-1)  # words x SPAN_SIZE
-        size = last - first + 1
-        total = nn.functional.pad(inside.to(_widest(vectors)).T.cumsum(1), (1, 0))  # SPAN_SIZE x words + 1
-        mean = ((total.index_select(1, last + 1) - total.index_select(1, first)) / size).T.float()  # spans x SPAN_SIZE
-        left = _rows(before, torch.where(opens, first, first - 1)) * ~opens[:, None]
-        right = _rows(after, torch.where(closes, last, last + 1)) * ~closes[:, None]
-        ends = _rows(begin, first) + _rows(end, last) + left + right
-        hidden = nn.functional.gelu(ends + mean + self.length(size.clamp(max=LONGEST_SPAN - 1)))
-        scores: Tensor = self.types(self.dropout(hidden))
-        return scores
-
-    def in_windows(self, vectors: Tensor, present: Tensor, spans: Tensor) -> Tensor:
-        """The same for padded windows (windows x words x width), spans given as window, first word and last word."""
-        words = vectors.shape[1]
-        row, first, last = spans.unbind(1)
-        closes = (last + 1 == words) | ~present[row, (last + 1).clamp(max=words - 1)]
-        begin = row * words
-        return self.forward(vectors.flatten(0, 1), begin + first, begin + last, first == 0, closes)
 
 
 class Tagger(PreTrainedModel):
@@ -184,7 +139,13 @@ class Tagger(PreTrainedModel):
         self.width = width  # of the vectors that all heads see
         self.dropout = nn.Dropout(config.dropout)
         self.heads = nn.ModuleList(nn.Linear(width, size) for size in config.sizes)
-        self.spans = SpanHead(width, config.span_types, config.dropout) if config.span_types else None
+        self.spans = (
+            SpanGrid(
+                width, config.span_types, config.span_width, config.span_size, config.span_layers, config.dropout
+            )
+            if config.span_types
+            else None
+        )
         self.mask_whole = takes_whole_masks(self.encoder.config)
         self.post_init()  # type: ignore[no-untyped-call]
         super().train(self.training)  # an encoder that was loaded has its dropout switched off
@@ -201,6 +162,10 @@ class Tagger(PreTrainedModel):
         """Give the heads the weights that nn.Linear begins with."""
         for head in self.heads:
             head.reset_parameters()  # type: ignore[operator]
+
+    def drop_span_grid(self) -> None:
+        """Remove the span grid."""
+        self.spans, self.config.span_types = None, 0
 
     @property
     def reach(self) -> int:
@@ -250,16 +215,13 @@ class Tagger(PreTrainedModel):
         word: Tensor,  # windows x subwords: which word of the window each is part of, -1 for none
         shape: Tensor,  # windows x words, -1 beyond the last one
         labels: Tensor | None = None,  # windows x words x 3, IGNORED where nothing is to be learned
-        spans: Tensor | None = None,  # spans x 3: window, first word, last word
     ) -> TaggerOutput:
-        """Score every word of every window, and spans if any are given."""
+        """Score every word of every window, and every span if there is a grid."""
         vectors = self.word_vectors(self.encoded(input_ids, attention_mask), word, shape)
         n, c, u = (head(vectors) for head in self.heads)
         loss = None if labels is None else summed_loss((n, c, u), labels)
-        judged = None
-        if self.spans is not None and spans is not None:
-            judged = self.spans.in_windows(vectors, shape >= 0, spans)
-        return TaggerOutput(n, c, u, loss, judged, vectors)
+        spans = None if self.spans is None else self.spans(vectors, remaining_words(shape >= 0))
+        return TaggerOutput(n, c, u, loss, spans)
 
     def word_vectors(self, hidden: Tensor, word: Tensor, shape: Tensor) -> Tensor:
         """What all heads see, from the encoder's vectors of subwords: windows x words x width."""
@@ -352,13 +314,3 @@ def summed_loss(scores: tuple[Tensor, Tensor, Tensor], labels: Tensor) -> Tensor
         loss = nn.functional.cross_entropy(score.flatten(0, 1).float(), wanted, ignore_index=IGNORED, reduction="sum")
         total = total + loss / (wanted != IGNORED).sum().clamp(min=1)
     return total
-
-
-def _widest(vectors: Tensor) -> torch.dtype:
-    """What sums over many words are kept in, so that a mean does not depend on the words before it."""
-    return torch.float32 if vectors.device.type == "mps" else torch.float64
-
-
-def _rows(values: Tensor, rows: Tensor) -> Tensor:
-    """values[rows], whose gradient a GPU adds up without sorting the rows."""
-    return values.index_select(0, rows).float()

@@ -1,4 +1,4 @@
-"""The training data: the corpus as subwords, labels and candidate spans, and its batches."""
+"""The training data: the corpus as subwords, labels and entities, and its batches."""
 
 from __future__ import annotations
 
@@ -18,28 +18,13 @@ from torch.utils.data import Sampler
 
 from nestag.data.arrays import Ints
 from nestag.data.sentence import Sentence
-from nestag.decoding.verification import NEAR_MISSES
 from nestag.encodings.vocabulary import LabelIds
 from nestag.model.subwords import Layout, Windows, batches, sentence_batches
 from nestag.model.subwords.words import offsets
 from nestag.model.tagger import IGNORED
 
-WORDS_A_DRAW = 4
-"""A span is drawn at random for so many words."""
-
-CONTINUES = 0.6
-"""The probability that a span drawn at random takes in one word more."""
-
-
-UNJUDGED = -1.0
-"""Stands for the types of a span that only fills a batch up."""
-
-
-class JudgedSpans(NamedTuple):
-    """Spans of a batch and the types that hold for them."""
-
-    spans: Ints  # spans x 3: window, first word, last word
-    types: NDArray[np.float32]  # spans x types, 1 where a type holds
+COVERED, MOST_WIDTH = 0.995, 32
+"""The share of the entities that a span grid holds, and its maximum width; time grows with the width."""
 
 
 @dataclass(frozen=True)
@@ -67,24 +52,20 @@ class GoldSpans:
         counts = np.array([len(sentence.entities) for sentence in sentences], dtype=np.int64)
         return cls(first, last, kind, offsets(counts), len(names))
 
-    def judged(self, windows: Windows, seed: int, batch: Ints) -> JudgedSpans:
-        """What is to be judged in the windows of a batch."""
+    def width(self) -> int:
+        """Return the width of a grid that holds nearly all entities: a multiple of four."""
+        lengths = np.sort(self.last - self.first + 1)
+        needed = int(lengths[int(COVERED * (len(lengths) - 1))])
+        return min(MOST_WIDTH, -(-needed // 4) * 4)
+
+    def targets(self, windows: Windows, words: int, width: int) -> NDArray[np.bool_]:
+        """Return which types hold for the spans of some windows: windows x words x width x types."""
         row, entity = self._inside(windows)
-        first, last = self.first[entity] - windows.first[row], self.last[entity] - windows.first[row]
-        size = windows.last - windows.first
-        near = np.stack(
-            [
-                np.tile(row, len(NEAR_MISSES)),
-                *(NEAR_MISSES.T[:, :, None] + np.stack([first, last])[:, None]).reshape(2, -1),
-            ]
-        )
-        spans = np.concatenate([near, _drawn(size, np.random.default_rng([seed, *batch.tolist()]))], axis=1)
-        spans = spans[:, (spans[1] >= 0) & (spans[1] <= spans[2]) & (spans[2] < size[spans[0]])]
-        width = int(size.max())
-        keys = np.unique((spans[0] * width + spans[1]) * width + spans[2])
-        types = np.zeros((len(keys), self.types), dtype=np.float32)
-        types[np.searchsorted(keys, (row * width + first) * width + last), self.type[entity]] = 1
-        return JudgedSpans(np.stack([keys // width**2, keys // width % width, keys % width], axis=1), types)
+        first, length = self.first[entity] - windows.first[row], self.last[entity] - self.first[entity]
+        targets = np.zeros((len(windows.first), words, width, self.types), dtype=bool)
+        fits = length < width
+        targets[row[fits], first[fits], length[fits], self.type[entity[fits]]] = True
+        return targets
 
     def _inside(self, windows: Windows) -> tuple[Ints, Ints]:
         """The entities that lie in windows whole: the window of each in the batch, and its number."""
@@ -96,30 +77,22 @@ class GoldSpans:
         return row[whole], entity[whole]
 
 
-def _drawn(size: Ints, rng: np.random.Generator) -> Ints:
-    """Spans at random, short ones more often; some may end beyond their window."""
-    count = np.maximum(1, size // WORDS_A_DRAW)
-    row = np.repeat(np.arange(len(size)), count)
-    first = (rng.random(len(row)) * size[row]).astype(np.int64)
-    return np.stack([row, first, first + rng.geometric(1 - CONTINUES, len(row)) - 1])
-
-
 @dataclass(frozen=True)
 class TrainingSet:
     """A training corpus as arrays."""
 
     layout: Layout
     labels: NDArray[np.int64]  # words x 3: the numbers of n, c and u
-    spans: GoldSpans | None = None  # if spans are to be judged too
-    seed: int = 0  # of what is drawn at random
+    spans: GoldSpans | None = None  # for a span grid
+    span_width: int = 0  # of the grid
 
     @classmethod
     def of(
-        cls, layout: Layout, labels: Sequence[LabelIds], spans: GoldSpans | None = None, seed: int = 0
+        cls, layout: Layout, labels: Sequence[LabelIds], spans: GoldSpans | None = None, span_width: int = 0
     ) -> TrainingSet:
-        """A corpus with the labels of each sentence."""
+        """Return a corpus with the labels of each sentence and, for a span grid, its entities."""
         parts = [np.array([number for ids in labels for number in ids[head]], dtype=np.int64) for head in range(3)]
-        return cls(layout, np.stack(parts, axis=1), spans, seed)
+        return cls(layout, np.stack(parts, axis=1), spans, span_width)
 
     def tensors(self, batch: Sequence[int]) -> dict[str, Tensor]:
         """What `Tagger.forward` takes for some windows, labels included."""
@@ -131,8 +104,8 @@ class TrainingSet:
         found = {name: torch.from_numpy(values) for name, values in arrays._asdict().items()}
         found["labels"] = torch.from_numpy(labels)
         if self.spans is not None:
-            spans, types = self.spans.judged(self.layout.windows.take(rows), self.seed, rows)
-            found |= {"spans": torch.from_numpy(spans), "span_types": torch.from_numpy(types)}
+            targets = self.spans.targets(self.layout.windows.take(rows), arrays.shape.shape[1], self.span_width)
+            found["spans"] = torch.from_numpy(targets)
         return found
 
 

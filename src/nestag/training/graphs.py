@@ -16,14 +16,13 @@ from torch import Tensor, nn
 
 from nestag.model.subwords.layout import NOTHING
 from nestag.model.tagger import IGNORED
-from nestag.training.dataset import UNJUDGED
 
 BatchTensors = dict[str, Tensor]
 
 
 @dataclass(frozen=True)
 class Padding:
-    """Pads batches to few shapes; a shape is known by its subwords alone, but for the spans to be judged."""
+    """Pads batches to few shapes; a shape is known by its subwords alone."""
 
     batch_subwords: int  # the budget of a batch
     windows: int  # in a batch, at most
@@ -44,9 +43,7 @@ class Padding:
         }
         found["attention_mask"][windows:, 0] = 1  # where nothing is seen, nothing can be computed
         if "spans" in inputs:
-            count = 1 << (len(inputs["spans"]) - 1).bit_length()
-            found["spans"] = _filled(inputs["spans"], (count, 3), 0)
-            found["span_types"] = _filled(inputs["span_types"], (count, inputs["span_types"].shape[1]), UNJUDGED)
+            found["spans"] = _filled(inputs["spans"], (rows, length, *inputs["spans"].shape[2:]), 0)
         return found
 
 

@@ -1,8 +1,8 @@
 """The loss, the optimizer with its learning rates, and the moving average of the weights.
 
 The loss is the sum of the labels' cross-entropies, and of what else trains the encoder:
-- The span head learns which spans are entities (`span_loss` times its loss). This improves the word vectors for the
-  labels too, whether the head is used in prediction (`verifier`) or not.
+- The span grid learns which spans are entities (`span_loss` times its loss). This improves the word vectors for the
+  labels too, whether the grid is used in prediction (`decoding = "spans"`) or not.
 - `masked_subwords` replaces a share of the subwords by the mask token, so that words are learned from their neighbours.
 - `rdrop` reads every batch twice with different dropout and adds the divergence between the label distributions.
 """
@@ -22,51 +22,52 @@ from torch.optim import AdamW
 from torch.optim.lr_scheduler import LambdaLR
 
 from nestag.model.tagger import IGNORED, Tagger, TaggerOutput
-from nestag.training.dataset import UNJUDGED
 from nestag.training.plan import TrainingPlan
 from nestag.training.recipe import Recipe
 
 
 def loss_of(model: Any, inputs: dict[str, Tensor], recipe: Recipe, mask: int = 0) -> Tensor:
-    """The loss of a batch; `mask` is the subword that hides others."""
+    """Return the loss of a batch; `mask` is the mask token."""
     inputs = dict(inputs)
-    types = inputs.pop("span_types", None)
+    targets = inputs.pop("spans", None)
     if recipe.rdrop:
-        inputs = twice(inputs)
+        inputs = {name: torch.cat([values, values]) for name, values in inputs.items()}
     if recipe.masked_subwords:
         inputs["input_ids"] = masked(inputs["input_ids"], inputs["word"], recipe.masked_subwords, mask)
-    found: TaggerOutput = model(**inputs)
-    assert found.loss is not None
-    loss = found.loss
-    if found.spans is not None and types is not None:
-        loss = loss + recipe.span_loss * judgement(found.spans, torch.cat([types, types]) if recipe.rdrop else types)
+    output: TaggerOutput = model(**inputs)
+    assert output.loss is not None
+    loss = recipe.label_loss * output.loss
+    learned = inputs["labels"][..., 0] != IGNORED
     if recipe.rdrop:
-        loss = loss + recipe.rdrop * divergence(found[:3], inputs["labels"][..., 0] != IGNORED)
+        loss = loss + recipe.label_loss * recipe.rdrop * divergence(output[:3], learned)
+    if output.spans is not None and targets is not None:
+        loss = loss + recipe.span_loss * grid_loss(output.spans.float(), targets, learned, recipe.rdrop)
     return loss
+
+
+def grid_loss(logits: Tensor, targets: Tensor, learned: Tensor, rdrop: float) -> Tensor:
+    """Return the binary cross-entropy of all cells and types of a span grid, added, per word.
+
+    A cell is learned if its first and its last word are. With `rdrop`, the batch comes twice, and the symmetric
+    divergence between both readings is added.
+    """
+    width = logits.shape[2]
+    ends = torch.nn.functional.pad(learned, (0, width - 1)).unfold(1, width, 1)  # windows x words x width
+    cells = (learned[..., None] & ends)[..., None]  # windows x words x width x 1
+    wanted = torch.cat([targets, targets]) if rdrop else targets
+    apart = functional.binary_cross_entropy_with_logits(logits, wanted.float(), reduction="none")
+    loss = (apart * cells).sum()
+    if rdrop:
+        one, other = logits.chunk(2)
+        between = (one.sigmoid() - other.sigmoid()) * (one - other)
+        loss = loss + rdrop * (between * cells[: len(one)]).sum()
+    return loss / learned.sum().clamp(min=1)
 
 
 def masked(input_ids: Tensor, word: Tensor, share: float, mask: int) -> Tensor:
     """Subwords of which a share is replaced by the one that hides; those of no word stay."""
     hidden = (torch.rand(word.shape, device=word.device) < share) & (word >= 0)
     return torch.where(hidden, mask, input_ids)
-
-
-def judgement(scores: Tensor, types: Tensor) -> Tensor:
-    """The types' cross-entropies, added, the mean over the spans that are judged."""
-    judged = types != UNJUDGED
-    apart = functional.binary_cross_entropy_with_logits(scores.float(), types, reduction="none")
-    return (apart * judged).sum() / judged[:, 0].sum().clamp(min=1)
-
-
-def twice(inputs: dict[str, Tensor]) -> dict[str, Tensor]:
-    """A batch and the same once more behind it."""
-    doubled = {name: torch.cat([values, values]) for name, values in inputs.items()}
-    if "spans" in inputs:
-        spans = inputs["spans"]
-        below = torch.zeros_like(spans)
-        below[:, 0] = len(inputs["input_ids"])  # the windows of the second half
-        doubled["spans"] = torch.cat([spans, spans + below])
-    return doubled
 
 
 def divergence(scores: Sequence[Tensor], learned: Tensor) -> Tensor:

@@ -47,7 +47,9 @@ class Recipe:
     context: int = setting(
         0, minimum=0, help="add neighbouring sentences as context up to this many subwords; 0 for none"
     )
-    decoding: Decoding = setting("constrained", help="the most probable valid labels, or greedy as in the paper")
+    decoding: Decoding = setting(
+        "constrained", help="spans: of the span grid; constrained: the most probable valid labels; greedy: as in the paper"
+    )
     node_label_strategy: Naming = setting(
         "first", help="label of a node whose words disagree in greedy decoding: the first or the most frequent"
     )
@@ -91,13 +93,13 @@ class Recipe:
     precision: Precision = setting(
         "auto", help="precision on a GPU: bfloat16 if supported, float32, or float32 with TF32 matrix products"
     )
+    label_loss: float = setting(1.0, minimum=0, maximum=1e3, help="loss weight of the labels")
     span_loss: float = setting(
-        0.0,
-        minimum=0,
-        maximum=1e3,
-        help="loss weight of a span head, which learns which spans are entities; 0 for none",
+        0.0, minimum=0, maximum=1e3, help="loss weight of the span grid, which scores all short spans; 0 for no grid"
     )
-    verifier: bool = setting(False, help="whether the span head verifies predictions; needs span_loss")
+    span_width: int | Auto = setting("auto", minimum=1, maximum=64, help="maximum words of a span in the grid")
+    span_size: int = setting(128, minimum=1, maximum=1024, help="channels of the span grid")
+    span_layers: int = setting(3, minimum=0, maximum=16, help="convolutions over the span grid")
     rdrop: float = setting(
         0.0, minimum=0, maximum=1e3, help="R-Drop: loss weight of the divergence between two dropout passes; 0 for none"
     )
@@ -119,8 +121,8 @@ class Recipe:
         elif values.get("epochs", "auto") != "auto":
             values = {**values, "steps": "auto"}
         recipe = changed(self, values, where, text=text)
-        if recipe.verifier and not recipe.span_loss:
-            raise SettingError("verifier is on and span_loss is 0; a head to verify with must be learned", where)
+        if recipe.decoding == "spans" and not recipe.span_loss:
+            raise SettingError('decoding is "spans" and span_loss is 0; give a span_loss above 0', where)
         return recipe
 
 

@@ -37,7 +37,7 @@ from nestag.model.subwords import Layout
 from nestag.model.subwords.tokenizer import WordTokenizer
 from nestag.model.tagger import Tagger
 from nestag.training.advice import advice
-from nestag.training.calibration import temperature_for, verification_for
+from nestag.training.calibration import calibrated
 from nestag.training.card import card
 from nestag.training.checkpoints import explained
 from nestag.training.dataset import GoldSpans, TrainingSet
@@ -140,13 +140,14 @@ def _train(
     set_seed(seed)
     vocabulary = Vocabulary.learn(nested, recipe.encoding)
     spans = GoldSpans.of(nested) if recipe.span_loss else None
-    recognizer = untrained(recipe, vocabulary, spans.types if spans else 0, reading)
+    width = (spans.width() if recipe.span_width == "auto" else recipe.span_width) if spans else 1
+    recognizer = untrained(recipe, vocabulary, spans.types if spans else 0, width, reading)
     layout = _laid_out(recognizer, nested)
     labels = [vocabulary.ids(vocabulary.encode(sentence)) for sentence in nested]
     dev_subwords = int(_laid_out(recognizer, dev).windows.sizes.sum())
     windows, labelled = layout.windows, layout.labelled_subwords
     plan = plan_for(recipe, windows.sizes, dev_subwords, windows.sentence, process_count(), labelled)
-    corpus = TrainingSet.of(layout, labels, spans, seed)
+    corpus = TrainingSet.of(layout, labels, spans, width)
     trainer = NestedTrainer(recognizer, corpus, dev, folder, recipe, plan, seed, watch, report_to, use_cpu)
     trainer.run()
     if not is_first_process():
@@ -155,10 +156,9 @@ def _train(
     recognizer.model.load_state_dict(trainer.best_weights)
     recognizer.model.requires_grad_(True)
     recognizer.model.train(False)
-    recognizer.settings = replace(recognizer.settings, temperature=temperature_for(recognizer, dev))
-    if recipe.verifier:
-        by = verification_for(recognizer, dev)
-        recognizer.settings = replace(recognizer.settings, verifier=True, verification=by)
+    if recipe.decoding != "spans":
+        recognizer.model.drop_span_grid()  # it was there for training only
+    recognizer.settings = calibrated(recognizer, dev)
     history = {"plan": asdict(plan), "scorings": trainer.progress.dev, "set_aside": set_aside}
     with writing(folder / HISTORY) as stream:
         stream.write(json.dumps(history, indent=1) + "\n")
@@ -194,7 +194,9 @@ def _refuse_loggers(names: Sequence[str]) -> None:
             raise InputError(f"{name!r} is not installed; pip install {name}, or leave it out", named("report_to"))
 
 
-def untrained(recipe: Recipe, vocabulary: Vocabulary, span_types: int = 0, reading: Options = DEFAULT) -> NestedNER:
+def untrained(
+    recipe: Recipe, vocabulary: Vocabulary, span_types: int = 0, span_width: int = 1, reading: Options = DEFAULT
+) -> NestedNER:
     """A recognizer whose heads know nothing yet."""
     model = Tagger.around(
         recipe.encoder,
@@ -206,6 +208,9 @@ def untrained(recipe: Recipe, vocabulary: Vocabulary, span_types: int = 0, readi
         conv_layers=recipe.conv_layers,
         dropout=recipe.dropout,
         span_types=span_types,
+        span_width=span_width,
+        span_size=recipe.span_size,
+        span_layers=recipe.span_layers,
     )
     if recipe.head_init == "linear":
         model.reset_heads()

@@ -1,0 +1,121 @@
+"""Decoding of a span grid: spans with probabilities -> entities that nest.
+
+A span grid scores every span of up to W words. Entities are the spans above a threshold; of two that cross, the more
+probable one stays. Entities that the grid cannot score, because they are longer, come from the labels and are kept if
+they cross none of the others.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nestag.data.arrays import Bools, Floats, Floats32, Ints
+from nestag.decoding.decode import decode_scores
+from nestag.decoding.entities import EntityTable, as_table
+from nestag.decoding.scores import Scores, Search
+from nestag.encodings.vocabulary import Vocabulary
+
+
+class SpanScores(NamedTuple):
+    """The best cells of a span grid for a batch of sentences; words are numbered through all sentences."""
+
+    first: Ints  # the first word of each cell's span
+    length: Ints  # its number of words
+    type: Ints  # a row of the vocabulary's types
+    logit: Floats32
+    limit: Ints  # of each word: the most words of a span from there that the grid has scored
+
+
+class SpanBatch(NamedTuple):
+    """What spans are decoded from: the grid's cells, and the labels' scores for longer entities."""
+
+    vocabulary: Vocabulary
+    spans: SpanScores
+    scores: Scores
+
+
+def decode_spans(
+    batch: SpanBatch, threshold: float, *, confidence: bool, search: Search, cross: bool = False
+) -> EntityTable:
+    """Return the entities of a batch; with `cross`, also those that cross more probable ones."""
+    table = grid_entities(batch, threshold, search.temperature)
+    longer = longer_entities(batch, confidence, search)
+    if len(longer.start):
+        table = _joined(table, longer, batch.scores.lengths)
+    assert table.confidence is not None
+    if not cross:
+        beyond = table.end - table.start > _limits(batch, table)
+        table = table.at(without_crossing(table, np.where(beyond, 0.0, table.confidence)))
+    return table
+
+
+def grid_entities(batch: SpanBatch, threshold: float, temperature: float = 1.0) -> EntityTable:
+    """Return the spans of a grid that are at least as probable as the threshold."""
+    spans, lengths = batch.spans, batch.scores.lengths
+    probability = 1 / (1 + np.exp(-np.clip(spans.logit.astype(np.float64) / temperature, -500, 500)))
+    rows = np.flatnonzero(probability >= threshold)
+    first, types = spans.first[rows], batch.vocabulary.types
+    return as_table(first, first + spans.length[rows], spans.type[rows], types, lengths, probability[rows])
+
+
+def longer_entities(batch: SpanBatch, confidence: bool, search: Search) -> EntityTable:
+    """Return the entities of the best labels that are longer than the grid has scored."""
+    lengths = batch.scores.lengths
+    left = np.repeat(np.cumsum(lengths), lengths) - np.arange(int(lengths.sum()))  # words to the end of the sentence
+    sentence = np.repeat(np.arange(len(lengths)), lengths)
+    chosen = np.zeros(len(lengths), dtype=bool)
+    chosen[sentence[batch.spans.limit < left]] = True
+    words = chosen[sentence]
+    n, c, u = (head[words] for head in batch.scores[:3])
+    table = decode_scores(batch.vocabulary, n, c, u, lengths[chosen], "constrained", "first", confidence, search)
+    table = table._replace(sentence=np.flatnonzero(chosen)[table.sentence], sentences=len(lengths))
+    table = table.at(table.end - table.start > _limits(batch, table))
+    return table if confidence else table._replace(confidence=np.zeros(len(table.start)))
+
+
+def _limits(batch: SpanBatch, table: EntityTable) -> Ints:
+    """Return the most words that the grid has scored from the first word of each entity."""
+    limits: Ints = batch.spans.limit[batch.scores.first[table.sentence] + table.start]
+    return limits
+
+
+def _joined(one: EntityTable, other: EntityTable, lengths: Ints) -> EntityTable:
+    """Return the entities of two tables of the same batch as one."""
+    begins = np.cumsum(lengths) - lengths
+    parts = [(begins[t.sentence] + t.start, begins[t.sentence] + t.end, t.type, t.confidence) for t in (one, other)]
+    start, end, kind, confidence = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return as_table(start, end, kind, one.types, lengths, confidence)
+
+
+def without_crossing(table: EntityTable, value: Floats) -> Bools:
+    """Return which entities stay if, from the highest value down, each one that stays drops those that it crosses."""
+    crossed: dict[int, list[int]] = {}
+    for one, other in zip(*(rows.tolist() for rows in _crossing(table)), strict=True):
+        crossed.setdefault(one, []).append(other)
+        crossed.setdefault(other, []).append(one)
+    kept = np.ones(len(value), dtype=bool)
+    for row in sorted(crossed, key=lambda row: (-value[row], row)):
+        if kept[row]:
+            kept[crossed[row]] = False
+    return kept
+
+
+def _crossing(table: EntityTable) -> tuple[Ints, Ints]:
+    """Return the pairs of entities that cross, by their rows; the table is in canonical order."""
+    rows = np.arange(len(table.start))
+    pairs: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = [(rows[:0], rows[:0])]
+    ahead = 0
+    while True:  # compare each entity with those that begin inside it, one row further in every round
+        ahead += 1
+        rows = rows[rows + ahead < len(table.start)]
+        other = rows + ahead
+        inside = (table.sentence[rows] == table.sentence[other]) & (table.start[other] < table.end[rows])
+        rows, other = rows[inside], other[inside]
+        if not rows.size:
+            one, two = (np.concatenate(column) for column in zip(*pairs, strict=True))
+            return one, two
+        cross = (table.start[rows] < table.start[other]) & (table.end[rows] < table.end[other])
+        pairs.append((rows[cross], other[cross]))
