@@ -128,17 +128,11 @@ class Predicting:
     type_threshold: Annotated[
         list[str] | None, typer.Option(metavar="TYPE=VALUE", help="A threshold for one type; may be repeated.")
     ] = None
-    decoding: Annotated[str | None, typer.Option(metavar="D", help="constrained or greedy (default: as trained).")] = (
-        None
-    )
+    decoding: Annotated[
+        str | None, typer.Option(metavar="D", help="spans, constrained or greedy (default: as trained).")
+    ] = None
     node_label_strategy: Annotated[
         str | None, typer.Option(metavar="N", help="first or majority, for greedy decoding (default: as trained).")
-    ] = None
-    verifier: Annotated[
-        bool | None,
-        typer.Option(
-            "--verifier/--no-verifier", help="Verify constrained entities, if the model can (default: as trained)."
-        ),
     ] = None
 
     @property
@@ -149,7 +143,6 @@ class Predicting:
             "thresholds": dict(map(threshold_from, self.type_threshold)) if self.type_threshold else None,
             "decoding": self.decoding,
             "node_label_strategy": self.node_label_strategy,
-            "verifier": self.verifier,
         }
         return {name: value for name, value in given.items() if value is not None}
 

@@ -8,7 +8,7 @@ from nestag.decoding.decode import Decoding, candidate_entities, confidences, de
 from nestag.decoding.decoder import Decoder, decodes
 from nestag.decoding.entities import EntityTable, filter_entities, join_entities
 from nestag.decoding.scores import LabelBatch, Scores, Search
-from nestag.decoding.spans import SpanBatch, SpanScores, decode_spans, grid_entities, without_crossing
+from nestag.decoding.spans import SpanBatch, SpanCells, SpanScores, decode_spans, grid_entities, without_crossing
 
 __all__ = [
     "Decoder",
@@ -18,6 +18,7 @@ __all__ = [
     "Scores",
     "Search",
     "SpanBatch",
+    "SpanCells",
     "SpanScores",
     "candidate_entities",
     "confidences",

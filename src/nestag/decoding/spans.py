@@ -7,26 +7,42 @@ they cross none of the others.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nestag.data.arrays import Bools, Floats, Floats32, Ints
-from nestag.decoding.decode import decode_scores
+from nestag.decoding.decode import confidences, decode_scores
 from nestag.decoding.entities import EntityTable, as_table
 from nestag.decoding.scores import Scores, Search
 from nestag.encodings.vocabulary import Vocabulary
 
 
-class SpanScores(NamedTuple):
-    """The best cells of a span grid for a batch of sentences; words are numbered through all sentences."""
+class SpanCells(NamedTuple):
+    """Cells of a span grid; words are numbered through all sentences."""
 
     first: Ints  # the first word of each cell's span
     length: Ints  # its number of words
     type: Ints  # a row of the vocabulary's types
     logit: Floats32
+
+
+class SpanScores(NamedTuple):
+    """The best cells of a span grid for a batch of sentences."""
+
+    cells: SpanCells
     limit: Ints  # of each word: the most words of a span from there that the grid has scored
+
+    @classmethod
+    def of(cls, batches: Sequence[SpanCells], limit: Ints) -> SpanScores:
+        """Join the cells of some batches, without those that reach beyond their limits."""
+        none = np.zeros(0, dtype=np.int64)
+        empty = SpanCells(none, none, none, none.astype(np.float32))
+        first, length, kind, logit = (np.concatenate(column) for column in zip(empty, *batches, strict=True))
+        inside = length <= limit[first]
+        return cls(SpanCells(first[inside], length[inside], kind[inside], logit[inside]), limit)
 
 
 class SpanBatch(NamedTuple):
@@ -40,46 +56,50 @@ class SpanBatch(NamedTuple):
 def decode_spans(
     batch: SpanBatch, threshold: float, *, confidence: bool, search: Search, cross: bool = False
 ) -> EntityTable:
-    """Return the entities of a batch; with `cross`, also those that cross more probable ones."""
+    """Return the entities of a batch; with `cross`, also those that cross more probable ones.
+
+    Longer entities have a confidence of 0 unless `confidence` asks for theirs.
+    """
     table = grid_entities(batch, threshold, search.temperature)
-    longer = longer_entities(batch, confidence, search)
+    longer = longer_entities(batch, search)
     if len(longer.start):
         table = _joined(table, longer, batch.scores.lengths)
     assert table.confidence is not None
     if not cross:
-        beyond = table.end - table.start > _limits(batch, table)
-        table = table.at(without_crossing(table, np.where(beyond, 0.0, table.confidence)))
+        table = table.at(without_crossing(table, table.confidence))
+    beyond = _is_longer(batch, table)
+    if confidence and beyond.any() and table.confidence is not None:
+        table.confidence[beyond] = confidences(batch.vocabulary, batch.scores, table.at(beyond), search)
     return table
 
 
 def grid_entities(batch: SpanBatch, threshold: float, temperature: float = 1.0) -> EntityTable:
     """Return the spans of a grid that are at least as probable as the threshold."""
-    spans, lengths = batch.spans, batch.scores.lengths
+    spans, lengths = batch.spans.cells, batch.scores.lengths
     probability = 1 / (1 + np.exp(-np.clip(spans.logit.astype(np.float64) / temperature, -500, 500)))
     rows = np.flatnonzero(probability >= threshold)
     first, types = spans.first[rows], batch.vocabulary.types
     return as_table(first, first + spans.length[rows], spans.type[rows], types, lengths, probability[rows])
 
 
-def longer_entities(batch: SpanBatch, confidence: bool, search: Search) -> EntityTable:
-    """Return the entities of the best labels that are longer than the grid has scored."""
+def longer_entities(batch: SpanBatch, search: Search) -> EntityTable:
+    """Return the entities of the best labels that are longer than the grid has scored, with a confidence of 0."""
     lengths = batch.scores.lengths
     left = np.repeat(np.cumsum(lengths), lengths) - np.arange(int(lengths.sum()))  # words to the end of the sentence
-    sentence = np.repeat(np.arange(len(lengths)), lengths)
     chosen = np.zeros(len(lengths), dtype=bool)
-    chosen[sentence[batch.spans.limit < left]] = True
-    words = chosen[sentence]
-    n, c, u = (head[words] for head in batch.scores[:3])
-    table = decode_scores(batch.vocabulary, n, c, u, lengths[chosen], "constrained", "first", confidence, search)
+    chosen[batch.scores.sentence[batch.spans.limit < left]] = True
+    n, c, u = (head[chosen[batch.scores.sentence]] for head in batch.scores[:3])
+    table = decode_scores(batch.vocabulary, n, c, u, lengths[chosen], search=search)
     table = table._replace(sentence=np.flatnonzero(chosen)[table.sentence], sentences=len(lengths))
-    table = table.at(table.end - table.start > _limits(batch, table))
-    return table if confidence else table._replace(confidence=np.zeros(len(table.start)))
+    table = table.at(_is_longer(batch, table))
+    return table._replace(confidence=np.zeros(len(table.start)))
 
 
-def _limits(batch: SpanBatch, table: EntityTable) -> Ints:
-    """Return the most words that the grid has scored from the first word of each entity."""
-    limits: Ints = batch.spans.limit[batch.scores.first[table.sentence] + table.start]
-    return limits
+def _is_longer(batch: SpanBatch, table: EntityTable) -> Bools:
+    """Return which entities are longer than the grid has scored."""
+    limits = batch.spans.limit[batch.scores.first[table.sentence] + table.start]
+    longer: Bools = table.end - table.start > limits
+    return longer
 
 
 def _joined(one: EntityTable, other: EntityTable, lengths: Ints) -> EntityTable:

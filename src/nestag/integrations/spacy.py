@@ -41,7 +41,7 @@ cut by the same rules."""
         "ents": False,
         "words": "auto",
         "threshold": None,
-        "verifier": None,
+        "decoding": None,
         "device": None,
     },
 )
@@ -53,11 +53,11 @@ def make_component(
     ents: bool,
     words: Words,
     threshold: float | None,
-    verifier: bool | None,
+    decoding: str | None,
     device: str | None,
 ) -> Recognizer:
     """The component of a model: `ents` sets the outermost entities as `doc.ents` too."""
-    given = {"threshold": threshold, "verifier": verifier}
+    given = {"threshold": threshold, "decoding": decoding}
     changes = {key: value for key, value in given.items() if value is not None}
     language = nlp.lang if _has_usual_tokenizer(nlp) else None
     return Recognizer(name, language, model, spans_key, ents, words, changes, device)

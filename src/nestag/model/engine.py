@@ -33,7 +33,7 @@ from nestag.decoding import (
 from nestag.encodings.base import Naming
 from nestag.encodings.vocabulary import Vocabulary
 from nestag.model.chunks import Chunk, Item, chunks
-from nestag.model.subwords import Arrays, Layout, LayoutMaker, batches
+from nestag.model.subwords import NOTHING, Arrays, Layout, LayoutMaker, batches
 
 DECODERS = 2
 """Threads that decode while a GPU computes; more would wait for the interpreter."""
@@ -53,6 +53,12 @@ class Batch(NamedTuple):
     row: Ints  # of each wanted word, in the batch
     column: Ints  # of each wanted word, in the batch
     word: Ints  # of each wanted word: its number in the chunk
+
+    @property
+    def remaining(self) -> Ints:
+        """The number of words from each wanted word to the end of its window."""
+        words: Ints = np.count_nonzero(self.arrays.shape != NOTHING, axis=1)
+        return words[self.row] - self.column
 
 
 class Heads(NamedTuple):

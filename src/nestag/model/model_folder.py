@@ -33,7 +33,6 @@ SETTINGS = "nestag.json"
 VOCABULARY = "vocabulary.json"
 WEIGHTS = "model.safetensors"
 GRAPH = "model.onnx"
-SPAN_GRAPH = "spans.onnx"
 CONFIG = "config.json"
 TOKENIZER = "tokenizer.json"
 TOKENIZER_CONFIG = "tokenizer_config.json"
@@ -43,7 +42,7 @@ ADAPTED = "adaptation.json"
 """In the folder of an adapted encoder, which is not a model."""
 
 REQUIRED = (CONFIG, VOCABULARY, SETTINGS, TOKENIZER)
-LARGE = (WEIGHTS, GRAPH, SPAN_GRAPH)
+LARGE = (WEIGHTS, GRAPH)
 """Files that are not held in memory."""
 BOUND = (*REQUIRED, *LARGE, TOKENIZER_CONFIG, HISTORY, ADAPTED)
 """Files whose sha256 the manifest has."""

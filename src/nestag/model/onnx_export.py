@@ -24,14 +24,13 @@ from torch import Tensor, nn
 from nestag.data.arrays import Ints
 from nestag.data.sentence import Sentence
 from nestag.data.validation import to_mapping
-from nestag.decoding import SpanPlaces
 from nestag.errors import InputError, MissingExtraError, either, named
 from nestag.evaluation import score
 from nestag.formats.files import writing_folder
 from nestag.model.chunks import Chunk
 from nestag.model.engine import ChunkScores
-from nestag.model.model_folder import CONFIG, GRAPH, SPAN_GRAPH, save_model
-from nestag.model.onnx_runtime import OUTPUTS, VECTORS, GraphConfig, OnnxNER, installed
+from nestag.model.model_folder import CONFIG, GRAPH, save_model
+from nestag.model.onnx_runtime import OUTPUTS, SPANS, GraphConfig, OnnxNER, installed
 from nestag.model.predictor import Predictor, item_of
 from nestag.model.pretrained import LightConfig, LightEncoder
 from nestag.model.quantization import quantize
@@ -111,17 +110,17 @@ class Exported(NamedTuple):
 
 
 class LogProbabilities(nn.Module):
-    """A tagger whose outputs are log-probabilities, and the vectors of words if somebody needs them."""
+    """A tagger whose outputs are log-probabilities, and the logits of its span grid if it is used."""
 
-    def __init__(self, tagger: Tagger, vectors: bool) -> None:
+    def __init__(self, tagger: Tagger, spans: bool) -> None:
         super().__init__()
-        self.tagger, self.vectors = tagger, vectors
+        self.tagger, self.spans = tagger, spans
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor, word: Tensor, shape: Tensor) -> tuple[Tensor, ...]:
-        """The three heads' log-probabilities, windows x words x labels, and vectors."""
+        """Return the three heads' log-probabilities (windows x words x labels), and the grid."""
         found = self.tagger(input_ids, attention_mask, word, shape)
         heads = tuple(torch.log_softmax(head, dim=-1) for head in found[:3])
-        return (*heads, found.vectors) if self.vectors else heads
+        return (*heads, found.spans) if self.spans else heads
 
 
 def export(
@@ -141,9 +140,7 @@ def export(
     if int8 and not any(sentence.tokens for sentence in sentences):
         raise InputError("there is no word to see on which numbers eight bits must hold; give sentences", str(folder))
     with writing_folder(folder) as part:
-        write_graph(recognizer.model, part / GRAPH, vectors=recognizer.settings.verification is not None)
-        if recognizer.settings.verification is not None:
-            write_span_graph(recognizer.model, part / SPAN_GRAPH)
+        write_graph(recognizer.model, part / GRAPH, spans=recognizer.settings.decoding == "spans")
         _write_rest(recognizer, part, int8=False)
         plain = OnnxNER.from_pretrained(part)
         difference = _checked(recognizer, plain, sentences, str(folder))
@@ -160,7 +157,7 @@ def export(
         return Exported(difference, f1, int8_f1)
 
 
-def write_graph(tagger: Tagger, path: Path, vectors: bool = False) -> None:
+def write_graph(tagger: Tagger, path: Path, spans: bool = False) -> None:
     """Write the graph of a tagger, for any number of windows, subwords and words."""
     _installed("onnx"), _installed("onnxscript")
     windows, subwords, words = (torch.export.Dim(name) for name in ("windows", "subwords", "words"))
@@ -172,24 +169,14 @@ def write_graph(tagger: Tagger, path: Path, vectors: bool = False) -> None:
         torch.tensor([[0, 1, -1], [0, 1, 2]]),  # windows x words
     )
     tagger.train(False)
-    outputs = [*OUTPUTS, VECTORS] if vectors else list(OUTPUTS)
+    outputs = [*OUTPUTS, SPANS] if spans else list(OUTPUTS)
     shapes = (by_subword, by_subword, by_subword, by_word)
     names = ["input_ids", "attention_mask", "word", "shape"]
     with attention_as_one(tagger.encoder, tagger.mask_whole):
-        _write(LogProbabilities(tagger, vectors), example, path, names, outputs, shapes)
+        _write(LogProbabilities(tagger, spans), example, path, names, outputs, shapes)
     if not isinstance(tagger.encoder, LightEncoder):  # it has nothing to fuse, and would lose its unused mask
         with _hushed():
             fuse(path)
-
-
-def write_span_graph(tagger: Tagger, path: Path) -> None:
-    """Write the graph of a tagger's head for spans, for any number of words and spans."""
-    assert tagger.spans is not None
-    words, spans = {0: torch.export.Dim("words")}, {0: torch.export.Dim("spans")}
-    first, last = torch.tensor([0, 1, 2]), torch.tensor([1, 3, 2])
-    example = (torch.zeros(4, tagger.width), first, last, first == 0, last == 3)
-    names = [VECTORS, *SpanPlaces._fields]
-    _write(tagger.spans.train(False), example, path, names, ["logits"], (words, spans, spans, spans, spans))
 
 
 def _write(

@@ -9,7 +9,6 @@ It needs onnxruntime, tokenizers and NumPy alone, and answers as `NestedNER` doe
 from __future__ import annotations
 
 import os
-from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from importlib import import_module
@@ -18,20 +17,20 @@ from typing import Any, Literal
 
 import numpy as np
 
-from nestag.data.arrays import Floats32
+from nestag.data.arrays import Floats32, Ints
 from nestag.data.validation import from_mapping, setting
-from nestag.decoding import SpanPlaces
+from nestag.decoding import SpanCells, SpanScores
 from nestag.encodings.vocabulary import Vocabulary
-from nestag.errors import InputError, MissingExtraError, UnknownNameError, as_input_error
+from nestag.errors import MissingExtraError, UnknownNameError, as_input_error
 from nestag.model.engine import Batch, Heads, worker_threads
-from nestag.model.model_folder import CONFIG, GRAPH, SPAN_GRAPH, open_model
+from nestag.model.model_folder import CONFIG, GRAPH, open_model
 from nestag.model.onnx_file import check_graph
 from nestag.model.predictor import Predictor, Settings
 from nestag.model.subwords.tokenizer import WordTokenizer
 
 OUTPUTS = ("n", "c", "u")
-VECTORS = "vectors"
-"""The output with what a head for spans sees, in the graph of a model that has one."""
+SPANS = "spans"
+"""The output of the span grid, in the graph of a model that has one."""
 MOST_SUBWORDS = 2**31 - 1
 BATCH = 256
 """Subwords that a thread scores at once: so few stay in the processor's cache from one operation to the next."""
@@ -57,15 +56,10 @@ class OnnxNER(Predictor):
         tokenizer: WordTokenizer,
         vocabulary: Vocabulary,
         settings: Settings = Settings(),  # noqa: B008
-        judge: Any = None,
         threads: int = 1,
     ) -> None:
-        """Put a session of onnxruntime, a tokenizer and a vocabulary together.
-
-        `judge` is a session for spans; `threads` is how many batches are scored at once.
-        """
+        """Put a session of onnxruntime, a tokenizer and a vocabulary together; `threads` score batches concurrently."""
         self.session = session
-        self.judge = judge
         self.threads = threads
         self.tokenizer = tokenizer
         self.vocabulary = vocabulary
@@ -92,21 +86,16 @@ class OnnxNER(Predictor):
         session = _session(onnxruntime, saved.folder, GRAPH, threads=1)  # a batch in each thread is faster
         outputs = _widths(session.get_outputs())
         saved.check_labels(tuple(outputs.get(name) for name in OUTPUTS))
-        judge: Any = None
-        types: object = 0
-        if SPAN_GRAPH in saved.files:
-            judge = _session(onnxruntime, saved.folder, SPAN_GRAPH, threads)
-            types, *_ = *_widths(judge.get_outputs()).values(), 0
-            if _widths(judge.get_inputs()).get(VECTORS) != outputs.get(VECTORS, ""):
-                raise InputError(f"{SPAN_GRAPH} does not fit {GRAPH}; export it again", str(saved.folder))
-        saved.check_verifier(types)
+        saved.check_spans(outputs.get(SPANS, 0))
         tokenizer = saved.tokenizer((config.begin, config.end, config.pad, config.unknown))
-        return cls(session, tokenizer, saved.vocabulary, saved.settings, judge, threads)
+        return cls(session, tokenizer, saved.vocabulary, saved.settings, threads)
 
     def scorer(self) -> GraphScorer:
         """What scores words, with the current settings."""
-        judge = self.judge if self.settings.verified_by else None
-        return GraphScorer(self.session, self.vocabulary.sizes, self.settings.batch_subwords, judge, self.threads)
+        settings = self.settings
+        return GraphScorer(
+            self.session, self.vocabulary.sizes, settings.batch_subwords, settings.least_span_logit, self.threads
+        )
 
 
 class GraphScorer:
@@ -117,12 +106,15 @@ class GraphScorer:
         session: Any,
         sizes: tuple[int, int, int],
         batch_subwords: int = 0,
-        judge: Any = None,
+        least_span_logit: float | None = None,
         threads: int = 1,
     ) -> None:
-        """`batch_subwords` is how many subwords each of some threads scores at once; 0 is what suits a CPU."""
+        """`batch_subwords` is how many subwords each thread scores at once; 0 is what suits a CPU.
+
+        With `least_span_logit`, the spans with at least this logit are returned too.
+        """
         self.session = session
-        self.judge = judge
+        self.least_span_logit = least_span_logit
         self.threads = threads
         self.sizes = sizes
         self.batch_subwords = batch_subwords or BATCH
@@ -131,40 +123,34 @@ class GraphScorer:
 
     def start(self, batches: Iterable[Batch], words: int) -> Callable[[], Heads]:
         """Score the words of a chunk; nothing is left to wait for."""
-        names, sizes = list(OUTPUTS), list(self.sizes)
-        if self.judge is not None:
-            names.append(VECTORS)
-            sizes.append(self.judge.get_inputs()[0].shape[-1])
-        heads = [np.zeros((words, size), dtype=np.float32) for size in sizes]
+        least = self.least_span_logit
+        names = [*OUTPUTS, *([] if least is None else [SPANS])]
+        heads = [np.zeros((words, size), dtype=np.float32) for size in self.sizes]
+        limit = np.ones(words, dtype=np.int64)
 
-        def score(batch: Batch) -> None:
+        def score(batch: Batch) -> SpanCells | None:
             arrays, row, column, word = batch
             with as_input_error("the graph cannot be computed", GRAPH):
                 scores = self.session.run(names, arrays._asdict())  # each windows x words x labels
-                for head, found in zip(heads, scores, strict=True):
-                    head[word] = found[row, column]
+                for head, labels in zip(heads, scores, strict=False):
+                    head[word] = labels[row, column]
+                if least is None:
+                    return None
+                logits = scores[-1][row, column]  # words x width x types
+                limit[word] = np.minimum(logits.shape[1], batch.remaining)
+                return best_cells(logits, word, least)
 
         with worker_threads(self.threads) as pool:
-            deque(pool.map(score, batches), maxlen=0)
-        n, c, u, *vectors = heads
-        judge = GraphJudge(self.judge, vectors[0]) if vectors else None
-        return lambda: Heads(n, c, u, judge)
+            cells = list(pool.map(score, batches))
+        spans = None if least is None else SpanScores.of([batch for batch in cells if batch is not None], limit)
+        n, c, u = heads
+        return lambda: Heads(n, c, u, spans)
 
 
-class GraphJudge:
-    """Judges spans of words by a graph of its own."""
-
-    def __init__(self, session: Any, vectors: Floats32) -> None:
-        """`vectors` is words x width."""
-        self.session, self.vectors = session, vectors
-
-    def __call__(self, places: SpanPlaces) -> Floats32:
-        """The logits of every type: spans x types."""
-        with as_input_error("the graph cannot be computed", SPAN_GRAPH):
-            logits: Floats32 = self.session.run(None, {VECTORS: self.vectors, **places._asdict()})[0]
-            if logits.shape != (len(places.first), self.session.get_outputs()[0].shape[-1]):
-                raise ValueError(f"logits of {len(places.first)} spans have the shape {logits.shape}")
-        return logits
+def best_cells(logits: Floats32, word: Ints, least: float) -> SpanCells:
+    """Return the cells with at least this logit: words x width x types."""
+    place, column, kind = (logits >= least).nonzero()
+    return SpanCells(word[place], column + 1, kind, logits[place, column, kind])
 
 
 def _session(onnxruntime: Any, folder: Path, graph: str, threads: int) -> Any:

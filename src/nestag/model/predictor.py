@@ -25,7 +25,6 @@ from nestag.data.validation import setting
 from nestag.decoding import Decoding, EntityTable, Search
 from nestag.encodings.base import Naming
 from nestag.encodings.vocabulary import Vocabulary
-from nestag.errors import SettingError
 from nestag.inspect.rendering import render
 from nestag.model.chunks import Chunk, Item
 from nestag.model.encoders import Precision
@@ -59,7 +58,8 @@ class Settings:
         0, minimum=0, help="add neighbouring sentences as context up to this many subwords; 0 for none"
     )
     decoding: Decoding = setting(
-        "constrained", help="spans: of the span grid; constrained: the most probable valid labels; greedy: as in the paper"
+        "constrained",
+        help="spans: of the span grid; constrained: the most probable valid labels; greedy: as in the paper",
     )
     node_label_strategy: Naming = setting(
         "first", help="label of a node whose words disagree in greedy decoding: the first or the most frequent"
@@ -72,7 +72,10 @@ class Settings:
         False, help="return all entities above their threshold instead of those of the best labels"
     )
     span_threshold: float = setting(
-        0.5, minimum=0, maximum=1, help="minimum probability of an entity of the span grid, fitted on held-out sentences"
+        0.5,
+        minimum=0,
+        maximum=1,
+        help="minimum probability of an entity of the span grid, fitted on held-out sentences",
     )
     temperature: float = setting(1.0, above=0, help="temperature of confidences, fitted on held-out sentences")
     threshold: float = setting(0.0, minimum=0, maximum=1, help="minimum confidence of an entity")

@@ -18,7 +18,7 @@ from torch import Tensor
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from nestag.data.arrays import Floats32, Ints
-from nestag.decoding import SpanScores
+from nestag.decoding import SpanCells, SpanScores
 from nestag.errors import as_input_error
 from nestag.model.encoders import Precision
 from nestag.model.engine import Batch, Heads
@@ -69,7 +69,7 @@ class TaggerScorer:
         device, was_training = self.model.device, self.model.training
         self.model.train(False)
         heads = [torch.zeros(words, size, device=device) for size in self.sizes]
-        cells = None if self.grid is None else SpanCells(self.grid.width, words, self.least_span_logit or 0.0)
+        cells = None if self.least_span_logit is None else GridCells(words, self.least_span_logit)
         with as_input_error("the model cannot be computed", "model.safetensors"), computing(device, self.precision):
             for batch in batches:
                 row = WordRow.of(batch, max(self.model.reach, 1 if cells else 0))
@@ -79,15 +79,15 @@ class TaggerScorer:
                 seen = vectors[0, place]
                 for scores, head in zip(heads, self.model.heads, strict=True):
                     scores[word] = torch.log_softmax(head(seen).float(), dim=-1)
-                if cells is not None:
-                    cells.add(self.grid(vectors, remaining[None])[0, place], batch.word, row.remaining[row.place])
+                if cells is not None and self.grid is not None:
+                    cells.add(self.grid(vectors, remaining[None])[0, place], batch)
         self.model.train(was_training)
         arrays = _fetched(heads)
-        ready = cells.ready() if cells else None
+        spans = cells.begin() if cells else None
 
         def waited() -> Heads:
             n, c, u = arrays()
-            return Heads(n, c, u, cells.best(ready) if cells else None)
+            return Heads(n, c, u, spans() if spans else None)
 
         return waited
 
@@ -117,58 +117,46 @@ class WordRow(NamedTuple):
         return cls(part_of.ravel(), shapes, remaining, first[batch.row] + batch.column)
 
 
-class SpanCells:
+class GridCells:
     """Collects the cells of a span grid whose logit is high enough, batch by batch.
 
     On a GPU the cells stay there until somebody waits for them, so that nothing waits for a GPU that computes.
     """
 
-    def __init__(self, width: int, words: int, least: float) -> None:
+    def __init__(self, words: int, least: float) -> None:
         self.least = least
-        self.limit = np.full(words, width, dtype=np.int64)
+        self.limit = np.ones(words, dtype=np.int64)
         self.batches: list[tuple[Tensor, Ints]] = []  # the logits of the words of a batch, and their numbers
+        self.cells: list[SpanCells] = []
 
-    def add(self, logits: Tensor, word: Ints, remaining: Ints) -> None:
-        """Take the logits of some words (words x width x types), of which some words remain in their windows."""
-        width = logits.shape[1]
-        self.limit[word] = np.minimum(width, remaining)
-        self.batches.append((logits, word))
+    def add(self, logits: Tensor, batch: Batch) -> None:
+        """Take the logits of the wanted words of a batch: words x width x types."""
+        self.limit[batch.word] = np.minimum(logits.shape[1], batch.remaining)
+        if logits.is_cuda:
+            self.batches.append((logits, batch.word))
+        else:
+            self.cells.append(self._best(logits, batch.word))
 
-    def ready(self) -> torch.cuda.Event | None:
-        """Return what to wait for on a GPU."""
-        device = self.batches[0][0].device if self.batches else torch.device("cpu")
-        return torch.cuda.current_stream(device).record_event() if device.type == "cuda" else None
+    def begin(self) -> Callable[[], SpanScores]:
+        """Return a function that waits for the cells."""
+        if not self.batches:
+            return lambda: SpanScores.of(self.cells, self.limit)
+        device = self.batches[0][0].device
+        ready = torch.cuda.current_stream(device).record_event()
 
-    @torch.inference_mode()
-    def best(self, ready: torch.cuda.Event | None) -> SpanScores:
-        """Return the cells with a high enough logit that lie inside their windows."""
-        with _waiting_for(ready, self.batches[0][0].device if self.batches else torch.device("cpu")):
-            parts = [self._best_of(logits, word) for logits, word in self.batches]
-        empty = np.zeros(0, dtype=np.int64)
-        first, length, kind, logit = (
-            (np.concatenate(column) for column in zip(*parts, strict=True))
-            if parts
-            else (empty, empty, empty, empty.astype(np.float32))
-        )
-        inside = length <= self.limit[first]
-        return SpanScores(first[inside], length[inside], kind[inside], logit[inside], self.limit)
+        @torch.inference_mode()
+        def waited() -> SpanScores:
+            stream = _side_stream(device)  # waits for these batches alone, and not for those that were begun later
+            stream.wait_event(ready)
+            with torch.cuda.stream(stream):
+                return SpanScores.of([self._best(*batch) for batch in self.batches], self.limit)
 
-    def _best_of(self, logits: Tensor, word: Ints) -> tuple[Ints, Ints, Ints, Floats32]:
+        return waited
+
+    def _best(self, logits: Tensor, word: Ints) -> SpanCells:
         chosen = (logits >= self.least).nonzero(as_tuple=True)
         place, column, kind = torch.stack(chosen).cpu().numpy()
-        return word[place], column + 1, kind, logits[chosen].float().cpu().numpy()
-
-
-@contextmanager
-def _waiting_for(ready: torch.cuda.Event | None, device: torch.device) -> Iterator[None]:
-    """Run on a stream that waits for an event alone, and not for chunks that were begun later."""
-    if ready is None:
-        yield
-        return
-    stream = _side_stream(device)
-    stream.wait_event(ready)
-    with torch.cuda.stream(stream):
-        yield
+        return SpanCells(word[place], column + 1, kind, logits[chosen].float().cpu().numpy())
 
 
 @cache

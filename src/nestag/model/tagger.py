@@ -140,9 +140,7 @@ class Tagger(PreTrainedModel):
         self.dropout = nn.Dropout(config.dropout)
         self.heads = nn.ModuleList(nn.Linear(width, size) for size in config.sizes)
         self.spans = (
-            SpanGrid(
-                width, config.span_types, config.span_width, config.span_size, config.span_layers, config.dropout
-            )
+            SpanGrid(width, config.span_types, config.span_width, config.span_size, config.span_layers, config.dropout)
             if config.span_types
             else None
         )

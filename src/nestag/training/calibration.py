@@ -26,7 +26,7 @@ from nestag.decoding import (
     grid_entities,
     without_crossing,
 )
-from nestag.model.engine import LEAST
+from nestag.model.engine import LEAST, ChunkScores
 from nestag.model.predictor import Settings
 from nestag.model.recognizer import NestedNER
 
@@ -93,31 +93,36 @@ def _best_temperature(seen: Sequence[_HeldOut], probabilities: Callable[[_HeldOu
     return min(TEMPERATURES, key=loss) if any(len(held_out.right) for held_out in seen) else 1.0
 
 
-def _chunks(recognizer: NestedNER, sentences: Sequence[Sentence]) -> Iterator[tuple[Sequence[Sentence], SpanBatch]]:
+def _chunks(recognizer: NestedNER, sentences: Sequence[Sentence]) -> Iterator[tuple[Sequence[Sentence], ChunkScores]]:
     """Stream the sentences with their scores, some at a time."""
     for first in range(0, len(sentences), CHUNK):
         chunk = sentences[first : first + CHUNK]
-        scores = recognizer.scores([s.tokens for s in chunk], [document_of(s) for s in chunk])
-        checked = Scores.of(recognizer.vocabulary, scores.n, scores.c, scores.u, scores.lengths)
-        yield chunk, SpanBatch(recognizer.vocabulary, scores.spans, checked)
+        yield chunk, recognizer.scores([s.tokens for s in chunk], [document_of(s) for s in chunk])
+
+
+def _checked(recognizer: NestedNER, scores: ChunkScores) -> Scores:
+    return Scores.of(recognizer.vocabulary, scores.n, scores.c, scores.u, scores.lengths)
 
 
 def _decoded(recognizer: NestedNER, sentences: Sequence[Sentence]) -> Iterator[_HeldOut]:
     """Stream the entities of the labels."""
     settings = recognizer.settings
     assert settings.decoding != "spans"
-    for chunk, (vocabulary, _, scores) in _chunks(recognizer, sentences):
-        table = decode_scores(vocabulary, *scores, settings.decoding, settings.node_label_strategy)
-        yield _HeldOut(scores, table, _right(table, chunk))
+    for chunk, scores in _chunks(recognizer, sentences):
+        checked = _checked(recognizer, scores)
+        table = decode_scores(recognizer.vocabulary, *checked, settings.decoding, settings.node_label_strategy)
+        yield _HeldOut(checked, table, _right(table, chunk))
 
 
 def _candidates(recognizer: NestedNER, sentences: Sequence[Sentence]) -> Iterator[_HeldOut]:
     """Stream all spans of the grid that are not improbable."""
     settings = replace(recognizer.settings, return_candidates=True, temperature=1.0)
     searching = NestedNER(recognizer.model, recognizer.tokenizer, recognizer.vocabulary, settings)
-    for chunk, batch in _chunks(searching, sentences):
-        table = grid_entities(batch, LEAST)
-        yield _HeldOut(batch.scores, table, _right(table, chunk))
+    for chunk, scores in _chunks(searching, sentences):
+        assert scores.spans is not None
+        checked = _checked(recognizer, scores)
+        table = grid_entities(SpanBatch(recognizer.vocabulary, scores.spans, checked), LEAST)
+        yield _HeldOut(checked, table, _right(table, chunk))
 
 
 def _right(table: EntityTable, sentences: Sequence[Sentence]) -> Bools:

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import cycle, islice
-from typing import NamedTuple
 
 import numpy as np
 import torch

@@ -36,10 +36,10 @@ def loss_of(model: Any, inputs: dict[str, Tensor], recipe: Recipe, mask: int = 0
         inputs["input_ids"] = masked(inputs["input_ids"], inputs["word"], recipe.masked_subwords, mask)
     output: TaggerOutput = model(**inputs)
     assert output.loss is not None
-    loss = recipe.label_loss * output.loss
+    loss = output.loss
     learned = inputs["labels"][..., 0] != IGNORED
     if recipe.rdrop:
-        loss = loss + recipe.label_loss * recipe.rdrop * divergence(output[:3], learned)
+        loss = loss + recipe.rdrop * divergence(output[:3], learned)
     if output.spans is not None and targets is not None:
         loss = loss + recipe.span_loss * grid_loss(output.spans.float(), targets, learned, recipe.rdrop)
     return loss

@@ -48,7 +48,8 @@ class Recipe:
         0, minimum=0, help="add neighbouring sentences as context up to this many subwords; 0 for none"
     )
     decoding: Decoding = setting(
-        "constrained", help="spans: of the span grid; constrained: the most probable valid labels; greedy: as in the paper"
+        "constrained",
+        help="spans: of the span grid; constrained: the most probable valid labels; greedy: as in the paper",
     )
     node_label_strategy: Naming = setting(
         "first", help="label of a node whose words disagree in greedy decoding: the first or the most frequent"
@@ -93,7 +94,6 @@ class Recipe:
     precision: Precision = setting(
         "auto", help="precision on a GPU: bfloat16 if supported, float32, or float32 with TF32 matrix products"
     )
-    label_loss: float = setting(1.0, minimum=0, maximum=1e3, help="loss weight of the labels")
     span_loss: float = setting(
         0.0, minimum=0, maximum=1e3, help="loss weight of the span grid, which scores all short spans; 0 for no grid"
     )
