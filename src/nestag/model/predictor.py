@@ -59,7 +59,7 @@ class Settings:
     )
     decoding: Decoding = setting(
         "constrained",
-        help="spans: of the span grid; constrained: the most probable valid labels; greedy: as in the paper",
+        help="entities of the span grid (spans), the best valid labels (constrained), or greedy labels",
     )
     node_label_strategy: Naming = setting(
         "first", help="label of a node whose words disagree in greedy decoding: the first or the most frequent"
@@ -75,7 +75,7 @@ class Settings:
         0.5,
         minimum=0,
         maximum=1,
-        help="minimum probability of an entity of the span grid, fitted on held-out sentences",
+        help="minimum probability of a span of the grid, fitted on held-out sentences",
     )
     temperature: float = setting(1.0, above=0, help="temperature of confidences, fitted on held-out sentences")
     threshold: float = setting(0.0, minimum=0, maximum=1, help="minimum confidence of an entity")

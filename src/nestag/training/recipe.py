@@ -49,7 +49,7 @@ class Recipe:
     )
     decoding: Decoding = setting(
         "constrained",
-        help="spans: of the span grid; constrained: the most probable valid labels; greedy: as in the paper",
+        help="entities of the span grid (spans), the best valid labels (constrained), or greedy labels",
     )
     node_label_strategy: Naming = setting(
         "first", help="label of a node whose words disagree in greedy decoding: the first or the most frequent"
