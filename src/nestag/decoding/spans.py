@@ -20,6 +20,10 @@ from nestag.decoding.scores import Scores, Search
 from nestag.encodings.vocabulary import Vocabulary
 
 
+MOST_SPANS = 4
+"""Spans per word that are looked at, the most probable ones; a model that has learned nothing may find all probable."""
+
+
 class SpanCells(NamedTuple):
     """Cells of a span grid; words are numbered through all sentences."""
 
@@ -78,6 +82,8 @@ def grid_entities(batch: SpanBatch, threshold: float, temperature: float = 1.0) 
     spans, lengths = batch.spans.cells, batch.scores.lengths
     probability = 1 / (1 + np.exp(-np.clip(spans.logit.astype(np.float64) / temperature, -500, 500)))
     rows = np.flatnonzero(probability >= threshold)
+    if len(rows) > (most := MOST_SPANS * int(lengths.sum())):
+        rows = np.sort(rows[np.argsort(-probability[rows], kind="stable")[:most]])
     first, types = spans.first[rows], batch.vocabulary.types
     return as_table(first, first + spans.length[rows], spans.type[rows], types, lengths, probability[rows])
 

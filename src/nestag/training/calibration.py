@@ -26,7 +26,7 @@ from nestag.decoding import (
     grid_entities,
     without_crossing,
 )
-from nestag.model.engine import LEAST, ChunkScores
+from nestag.model.engine import ChunkScores
 from nestag.model.predictor import Settings
 from nestag.model.recognizer import NestedNER
 
@@ -34,6 +34,9 @@ TEMPERATURES = (0.75, 1.0, 1.25, 1.5, 1.75, 2.0, 2.25, 2.5, 3.0, 3.5, 4.0)
 THRESHOLDS = np.arange(0.1, 0.72, 0.02).round(2).tolist()
 NEARBY = 4
 """Thresholds on each side whose F1 counts too: where dev is small, the best one alone is a matter of luck."""
+
+LEAST_LIKELY = 0.05
+"""Spans with a lower probability do not count; they are many, and most are easy."""
 
 SAMPLE = 2_000
 """Maximum sentences used for calibration."""
@@ -121,7 +124,7 @@ def _candidates(recognizer: NestedNER, sentences: Sequence[Sentence]) -> Iterato
     for chunk, scores in _chunks(searching, sentences):
         assert scores.spans is not None
         checked = _checked(recognizer, scores)
-        table = grid_entities(SpanBatch(recognizer.vocabulary, scores.spans, checked), LEAST)
+        table = grid_entities(SpanBatch(recognizer.vocabulary, scores.spans, checked), LEAST_LIKELY)
         yield _HeldOut(checked, table, _right(table, chunk))
 
 
