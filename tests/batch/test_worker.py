@@ -205,7 +205,6 @@ def test_what_fsspec_does_not_reach_goes_through_arrow(
     [
         ({"decoding": "best"}, "decoding"),
         ({"threshold": 2.0}, "threshold"),
-        ({"verifier": True}, "verifier"),
         ({"thresholds": {"XYZ": 0.5}}, "no type is called 'XYZ'; there are "),
     ],
 )

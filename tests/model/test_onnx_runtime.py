@@ -56,11 +56,11 @@ def batches(ids: list[int]) -> list[Batch]:
 
 def test_several_batches_are_scored_at_once_and_each_word_gets_its_scores() -> None:
     ids = [7, 5, 3, 8, 6, 4]
-    n, c, u, judge = GraphScorer(Session(3), (1, 2, 3), threads=3).start(batches(ids), len(ids))()
+    n, c, u, spans = GraphScorer(Session(3), (1, 2, 3), threads=3).start(batches(ids), len(ids))()
     assert n.tolist() == [[number] for number in ids]
     assert c.tolist() == [[number] * 2 for number in ids]
     assert u.tolist() == [[number] * 3 for number in ids]
-    assert judge is None
+    assert spans is None
 
 
 def test_a_graph_that_fails_in_a_thread_ends_them_all() -> None:

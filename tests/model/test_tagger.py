@@ -9,7 +9,7 @@ import torch
 
 from nestag.model.engine import Batch
 from nestag.model.recognizer import load_tokenizer
-from nestag.model.scorer import SpanJudge, TaggerScorer
+from nestag.model.scorer import TaggerScorer
 from nestag.model.subwords import Layout, LayoutMaker
 from nestag.model.tagger import IGNORED, Tagger, pooled, summed_loss
 from tiny_encoders import KINDS
@@ -79,7 +79,7 @@ def test_scores_are_log_probabilities_and_learning_goes_on_after_them(tiny_encod
     batch = np.arange(len(layout.windows))
     row, column, word = layout.kept(batch)
     found = TaggerScorer(model).start([Batch(layout.arrays(batch), row, column, word)], len(word))()
-    assert found.judge is None
+    assert found.spans is None
     assert [part.shape for part in found[:3]] == [(len(word), size) for size in (3, 4, 5)]
     assert all(np.allclose(np.exp(part).sum(1), 1, atol=1e-5) for part in found[:3])
     assert model.training
@@ -90,18 +90,27 @@ def test_scores_are_log_probabilities_and_learning_goes_on_after_them(tiny_encod
 def test_words_in_one_row_have_the_scores_of_words_in_windows(
     pooling: str, conv_size: int, tiny_encoder: Callable[[str], str]
 ) -> None:
-    settings = {"pooling": pooling, "shape_size": 4, "conv_size": conv_size, "span_types": 2}
+    settings = {"pooling": pooling, "shape_size": 4, "conv_size": conv_size, "span_types": 2, "span_width": 3}
     model = Tagger.around(tiny_encoder("bert"), sizes=(3, 4, 5), **settings).train(False)
     layout = laid_out(tiny_encoder("bert"))
     batch = np.arange(len(layout.windows))
     row, column, word = layout.kept(batch)
-    found = TaggerScorer(model, judges=True).start([Batch(layout.arrays(batch), row, column, word)], len(word))()
+    found = TaggerScorer(model, least_span_logit=-4.0).start(
+        [Batch(layout.arrays(batch), row, column, word)], len(word)
+    )()
     whole = model(**inputs(layout))
     for part, scores in zip(found[:3], whole[:3], strict=True):
         wanted = torch.log_softmax(scores[row, column], dim=-1).detach().numpy()
         np.testing.assert_allclose(part[word], wanted, atol=1e-5)
-    assert isinstance(found.judge, SpanJudge)
-    assert torch.allclose(found.judge.vectors[word], whole.vectors[row, column], atol=1e-5)
+    assert found.spans is not None
+    cells, limit = found.spans
+    remaining = (np.array(layout.windows.last - layout.windows.first)[row] - column)[np.argsort(word)]
+    assert limit.tolist() == np.minimum(3, remaining).tolist()
+    logits = np.empty((len(word), 3, 2))
+    logits[word] = whole.spans[row, column].detach().numpy()
+    inside = np.arange(1, 4) <= limit[:, None]
+    assert len(cells.first) == (logits[inside] >= -4.0).sum() > 0
+    np.testing.assert_allclose(cells.logit, logits[cells.first, cells.length - 1, cells.type], atol=1e-4)
 
 
 def test_every_part_learns_or_none_does(tiny_encoder: Callable[[str], str]) -> None:

@@ -25,7 +25,7 @@ WATCH = Watch()
 @pytest.fixture(scope="module")
 def models(tiny_encoder: Callable[[str], str], tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("untrusted")
-    recipe = quick(tiny_encoder("bert"), steps=3, verifier=True, span_loss=0.5, conv_size=8, shape_size=4)
+    recipe = quick(tiny_encoder("bert"), steps=3, decoding="spans", span_loss=0.5, conv_size=8, shape_size=4)
     run = train(MANY, CORPUS, folder / "torch", recipe, use_cpu=True)
     export(run.recognizer, folder / "onnx", CORPUS)
     for kind in ("torch", "onnx"):

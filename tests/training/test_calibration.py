@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 
 from nestag.data.sentence import Entity, Sentence
-from nestag.decoding import decode_scores
-from nestag.decoding.scores import Scores
 from nestag.encodings.vocabulary import Vocabulary
+from nestag.model.engine import ChunkScores
 from nestag.model.predictor import Settings
-from nestag.training.calibration import MOST, TEMPERATURES, _HeldOut, _negative_log_likelihood, temperature_for
+from nestag.training.calibration import SAMPLE, TEMPERATURES, calibrated
 
 A = Entity(0, 1, "A")
 VOCABULARY = Vocabulary.learn([Sentence(["a"], [A]), Sentence(["b"])], "rel")
@@ -25,12 +24,12 @@ class Fake:
         self.read = 0
         self.chunks: list[int] = []
 
-    def scores(self, sentences: list[tuple[str, ...]], documents: list[str]) -> tuple[np.ndarray, ...]:
+    def scores(self, sentences: list[tuple[str, ...]], documents: list[str]) -> ChunkScores:
         self.read += len(sentences)
         self.chunks.append(len(sentences))
         n, c, u = (np.zeros((len(sentences), len(table))) for table in (VOCABULARY.n, VOCABULARY.c, VOCABULARY.u))
         u[:, VOCABULARY.u.index(("A",))] = [self.factor * int(words[0]) / 1_000 for words in sentences]
-        return n, c, u, np.ones(len(sentences), dtype=np.int64), []
+        return ChunkScores(n, c, u, np.ones(len(sentences), dtype=np.int64), [])
 
 
 def drawn(size: int) -> list[Sentence]:
@@ -40,10 +39,14 @@ def drawn(size: int) -> list[Sentence]:
     return [Sentence([f"{1_000 * x:.0f}"], [A] if rng.random() < 1 / (1 + np.exp(-x)) else []) for x in odds]
 
 
+def temperature_for(fake: Any, sentences: list[Sentence]) -> float:
+    return calibrated(fake, sentences).temperature
+
+
 @pytest.mark.parametrize("factor", [1.0, 2.0, 3.0])
 def test_a_recognizer_that_is_too_sure_is_told_by_how_much(factor: float) -> None:
     fake: Any = Fake(factor)
-    assert temperature_for(fake, drawn(MOST)) == pytest.approx(factor, abs=0.5)
+    assert temperature_for(fake, drawn(SAMPLE)) == pytest.approx(factor, abs=0.5)
 
 
 def expected_temperature(sentences: list[Sentence]) -> float:
@@ -64,16 +67,7 @@ def test_sure_mistakes_count_as_the_definition_says(odds: int, right: int) -> No
     rng = random.Random(right)
     sentences = [Sentence([str(rng.randint(500, 12_000))], [A]) for _ in range(right)]
     sentences += [Sentence([str(odds)]), Sentence(["2000"]), Sentence(["-4000"], [A])]
-    assert temperature_for(Fake(1.0), sentences) == expected_temperature(sentences)  # type: ignore[arg-type]
-
-
-def test_a_right_entity_of_no_confidence_counts_as_one_in_a_million() -> None:
-    """As for one that greedy decoding finds against all odds."""
-    fake: Any = Fake(1.0)
-    *found, _ = fake.scores([("5000",)], [""])
-    *against, _ = fake.scores([("-60000",)], [""])
-    held_out = _HeldOut(Scores.of(VOCABULARY, *against), decode_scores(VOCABULARY, *found), np.array([True]))
-    assert _negative_log_likelihood(fake, held_out, 1.0) == pytest.approx(-np.log(1e-6))
+    assert temperature_for(Fake(1.0), sentences) == expected_temperature(sentences)
 
 
 def test_where_nothing_is_found_nothing_is_changed() -> None:
@@ -84,8 +78,8 @@ def test_where_nothing_is_found_nothing_is_changed() -> None:
 
 def test_only_so_many_sentences_are_looked_at() -> None:
     fake: Any = Fake(1.0)
-    temperature_for(fake, drawn(2 * MOST + 1))
-    assert MOST / 2 < fake.read <= MOST
+    temperature_for(fake, drawn(2 * SAMPLE + 1))
+    assert SAMPLE / 2 < fake.read <= SAMPLE
 
 
 @pytest.mark.parametrize(("size", "chunks"), [(2_000, [250] * 8), (2_001, [250] * 4 + [1]), (4_000, [250] * 8)])

@@ -29,9 +29,9 @@ def example(tiny_encoder: Callable[[str], str]) -> tuple[Tagger, dict[str, Tenso
     vocabulary = Vocabulary.learn(CORPUS, "rel")
     layout = LayoutMaker(load_tokenizer(encoder), 64).lay_out([sentence.tokens for sentence in CORPUS])
     labels = [vocabulary.ids(vocabulary.encode(sentence)) for sentence in CORPUS]
-    batch = TrainingSet.of(layout, labels, GoldSpans.of(CORPUS)).tensors([0, 1])
+    batch = TrainingSet.of(layout, labels, GoldSpans.of(CORPUS), 4).tensors([0, 1])
     sizes = (len(vocabulary.n), len(vocabulary.c), len(vocabulary.u))
-    model = Tagger.around(encoder, sizes=sizes, shape_size=4, conv_size=8, dropout=0.0, span_types=3)
+    model = Tagger.around(encoder, sizes=sizes, shape_size=4, conv_size=8, dropout=0.0, span_types=3, span_width=4)
     return model.train(False), batch
 
 
@@ -44,7 +44,7 @@ def test_padding_changes_neither_loss_nor_gradient(example: tuple[Tagger, dict[s
     padded = PADDING(batch)
     assert padded["input_ids"].shape[0] > 2
     assert padded["input_ids"].shape[1] > batch["input_ids"].shape[1]
-    assert len(padded["spans"]) > len(batch["spans"])
+    assert padded["spans"].shape[:2] == padded["labels"].shape[:2]
     losses, gradients = [], []
     for inputs in (batch, padded):
         model.zero_grad()

@@ -1,4 +1,6 @@
+import math
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -8,10 +10,11 @@ import torch
 from nestag.data.sentence import Entity, Sentence
 from nestag.model.pretrained import WHOLE_MASKS
 from nestag.model.recognizer import load_tokenizer
+from nestag.model.span_grid import SpanGrid, remaining_words
 from nestag.model.subwords import LayoutMaker
-from nestag.model.tagger import SpanHead, Tagger
+from nestag.model.tagger import Tagger
 from nestag.training.dataset import GoldSpans
-from nestag.training.optimization import divergence, loss_of, masked, twice
+from nestag.training.optimization import divergence, grid_loss, loss_of, masked
 from nestag.training.recipe import Recipe
 from nestag.training.run import train
 from two_sentences import CORPUS, GOLD, MANY, quick
@@ -23,57 +26,72 @@ SENTENCES = [
 ]
 
 
-def test_spans_are_the_entities_near_misses_and_others(tiny_encoder: Callable[[str], str]) -> None:
+def test_targets_are_the_entities_inside_each_window(tiny_encoder: Callable[[str], str]) -> None:
     layout = LayoutMaker(load_tokenizer(tiny_encoder("bert")), 20).lay_out([s.tokens for s in SENTENCES])
-    gold = GoldSpans.of(SENTENCES)
+    gold, width = GoldSpans.of(SENTENCES), 4
     seen: set[tuple[int, int, int, str]] = set()
     for number in range(len(layout.windows)):
-        batch = np.array([number])
-        windows = layout.windows.take(batch)
-        spans, types = gold.judged(windows, 1, batch)
+        windows = layout.windows.take(np.array([number]))
         offset = int(windows.first[0]) - int(layout.subwords.word_offsets[windows.sentence[0]])
         size = int(windows.last[0] - windows.first[0])
-        assert len({tuple(span) for span in spans.tolist()}) == len(spans)
-        assert all(row == 0 and 0 <= first <= last < size for row, first, last in spans.tolist())
-        wanted = {
-            (entity.start - offset, entity.end - 1 - offset, entity.type)
+        targets = gold.targets(windows, size, width)
+        assert targets.shape == (1, size, width, 2)
+        expected = {
+            (entity.start - offset, entity.end - entity.start, entity.type)
             for entity in SENTENCES[windows.sentence[0]].entities
-            if entity.start >= offset and entity.end <= offset + size
+            if entity.start >= offset and entity.end <= offset + size and entity.end - entity.start <= width
         }
-        found = {(*spans[i, 1:].tolist(), "XY"[kind]) for i, kind in zip(*np.nonzero(types), strict=True)}
-        assert found == wanted
-        for first, last, _ in wanted:  # the words next to an entity's ends are near misses
-            for miss in ((first - 1, last), (first, last + 1), (first + 1, last), (first, last - 1)):
-                if 0 <= miss[0] <= miss[1] < size:
-                    assert [0, *miss] in spans.tolist()
-        seen |= {(int(windows.sentence[0]), *span) for span in found}
-    assert (0, 2, 5, "Y") in seen
-    assert not any(sentence == 2 and kind == "Y" for sentence, _, _, kind in seen)  # longer than any window
+        cells = {(int(i), int(j) + 1, "XY"[kind]) for _, i, j, kind in zip(*targets.nonzero(), strict=True)}
+        assert cells == expected
+        seen |= {(int(windows.sentence[0]), *cell) for cell in cells}
+    assert (0, 2, 4, "Y") in seen
+    assert not any(sentence == 2 and kind == "Y" for sentence, _, _, kind in seen)  # longer than the grid
 
 
-def test_what_is_drawn_depends_on_seed_and_batch_alone(tiny_encoder: Callable[[str], str]) -> None:
-    layout = LayoutMaker(load_tokenizer(tiny_encoder("bert")), 64).lay_out([s.tokens for s in SENTENCES])
-    gold = GoldSpans.of(SENTENCES)
-
-    def drawn(seed: int, rows: list[int]) -> list[list[int]]:
-        return gold.judged(layout.windows.take(rows), seed, np.array(rows)).spans.tolist()
-
-    assert drawn(1, [0, 1]) == drawn(1, [0, 1])
-    assert drawn(1, [0, 1]) != drawn(2, [0, 1])
+def test_the_grid_holds_nearly_all_entities() -> None:
+    sentence = Sentence(["a"] * 90, [Entity(i, i + 5, "X") for i in range(0, 90, 5)])
+    assert GoldSpans.of([sentence]).width() == 8
+    assert GoldSpans.of([sentence.with_entities([Entity(0, 80, "X")])]).width() == 32
 
 
-def test_a_span_is_judged_by_its_ends_its_neighbours_and_what_is_inside() -> None:
+def test_a_cell_sees_its_ends_and_neighbouring_spans() -> None:
     torch.manual_seed(0)
-    head = SpanHead(6, 3, dropout=0.0)
-    vectors, spans = torch.randn(2, 9, 6), torch.tensor([[1, 3, 5], [1, 0, 8], [0, 8, 8]])
-    present = torch.ones(2, 9, dtype=torch.bool)
-    scores = head.in_windows(vectors, present, spans)
-    assert scores.shape == (3, 3)
-    for word in range(9):
+    grid = SpanGrid(6, 3, width=4, channels=8, layers=1, dropout=0.0).train(False)
+    vectors, remaining = torch.randn(2, 12, 6), remaining_words(torch.ones(2, 12, dtype=torch.bool))
+    logits = grid(vectors, remaining)
+    assert logits.shape == (2, 12, 4, 3)
+    for word in range(12):
         moved = vectors.clone()
         moved[1, word] += 1
-        changed = (head.in_windows(moved, present, spans) - scores).abs().sum(1) > 1e-6
-        assert changed.tolist() == [2 <= word <= 6, True, False]
+        changed = (grid(moved, remaining) - logits).abs().sum(-1) > 1e-6
+        assert not changed[0].any()
+        # the neighbours of words 5 to 6 begin at 4 to 6 and have 1 to 3 words
+        assert changed[1, 5, 1].item() == (4 <= word <= 8)
+
+
+def test_cells_beyond_a_window_do_not_matter() -> None:
+    torch.manual_seed(0)
+    grid = SpanGrid(6, 3, width=4, channels=8, layers=2, dropout=0.0).train(False)
+    vectors, present = torch.randn(1, 9, 6), torch.tensor([[True] * 5 + [False] * 4])
+    short = grid(vectors[:, :5], remaining_words(present[:, :5]))
+    padded = grid(vectors, remaining_words(present))[:, :5]
+    inside = torch.arange(4) < remaining_words(present[:, :5])[..., None]
+    assert torch.allclose(short[inside], padded[inside], atol=1e-5)
+
+
+def test_the_grid_loss_is_the_cross_entropy_of_cells_with_learned_ends() -> None:
+    torch.manual_seed(0)
+    logits, targets = torch.randn(1, 4, 3, 2), torch.rand(1, 4, 3, 2) < 0.3
+    learned = torch.tensor([[True, True, True, False]])
+    total = 0.0
+    for first, size, kind in product(range(4), range(3), range(2)):
+        if first + size < 3:  # the last word is not learned
+            probability = logits[0, first, size, kind].sigmoid().item()
+            total -= math.log(probability if targets[0, first, size, kind] else 1 - probability)
+    assert grid_loss(logits, targets, learned, 0.0).item() == pytest.approx(total / 3, rel=1e-5)
+    twice, both = torch.cat([logits, logits]), torch.cat([learned, learned])
+    assert grid_loss(twice, targets, both, 5.0).item() == pytest.approx(total / 3, rel=1e-5)
+    assert grid_loss(torch.cat([logits, logits + 1]), targets, both, 5.0).item() > total / 3 + 0.1
 
 
 def test_two_readings_are_drawn_to_each_other() -> None:
@@ -88,17 +106,16 @@ def test_two_readings_are_drawn_to_each_other() -> None:
 
 def test_without_dropout_reading_twice_changes_nothing(tiny_encoder: Callable[[str], str]) -> None:
     encoder = tiny_encoder("bert")
-    model = Tagger.around(encoder, sizes=(3, 4, 5), dropout=0.0, span_types=2).train(False)
+    model = Tagger.around(encoder, sizes=(3, 4, 5), dropout=0.0, span_types=2, span_width=2).train(False)
     inputs = {
         "input_ids": torch.tensor([[2, 7, 8, 3]]), "attention_mask": torch.ones(1, 4, dtype=torch.long),
         "word": torch.tensor([[-1, 0, 1, -1]]), "shape": torch.tensor([[0, 0]]),
-        "labels": torch.tensor([[[0, 1, 2], [2, 3, 4]]]), "spans": torch.tensor([[0, 0, 1], [0, 1, 1]]),
-        "span_types": torch.tensor([[1.0, 0.0], [0.0, 0.0]]),
+        "labels": torch.tensor([[[0, 1, 2], [2, 3, 4]]]),
+        "spans": torch.tensor([[[[False, False], [True, False]], [[False, False], [False, False]]]]),
     }  # fmt: skip
     plain = loss_of(model, inputs, Recipe(span_loss=2.0))
     assert loss_of(model, inputs, Recipe(span_loss=2.0, rdrop=5.0)).item() == pytest.approx(plain.item(), rel=1e-5)
-    assert plain.item() > loss_of(model, inputs, Recipe()).item() + 0.1
-    assert twice(inputs)["spans"].tolist()[2:] == [[1, 0, 1], [1, 1, 1]]
+    assert plain.item() > loss_of(model, inputs, Recipe()).item() + 0.01
 
 
 @pytest.mark.parametrize("kind", [kind for kind in WHOLE_MASKS if kind != "camembert"])

@@ -81,8 +81,9 @@ def test_an_unknown_recipe_is_refused() -> None:
         load_recipe("secret")
 
 
-def test_accurate_is_default_read_twice_and_verified() -> None:
-    assert load_recipe("accurate") == load_recipe("default").changed({"rdrop": 1.0, "verifier": True})
+def test_accurate_decodes_spans() -> None:
+    assert load_recipe("accurate").decoding == "spans"
+    assert load_recipe("default").decoding == "constrained"
 
 
 @pytest.mark.parametrize("content", [b'encoder = "\xff"', b"epochs = " + b"[" * 5_000, b"\0"])

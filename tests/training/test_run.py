@@ -116,7 +116,7 @@ def test_a_run_that_stopped_early_does_not_go_on(
 ) -> None:
     monkeypatch.setattr(trainer_module, "CHECKPOINT_SECONDS", 0.0)
     recipe = quick(tiny_encoder("bert"), epochs=40, early_stopping_patience=1)
-    monkeypatch.setattr("nestag.training.run.temperature_for", lambda *_: 1 / 0)  # killed after the last step
+    monkeypatch.setattr("nestag.training.run.calibrated", lambda *_: 1 / 0)  # killed after the last step
     with pytest.raises(ZeroDivisionError):
         train(MANY, CORPUS, tmp_path / "m", recipe, use_cpu=True)
     monkeypatch.undo()

@@ -19,7 +19,6 @@ from nestag.decoding.entities import EntityTable, as_table
 from nestag.decoding.scores import Scores, Search
 from nestag.encodings.vocabulary import Vocabulary
 
-
 MOST_SPANS = 4
 """Spans per word that are looked at, the most probable ones; a model that has learned nothing may find all probable."""
 
