@@ -10,7 +10,8 @@ from drawn_sentences import Reader, sentences
 from nestag.data.crossing import set_aside_crossing
 from nestag.data.sentence import Entity, Sentence
 from nestag.errors import DataError
-from nestag.inspect.rendering import COLOURS, Mark, boxes, colours_of, harmless, render
+from nestag.inspect.rendering import COLOURS, Mark, boxes, colour_of, harmless, render
+from nestag.inspect.terminal import COLOURS as ANSI
 from nestag.model.predictor import TextEntities, TextEntity
 
 DEEP = [(0, end, kind) for end, kind in zip((1, 3, 6, 9, 12), ("A", "B", "C", "D", "E"), strict=True)]
@@ -38,14 +39,18 @@ def test_nested_entities_are_boxes_of_their_words(given: tuple[list[str], list[E
 
 
 def test_a_crossing_span_is_drawn_in_pieces_open_where_it_goes_on() -> None:
-    text = boxes("abcde", [Mark(0, 3, "PER"), Mark(2, 5, "GPE")], {"PER": 0, "GPE": 1})
+    text = boxes("abcde", [Mark(0, 3, "PER"), Mark(2, 5, "GPE")])
     assert Reader(text).boxes == ["c", "abc", "de"]
-    assert classes(text) == ["e k0 h1", "e k1 on", "e k1 from"]
+    assert classes(text) == ["e k2 h1", "e k4 on", "e k4 from"]
 
 
 def test_heights_grow_outwards_and_end_somewhere() -> None:
-    text = boxes("abcd", [Mark(0, 4, "P"), Mark(0, 2, "G"), Mark(1, 2, "P")], {"P": 0, "G": 1})
-    assert classes(text) == ["e k0 h2", "e k1 h1", "e k0"]
+    text = boxes("abcd", [Mark(0, 4, "P"), Mark(0, 2, "G"), Mark(1, 2, "P")])
+    assert [names.replace(f"k{colour_of(kind)}", kind) for names, kind in zip(classes(text), "PGP")] == [
+        "e P h2",
+        "e G h1",
+        "e P",
+    ]
     assert '<p class="text high-3"' in text
     deep = boxes("x" * 3000, [Mark(0, end, "P") for end in range(1, 3001)])
     assert '<p class="text high-8"' in deep
@@ -67,12 +72,14 @@ def test_a_page_loads_nothing_and_is_styled_by_classes_alone() -> None:
     assert all(f".{name}" in page for name in used)
 
 
-def test_types_are_written_and_have_the_same_colour_everywhere() -> None:
-    many = [f"type {number}" for number in range(3 * COLOURS)]
-    assert set(colours_of(many).values()) == set(range(COLOURS))
-    few = colours_of(["PER", "GPE", "ORG"])
-    assert len(set(few.values())) == 3
-    assert Reader(render("a b", [(0, 1, "PER")]).html).labels == ["PER"]
+def test_a_type_has_the_same_colour_everywhere() -> None:
+    assert (
+        {colour_of(f"type {number}") for number in range(10 * COLOURS)} == set(range(COLOURS)) == set(range(len(ANSI)))
+    )
+    for common in ("PER ORG LOC GPE VEH WEA", "protein DNA RNA cell_type cell_line", "PER LOC ORG MISC"):
+        assert len({colour_of(kind) for kind in common.split()}) == len(common.split())
+    for others in ([], [(2, 3, "ORG")], [(2, 3, "LOC"), (2, 3, "GPE")]):
+        assert f"k{colour_of('PER')}" in render("a b", [(0, 1, "PER"), *others]).html
 
 
 def test_texts_tokens_and_sentences_are_drawn_alike() -> None:

@@ -60,8 +60,7 @@ class Coverage:
     """A row of the table."""
 
     encoding: str
-    annotated: bool
-    """Whether types over the same tokens are as annotated, and not as a vocabulary orders them."""
+    annotated: bool  # whether types over the same tokens are as annotated, and not as a vocabulary orders them
     labels: Sizes
     missing: Sizes
     reach: dict[str, Reach]
@@ -75,8 +74,7 @@ class Covered:
     """The whole table, and what could not be counted in it."""
 
     rows: tuple[Coverage, ...]
-    crossing: dict[str, int]
-    """Entities of each split that were set aside because they cross others."""
+    crossing: dict[str, int]  # entities of each split that were set aside because they cross others
 
 
 def coverage(

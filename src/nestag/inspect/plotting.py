@@ -25,8 +25,7 @@ SUFFIXES = (".png", ".svg")
 COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00")
 """Colours that people who see few colours can tell apart."""
 
-WIDEST = 12
-"""The last length of an entity that has its own bar."""
+WIDEST = 12  # the last length of an entity that has its own bar
 
 _SETTINGS = {
     "svg.hashsalt": "nestag",  # names inside a file do not change from one call to the next

@@ -29,10 +29,8 @@ from nestag.formats.format import Format
 from nestag.formats.registry import format_named
 
 _PIECE = re.compile(r"(?<=.)([@~]\d+)+\Z")
-MOST_ROUNDS = 20
-"""How often all documents are tried in another split."""
-NOISE = 1e-9
-"""Gains below this are those of rounding."""
+MOST_ROUNDS = 20  # how often all documents are tried in another split
+NOISE = 1e-9  # gains below this are those of rounding
 UnitName = Hashable
 """What stays together: the name of a document, or the number of a sentence."""
 

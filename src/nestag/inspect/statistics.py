@@ -28,11 +28,8 @@ from nestag.data.sentence import Entity, Sentence, outermost_first
 from nestag.formats.corpus import CorpusSource, report_of, splits_of
 from nestag.inspect.plotting import check_suffix, plot_statistics
 
-TRAIN = "train"
-"""The name of the split that the others are compared with."""
-
-SPANS = ((1, 1), (2, 4), (5, 9), (10, None))
-"""The paper's groups of entities by their tokens, from and to."""
+TRAIN = "train"  # the name of the split that the others are compared with
+SPANS = ((1, 1), (2, 4), (5, 9), (10, None))  # the paper's groups of entities by their tokens, from and to
 
 
 @dataclass(frozen=True)

@@ -22,12 +22,10 @@ Wording = tuple[str, ...]
 """The words of a mention."""
 
 MOST_SHOWN = 3
-LONGEST_FORM = 8
-"""Words of a mention beyond which it is not looked for elsewhere."""
+LONGEST_FORM = 8  # words of a mention beyond which it is not looked for elsewhere
 CLOSING = {")": "(", "]": "[", "}": "{"}
 BRACKETS = frozenset(CLOSING) | frozenset(CLOSING.values())
-MOST_CHARACTERS = 80
-"""Of a text that is shown as an example."""
+MOST_CHARACTERS = 80  # of a text that is shown as an example
 MARKS = frozenset(",;:.!?-–—")
 DETERMINERS = frozenset(
     {"the", "a", "an", "this", "that", "these", "those"}
