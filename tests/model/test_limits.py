@@ -84,7 +84,7 @@ def test_a_text_that_contradicts_the_tokens_is_unannotated_and_reported() -> Non
     wrong = Sentence(["New", "York"], [Entity(0, 2, "GPE")], "d-1", Origin("d", 0, "Old York", ((0, 3), (4, 8))))
     (document,) = documents_of([wrong], report)
     assert document.text == "New York\n"
-    assert report.counts == {"text left out because it contradicts the tokens": 1}
+    assert report.counts == {"text dropped because it contradicts the tokens": 1}
     assert "'Old' where the token is 'New'" in report.summary()[0]
 
 

@@ -1,19 +1,57 @@
-"""Corpus statistics, label coverage and splits as tables."""
+"""Corpus statistics, label coverage and splits as tables; corpora in notebooks."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
+from nestag.data.sentence import Sentence
 from nestag.inspect.coverage import Coverage, Covered
+from nestag.inspect.rendering import Drawing, Html, render
 from nestag.inspect.splitting import Load, sum_of
 from nestag.inspect.statistics import SPANS, TRAIN, Statistics
+from nestag.inspect.table_forms import to_html
 from nestag.inspect.tables import Cell, Percent, Row, Section, Table, percent
 
 ALL = "all"
+SHOWN_TYPES = 10  # of a corpus in a notebook
+SHOWN_SENTENCES = 5
 AT_DEPTH = "% of entities at depth"
 OF_LENGTH = "% of entities of length"
 DEPTH_NOTE = "Depth counts from 0: an entity at depth 0 is in no other entity, at depth 1 in one other."
 WAYS = {True: "same-span types as annotated", False: "same-span types in the learned order"}
+
+
+def summary_table(sentences: Sequence[Sentence]) -> Table:
+    """Return the size of a corpus, with a row for each of its most frequent types.
+
+    >>> from nestag.data.sentence import Entity
+    >>> from nestag.inspect.tables import to_text
+    >>> print(to_text(summary_table([Sentence(["the", "USA"], [Entity(0, 2, "GPE")])])))
+    corpus     count
+    ────────────────
+    sentences      1
+    tokens         2
+    entities       1
+    <BLANKLINE>
+    entities of type
+    GPE            1
+    <BLANKLINE>
+    """
+    types = Counter(entity.type for sentence in sentences for entity in sentence.entities)
+    rows: list[Row] = list(types.most_common(SHOWN_TYPES))
+    if len(types) > SHOWN_TYPES:
+        rest = types.total() - sum(count for _, count in types.most_common(SHOWN_TYPES))
+        rows.append((f"{len(types) - SHOWN_TYPES} other types", rest))
+    sizes = ("sentences", len(sentences)), ("tokens", sum(map(len, sentences))), ("entities", types.total())
+    sections = [Section("", sizes), *([Section("entities of type", tuple(rows))] if rows else [])]
+    return Table("", ("corpus", "count"), tuple(sections))
+
+
+def draw_corpus(sentences: Sequence[Sentence]) -> Drawing:
+    """Draw the size of a corpus and its first sentences as HTML, for a notebook."""
+    first = "".join(render(sentence).html for sentence in sentences[:SHOWN_SENTENCES])
+    return Drawing(Html(to_html(summary_table(sentences)) + first))
 
 
 def corpus_table(statistics: Mapping[str, Statistics], types: bool = False) -> Table:
