@@ -28,18 +28,18 @@ from nestag.errors import LabelError
 
 
 class DepthEncoding(Encoding):
-    """What the three share: the table of depths. Each says how it writes a row of it."""
+    """The table of depths, which all three share; each writes a row of it in its own way."""
 
     @abstractmethod
     def from_depths(self, depths: list[int]) -> Iterable[N]:
-        """Each depth as this encoding writes it."""
+        """Return each depth as this encoding writes it."""
 
     @abstractmethod
     def next_depth(self, depth: int, n: N) -> int:
-        """The depth that `n` means after a gap of `depth`, before it is brought into range."""
+        """Return the depth that `n` means after a gap of `depth`; it may be out of range."""
 
     def to_depths(self, ns: Iterable[N]) -> list[int]:
-        """The inverse of `from_depths`; what lies above the root becomes the root's depth."""
+        """Return depths, the inverse of `from_depths`; a gap above the root gets the root's depth."""
         depths: list[int] = []
         depth = 0
         for position, n in enumerate(ns):
@@ -51,7 +51,7 @@ class DepthEncoding(Encoding):
         return depths
 
     def encode(self, tree: Tree) -> list[Label]:
-        """One label for each token of the tree."""
+        """Return one label for each token of the tree."""
         length = tree.end
         depths = [tree.name.chain_length] * length
         names = [tree.name] * length
@@ -75,7 +75,7 @@ class DepthEncoding(Encoding):
         return as_labels(self.from_depths(depths), names, unary)
 
     def decode(self, labels: Sequence[Label], naming: Naming = "first") -> Tree:
-        """The tree that the labels describe, repaired where they describe none."""
+        """Return the tree that the labels describe, repaired where they describe none."""
         labels = [check(label, position) for position, label in enumerate(labels)]
         depths = self.to_depths(label.n for label in labels)
         chains = {(i, i + 1): label.u for i, label in enumerate(labels) if label.u}
@@ -86,7 +86,7 @@ class DepthEncoding(Encoding):
 
 
 def runs(depths: list[int], names: Sequence[Name]) -> list[tuple[Span, list[Name]]]:
-    """Every node that the gaps between words describe, with the names they give it.
+    """Return every node that the gaps between words describe, with the names that they give it.
 
     >>> runs([1, 2, 2], [Name((), root=True), Name(("PER",)), Name(("ORG",))])[0]
     ((1, 4), [Name(types=('PER',), root=False, prime=False), Name(types=('ORG',), root=False, prime=False)])
@@ -97,19 +97,19 @@ def runs(depths: list[int], names: Sequence[Name]) -> list[tuple[Span, list[Name
     for gap, depth in enumerate(depths):
         start = gap
         while opened[-1][0] > depth:
-            _, start, found = opened.pop()
-            closed.append(((start, gap + 1), found))
+            _, start, own = opened.pop()
+            closed.append(((start, gap + 1), own))
         if opened[-1][0] < depth:
             opened.append((depth, start, []))
         opened[-1][2].append(names[gap])
     end = len(depths) + 1
-    closed.extend(((start, end), found) for _, start, found in reversed(opened[1:]))
+    closed.extend(((start, end), own) for _, start, own in reversed(opened[1:]))
     marked = [name for name in root if name.root]
     return closed + ([((0, end), marked)] if marked else [])
 
 
 def pick(names: list[Name], naming: Naming) -> Name:
-    """The one name a node keeps; Counter puts the first of equals first."""
+    """Return the name that a node keeps; Counter puts the first of equals first."""
     return names[0] if naming == "first" else Counter(names).most_common(1)[0][0]
 
 
@@ -119,19 +119,19 @@ class AbsoluteDepth(DepthEncoding):
     name = "abs"
 
     def from_depths(self, depths: list[int]) -> Iterable[N]:
-        """Each depth as it is."""
+        """Return each depth as it is."""
         return depths
 
     def next_depth(self, depth: int, n: N) -> int:
-        """The depth that `n` means, wherever it stands."""
+        """Return `n`, which is a depth."""
         return number(n)
 
     def write_n(self, n: N) -> str:
-        """A plain integer."""
+        """Write an integer."""
         return str(number(n))
 
     def read_n(self, text: str) -> N:
-        """The inverse of `write_n`."""
+        """Read what `write_n` writes."""
         return read_number(text)
 
 
@@ -141,11 +141,11 @@ class RelativeDepth(AbsoluteDepth):
     name = "rel"
 
     def from_depths(self, depths: list[int]) -> Iterable[N]:
-        """The differences of the depths."""
+        """Return the differences of the depths."""
         return [depth - before for depth, before in zip(depths, chain((0,), depths), strict=False)]
 
     def next_depth(self, depth: int, n: N) -> int:
-        """The depth that `n` means after a gap of `depth`."""
+        """Return the depth that `n` means after a gap of `depth`."""
         return depth + number(n)
 
 
@@ -155,25 +155,25 @@ class DynamicDepth(RelativeDepth):
     name = "dyn"
 
     def from_depths(self, depths: list[int]) -> Iterable[N]:
-        """The differences, and the depth itself after a steep fall to near the root."""
+        """Return the differences, or the depth itself after a steep fall to near the root."""
         changes = zip(depths, chain((0,), depths), strict=False)
         return [Absolute(depth) if depth <= 3 and depth - before <= -2 else depth - before for depth, before in changes]
 
     def next_depth(self, depth: int, n: N) -> int:
-        """The depth that `n` means after a gap of `depth`."""
+        """Return the depth that `n` means after a gap of `depth`."""
         return number(n.depth) if isinstance(n, Absolute) else depth + number(n)
 
     def write_n(self, n: N) -> str:
-        """A plain integer if relative, `=k` if absolute."""
+        """Write an integer if relative, `=k` if absolute."""
         return f"={number(n.depth)}" if isinstance(n, Absolute) else str(number(n))
 
     def read_n(self, text: str) -> N:
-        """The inverse of `write_n`."""
+        """Read what `write_n` writes."""
         return Absolute(read_number(text[1:])) if text.startswith("=") else read_number(text)
 
 
 def read_number(text: str) -> int:
-    """An integer written in ASCII digits; anything else, `1_0` and `٣` included, is a LabelError."""
+    """Read an integer in ASCII digits; anything else, such as `1_0` and `٣`, is a LabelError."""
     digits = text[1:] if text.startswith("-") else text
     if not (digits.isascii() and digits.isdigit()) or len(digits) > 9:
         raise LabelError(f"n is {text!r}; this encoding takes an integer")

@@ -96,7 +96,9 @@ def coverage(
 def count_coverage(train: Iterable[Sentence], others: Mapping[str, Iterable[Sentence]]) -> Covered:
     """Count the table; the training split is read twice, the others once."""
     order = Vocabulary.learn((nested for nested, _ in map(nesting, train)), "abs").order
-    ledgers = [_Ledger(encoding, way) for way in (None, order) for encoding in map(available().__getitem__, ENCODINGS)]
+    ledgers = [
+        _CoverageLedger(encoding, way) for way in (None, order) for encoding in map(available().__getitem__, ENCODINGS)
+    ]
     crossing: Counter[str] = Counter()
     for split, sentences in {TRAIN: train, **others}.items():
         for sentence, dropped in map(nesting, sentences):
@@ -114,7 +116,7 @@ def nesting(sentence: Sentence) -> tuple[Sentence, int]:
     return sentence.with_entities(entity for entity in sentence.annotated if entity not in dropped), len(dropped)
 
 
-def _labels(sentence: Sentence, ledgers: Iterable[_Ledger]) -> Iterable[Counter[Label]]:
+def _labels(sentence: Sentence, ledgers: Iterable[_CoverageLedger]) -> Iterable[Counter[Label]]:
     """Yield the labels for each ledger; their orders matter only where entities share a span."""
     one_order = count_same_span(sentence.entities) == 0
     known: dict[tuple[str, Order], Counter[Label]] = {}
@@ -140,7 +142,7 @@ class _SplitCounts:
     recoverable: int = 0
 
 
-class _Ledger:
+class _CoverageLedger:
     """Counts for one encoding and one order of same-span types; the training split comes first."""
 
     def __init__(self, encoding: Encoding, order: Order) -> None:
