@@ -17,10 +17,12 @@ deep. A run without such a gap has no name and vanishes; the root has only names
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from itertools import chain
+from itertools import pairwise
+from typing import ClassVar
 
 from nestag.data.tree import Name, Span, Tree
 from nestag.encodings.base import Absolute, Encoding, Label, N, Naming, as_labels, at, check, number
@@ -29,6 +31,8 @@ from nestag.errors import LabelError
 
 class DepthEncoding(Encoding):
     """The table of depths, which all three share; each writes a row of it in its own way."""
+
+    has_absolute: ClassVar[bool] = False  # whether some n are absolute depths, which are written as `=k`
 
     @abstractmethod
     def from_depths(self, depths: list[int]) -> Iterable[N]:
@@ -49,6 +53,14 @@ class DepthEncoding(Encoding):
                 raise at(position, error) from None
             depths.append(depth)
         return depths
+
+    def write_n(self, n: N) -> str:
+        """Write an integer, or `=k` for an absolute depth."""
+        return f"={number(n.depth)}" if self.has_absolute and isinstance(n, Absolute) else str(number(n))
+
+    def read_n(self, text: str) -> N:
+        """Read what `write_n` writes."""
+        return Absolute(read_number(text[1:])) if self.has_absolute and text[:1] == "=" else read_number(text)
 
     def encode(self, tree: Tree) -> list[Label]:
         """Return one label for each token of the tree."""
@@ -126,56 +138,40 @@ class AbsoluteDepth(DepthEncoding):
         """Return `n`, which is a depth."""
         return number(n)
 
-    def write_n(self, n: N) -> str:
-        """Write an integer."""
-        return str(number(n))
 
-    def read_n(self, text: str) -> N:
-        """Read what `write_n` writes."""
-        return read_number(text)
-
-
-class RelativeDepth(AbsoluteDepth):
+class RelativeDepth(DepthEncoding):
     """rel: n is the change since the gap before; the sentence begins at depth 0."""
 
     name = "rel"
 
     def from_depths(self, depths: list[int]) -> Iterable[N]:
         """Return the differences of the depths."""
-        return [depth - before for depth, before in zip(depths, chain((0,), depths), strict=False)]
+        return [depth - before for before, depth in pairwise([0, *depths])]
 
     def next_depth(self, depth: int, n: N) -> int:
         """Return the depth that `n` means after a gap of `depth`."""
         return depth + number(n)
 
 
-class DynamicDepth(RelativeDepth):
+class DynamicDepth(DepthEncoding):
     """dyn: relative, but absolute where the depth falls by two or more and ends at three or less."""
 
     name = "dyn"
+    has_absolute = True
 
     def from_depths(self, depths: list[int]) -> Iterable[N]:
         """Return the differences, or the depth itself after a steep fall to near the root."""
-        changes = zip(depths, chain((0,), depths), strict=False)
-        return [Absolute(depth) if depth <= 3 and depth - before <= -2 else depth - before for depth, before in changes]
+        steps = pairwise([0, *depths])
+        return [Absolute(depth) if depth <= 3 and depth - before <= -2 else depth - before for before, depth in steps]
 
     def next_depth(self, depth: int, n: N) -> int:
         """Return the depth that `n` means after a gap of `depth`."""
         return number(n.depth) if isinstance(n, Absolute) else depth + number(n)
 
-    def write_n(self, n: N) -> str:
-        """Write an integer if relative, `=k` if absolute."""
-        return f"={number(n.depth)}" if isinstance(n, Absolute) else str(number(n))
-
-    def read_n(self, text: str) -> N:
-        """Read what `write_n` writes."""
-        return Absolute(read_number(text[1:])) if text.startswith("=") else read_number(text)
-
 
 def read_number(text: str) -> int:
     """Read an integer in ASCII digits; anything else, such as `1_0` and `٣`, is a LabelError."""
-    digits = text[1:] if text.startswith("-") else text
-    if not (digits.isascii() and digits.isdigit()) or len(digits) > 9:
+    if not re.fullmatch(r"-?[0-9]{1,9}", text):
         raise LabelError(f"n is {text!r}; this encoding takes an integer")
     return number(int(text))
 

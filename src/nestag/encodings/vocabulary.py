@@ -104,7 +104,7 @@ class Vocabulary:
 
     @cached_property
     def _numbers(self) -> tuple[dict[N, int], dict[Name, int], dict[tuple[str, ...], int]]:
-        return _numbered(self.n), _numbered(self.c), _numbered(self.u)
+        return _number(self.n), _number(self.c), _number(self.u)
 
     def encode(self, sentence: Sentence) -> list[Label]:
         """Return the sentence's labels in this vocabulary's encoding and order."""
@@ -198,7 +198,7 @@ def _by_frequency(counts: Counter[T], text: Callable[[T], str]) -> tuple[T, ...]
     return tuple(sorted(counts, key=lambda part: (-counts[part], text(part))))
 
 
-def _numbered(parts: Sequence[T]) -> dict[T, int]:
+def _number(parts: Sequence[T]) -> dict[T, int]:
     return {part: number for number, part in enumerate(parts)}
 
 
