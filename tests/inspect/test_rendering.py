@@ -98,7 +98,7 @@ def test_a_result_draws_itself_in_a_notebook_with_its_confidences() -> None:
 )
 def test_what_is_no_entity_of_the_text_is_refused(wrong: object) -> None:
     for text in ("the USA", ["the", "USA"]):
-        with pytest.raises(DataError, match=r"is not inside|is no entity"):
+        with pytest.raises(DataError, match=r"is not inside|is not an entity"):
             render(text, [wrong])
 
 

@@ -46,7 +46,7 @@ class DepthRules(NamedTuple):
 
     @property
     def deepest(self) -> int:
-        """The deepest level searched."""
+        """Return the deepest level searched."""
         return len(self.n_row) - 1
 
 

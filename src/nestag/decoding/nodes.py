@@ -1,9 +1,9 @@
 """Depths of gaps -> nodes of trees, for a whole batch at once.
 
-The sentences stand one after the other in flat arrays, and each last word has depth 0, so that no node reaches over
-it. A gap opens a node if the nearest gap to its left that is not deeper is shallower; the node starts behind that one
-and ends with the nearest shallower gap to the right. Both neighbours are found by following links from gap to gap,
-all gaps in step: each link is followed once in all, so the work is linear however deep the tree.
+The sentences follow each other in flat arrays, and each last word has depth 0, so that no node crosses it. A gap opens
+a node if the nearest gap to its left that is not deeper is shallower. The node starts after that gap and ends at the
+nearest shallower gap to the right. Both neighbours are found by following links from gap to gap, all gaps at once. Each
+link is followed once, so the work is linear however deep the tree.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Nodes(NamedTuple):
 
 
 def nodes_of(depth: Ints) -> Nodes:
-    """Return every node below the roots; these have depth 1, and 0 stands after each last word.
+    """Return every node below the roots; these have depth 1, and the depth after each last word is 0.
 
     >>> nodes = nodes_of(np.array([1, 3, 2, 0]))
     >>> nodes.start.tolist(), nodes.end.tolist(), nodes.above.tolist(), nodes.gaps.tolist()
@@ -55,7 +55,7 @@ def nodes_of(depth: Ints) -> Nodes:
 
 
 def _nearest(depth: Ints, inner: Ints, step: int, skip: np.ufunc) -> Ints:
-    """Return, for each of the inner gaps, the nearest one on a side that is not skipped; -1 stands before the first."""
+    """Return, for each of the inner gaps, the nearest one on a side that is not skipped; -1 is before the first."""
     link = np.arange(len(depth)) + step
     todo = inner
     while todo.size:

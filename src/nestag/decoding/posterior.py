@@ -47,7 +47,7 @@ class Spans(NamedTuple):
 
     @property
     def sizes(self) -> Ints:
-        """How many gaps each has."""
+        """Return how many gaps each has."""
         return np.diff(self.first, append=len(self.gaps))
 
 
@@ -60,7 +60,7 @@ class Posterior(ABC):
 
     levels: int  # how many spans around each other can be nodes at most
     span_states: int  # how many numbers a state has for each span
-    named_root: Floats  # for each sentence, the probability that its root has types and is not found as a node
+    named_root: Floats  # for each sentence, the probability that its root has types and is not a node
 
     def __init__(self, scores: Scores, types: Bools, sizes: Ints, states: int) -> None:
         """Lay out the first words of each sentence; `types` says which c has which type."""

@@ -142,7 +142,7 @@ class RightBranches(NamedTuple):
 
     @property
     def sizes(self) -> Ints:
-        """How many nodes each branch has."""
+        """Return how many nodes each branch has."""
         return np.diff(self.first, append=len(self.gap))
 
 

@@ -171,7 +171,7 @@ def changed_in_reading(name: str, report: Report) -> Iterator[Diagnosis]:
     for kind, count in sorted(report.counts.items()):
         examples = [Example(place, what) for known, place, what in report.findings if known == kind]
         harmless = kind.startswith("duplicate")
-        remedy = "nothing has to be done" if harmless else "check whether this is right, or correct the file"
+        remedy = "no action needed" if harmless else "check whether this is right, or correct the file"
         what = f"{count:,} times in reading: {kind}"
         yield Diagnosis(HINT if harmless else WARNING, name, what, remedy, tuple(examples[:MOST_SHOWN]))
 

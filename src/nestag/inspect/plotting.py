@@ -116,10 +116,10 @@ def _lines(axes: Axes, counts: Mapping[str, Mapping[int, int]]) -> None:
     axes.set_xlim(left=0)
 
 
-def _label(axes: Axes, title: str, below: str, beside: str) -> None:
+def _label(axes: Axes, title: str, x_label: str, y_label: str) -> None:
     axes.set_title(title, loc="left")
-    axes.set_xlabel(below)
-    axes.set_ylabel(beside)
+    axes.set_xlabel(x_label)
+    axes.set_ylabel(y_label)
     axes.set_ylim(0, None)
     axes.spines[["top", "right"]].set_visible(False)
 

@@ -3,8 +3,8 @@
     [Lincoln PER] was [president of [the USA GPE] PER]
 
 The boxes are inline, so that lines break anywhere and text may run from right to left. Spans that cross others are
-drawn in pieces, open on the side where they continue. Everything is a class and nothing is styled in place, so that a
-strict content security policy allows it; `rendering.css` has the style.
+drawn in pieces, open on the side where they continue. All styles are classes of `rendering.css`, so that a strict
+content security policy allows the drawings.
 """
 
 from __future__ import annotations
@@ -181,8 +181,8 @@ class Drawing:
 def render(text: str | Sequence[str] | Sentence, entities: Iterable[Any] | None = None) -> Drawing:
     """Draw the nested entities of a text as HTML, for a notebook or a page.
 
-    `entities` are what a recognizer found, or tuples of start, end and type: in characters of a text, or in tokens if
-    a list of tokens is given. A `Sentence` brings its own.
+    `entities` are those of a recognizer, or tuples of start, end and type. They count the characters of a text, or the
+    tokens of a list. A `Sentence` brings its own.
 
     >>> drawing = render("the USA", [(4, 7, "GPE")])
     >>> drawing.page("USA").startswith("<!doctype html>")
@@ -220,7 +220,7 @@ def mark_of(entity: Any) -> Mark:
             return Mark(start, end, kind, getattr(entity, "confidence", None))
     except (ValueError, KeyError, AttributeError):
         pass
-    raise DataError(f"{entity!r:.80} is no entity; give (start, end, type), or what a recognizer found")
+    raise DataError(f"{entity!r:.80} is not an entity; give (start, end, type), or a recognizer's entity")
 
 
 def style() -> Html:

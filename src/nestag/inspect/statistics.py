@@ -1,7 +1,7 @@
 """Corpus statistics: the figures of the paper's table of datasets, counted in one pass over a corpus.
 
 Depth follows the paper and counts from 0. The entities of a sentence are visited from the outside in, and each lies one
-deeper than the deepest of those that contain it or have its span; those not visited yet stand at 0:
+deeper than the deepest of those that contain it or have its span; those not visited yet count as 0:
 
     Lincoln was president of the USA    0  nothing contains it
     ─ PER ─     ─────── PER ────────    0  nothing contains it
@@ -48,9 +48,9 @@ class Statistics:
     spans: Counter[int] = field(default_factory=Counter)  # entities by their number of tokens
     crossing: int = 0  # pairs of entities that overlap without nesting
     same_span: int = 0  # entities that share their tokens with another one
-    duplicates: int = 0  # entities given more than once, which readers merge and count
-    repeated: int = 0  # sentences that stood in the split before
-    in_train: int = 0  # sentences that stand in the training split
+    duplicates: int = 0  # entities annotated more than once, which readers merge and count
+    repeated: int = 0  # sentences that repeat earlier ones of the split
+    in_train: int = 0  # sentences that are in the training split too
 
     def __add__(self, other: Statistics) -> Statistics:
         return Statistics(*(getattr(self, one.name) + getattr(other, one.name) for one in fields(self)))
@@ -178,7 +178,7 @@ def depths_of(entities: Iterable[Entity]) -> list[int]:
     [1, 2]
     """
     ordered = sorted(entities, key=outermost_first)
-    found: list[int] = []
+    depths: list[int] = []
     reach: list[int] = []  # negated, so that it can be searched
     for place, entity in enumerate(ordered):
         depth = bisect_right(reach, -entity.end)
@@ -186,8 +186,8 @@ def depths_of(entities: Iterable[Entity]) -> list[int]:
             reach[:1] = [-entity.end]
             depth = 1
         reach[depth : depth + 1] = [-entity.end]
-        found.append(depth)
-    return found
+        depths.append(depth)
+    return depths
 
 
 def count_crossing(entities: Iterable[Entity]) -> int:

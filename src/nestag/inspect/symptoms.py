@@ -164,16 +164,16 @@ def oddities(words: Sequence[str]) -> list[str]:
     >>> oddities(["the", "USA", ","]), oddities(["IL-2", "(", "p55", ")"]), oddities(["IL-2", ")"])
     (['end with punctuation', 'begin with a determiner'], [], ['have a bracket without its partner'])
     """
-    found: list[str] = []
+    odd: list[str] = []
     if words[-1] in MARKS:
-        found.append("end with punctuation")
+        odd.append("end with punctuation")
     if words[0] in MARKS and len(words) > 1:
-        found.append("begin with punctuation")
+        odd.append("begin with punctuation")
     if words[0] in DETERMINERS and len(words) > 1:
-        found.append("begin with a determiner")
+        odd.append("begin with a determiner")
     if not is_balanced(words):
-        found.append("have a bracket without its partner")
-    return found
+        odd.append("have a bracket without its partner")
+    return odd
 
 
 def is_balanced(words: Iterable[str]) -> bool:

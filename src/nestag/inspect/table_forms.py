@@ -122,7 +122,7 @@ def to_html(table: Table) -> str:
     marks = [' class="number"' if is_numeric(table, place) else "" for place in range(len(table.columns))]
 
     def line(row: Row) -> str:
-        """A row; its first cell is its name, unless that is a number."""
+        """Return a row; its first cell is its name, unless that is a number."""
         texts = [_bold(cell, escape(visible(shown(cell))), "<strong>", "</strong>") for cell in row]
         first = f"<td{marks[0]}>{texts[0]}</td>" if marks[0] else f'<th scope="row">{texts[0]}</th>'
         return f"<tr>{first}{''.join(f'<td{m}>{t}</td>' for t, m in zip(texts[1:], marks[1:], strict=True))}</tr>"

@@ -87,12 +87,12 @@ def nested(sentence: Sentence, width: int) -> Iterator[StyledLine]:
     placed = rows(sentence.entities)
     words = [visible(token) for token in sentence.tokens]
     widths = columns(words, placed)
-    waiting = sorted(placed, key=lambda place: place.entity.start, reverse=True)
+    pending = sorted(placed, key=lambda place: place.entity.start, reverse=True)
     here: list[DrawnEntity] = []
     for first, last in chunks(widths, width):
         yield [styled(" ".join(map(set_cell_size, words[first:last], widths[first:last])).rstrip())]
-        while waiting and waiting[-1].entity.start < last:
-            here.append(waiting.pop())
+        while pending and pending[-1].entity.start < last:
+            here.append(pending.pop())
         here = [place for place in here if place.entity.end > first]
         begins = [0, *accumulate(needed + 1 for needed in widths[first:last])]
         for _, row in groupby(sorted(here, key=lambda p: (p.row, p.entity.start)), key=lambda p: p.row):
