@@ -123,13 +123,12 @@ def _depths_of_best_labels(scores: Scores, rules: DepthRules) -> tuple[Ints, Boo
     first, last = scores.first[scores.lengths > 0], scores.last
     depth = gap_depths(rules.steps.value[n], rules.steps.absolute[n], last)
     depth[last] = 1
-    too_deep = depth > rules.deepest
-    depth[too_deep] = 1
+    depth[depth > rules.deepest] = 1  # no n leads there from the depth before, so the sentence is searched
     before = np.append(depth[-1:], depth[:-1])
     before[first] = 0
     below, plain = np.zeros((2, scores.c.shape[1]), dtype=bool)
     below[rules.names], plain[rules.root_names[0]] = True, True
-    wrong = too_deep | (rules.n_row.take(before * rules.deepest + depth - 1) != n)
+    wrong = rules.n_row.take(before * rules.deepest + depth - 1) != n
     wrong |= np.where(depth == 1, ~plain[c], ~below[c])
     searched = np.zeros(len(scores.lengths), dtype=bool)
     searched[scores.lengths > 0] = np.logical_or.reduceat(wrong, first) if first.size else wrong
