@@ -24,7 +24,7 @@ from nestag.encodings.vocabulary import Vocabulary
 from nestag.errors import LabelError, UnknownNameError
 
 Decoding = Literal["constrained", "greedy"]
-"""The best label sequence that describes a tree, or the best label of each head, then repair."""
+"""The best of the label sequences that describe a tree, or the paper's best label of each head, then repair."""
 
 DEFAULT = Search()
 

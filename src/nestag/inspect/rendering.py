@@ -23,7 +23,7 @@ from nestag.data.sentence import Sentence
 from nestag.errors import DataError
 
 COLOURS = 10  # of types, see rendering.css
-COLOUR_SEED = 28963  # spreads the types of well-known corpora over the colours
+COMMON_TYPES_DIFFER = 11816  # a seed with which the types of common corpora have different colours
 HIGHEST = 8  # boxes inside a box after which it grows no more
 LONGEST = 20  # characters of a type's name that fit a phone
 
@@ -50,13 +50,18 @@ def harmless(text: str) -> str:
     return escape(_UNSEEN.sub(lambda match: chr(0x2400 + ord(match[0])) if match[0] < " " else "�", text))
 
 
-def colour_of(type: str) -> int:
-    """Return the number of a type's colour, the same in every drawing, from 0 to 9.
+def colour_of(kind: str) -> int:
+    """Return the number of a type's colour, which depends on its name alone: it is the same everywhere."""
+    return crc32(kind.encode("utf-8", "replace"), COMMON_TYPES_DIFFER) % COLOURS
 
-    >>> colour_of("PER"), colour_of("GPE")
-    (2, 4)
+
+def colours_of(types: Iterable[str]) -> dict[str, int]:
+    """Return the number of each type's colour.
+
+    >>> colours_of(["PER", "GPE"])
+    {'PER': 4, 'GPE': 2}
     """
-    return crc32(type.encode("utf-8", "replace"), COLOUR_SEED) % COLOURS
+    return {kind: colour_of(kind) for kind in types}
 
 
 class Mark(NamedTuple):
@@ -75,7 +80,7 @@ def boxes(text: str, marks: Iterable[Mark], *, numbered: bool = False) -> Html:
     If `numbered`, `data-entity` tells a script which of the marks a box, or a piece of one, belongs to.
 
     >>> print(boxes("the USA", [Mark(4, 7, "GPE")]))
-    <p class="text high-1" dir="auto">the <span class="e k4" title="GPE, 4 to 7">USA<b> <bdi>GPE</bdi></b></span></p>
+    <p class="text high-1" dir="auto">the <span class="e k2" title="GPE, 4 to 7">USA<b> <bdi>GPE</bdi></b></span></p>
     """
     unique = list(dict.fromkeys(marks))
     writer = _BoxWriter(text, {mark: i for i, mark in enumerate(unique)} if numbered else {})

@@ -28,8 +28,11 @@ from nestag.formats.files import writing
 from nestag.inspect.rendering import Drawing, Html, colour_of, render
 from nestag.inspect.tables import Section, Table, lines, styled
 
-COLOURS = "blue", "dark_orange", "green", "magenta", "medium_purple", "red", "cyan", "yellow", "purple", "bright_black"
-"""The colours of types, in the order of those in rendering.css."""
+COLOURS = (
+    *("blue", "yellow", "green", "magenta", "bright_blue"),
+    *("red", "cyan", "bright_green", "bright_magenta", "bright_black"),
+)
+"""Colours like those of `rendering.css`, in the same order."""
 
 PLAIN = str.maketrans("╰─╯│├└", "\\-/|+`")  # for terminals without box-drawing characters, as on Windows with cp1252
 
