@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from nestag.inspect.rendering import Mark, boxes
+from nestag.inspect.rendering import Mark, boxes, colours_of
 
 TEXT = "Ilse Brandt met the Mayor of 😀 Utrecht. They left."
 JSON = {"content-type": "application/json"}
@@ -180,7 +180,8 @@ def test_a_drawing_is_that_of_notebooks_and_escaped(client: TestClient) -> None:
     answer = client.post("/v1/drawing", json={"text": text, "entities": asked})
     assert (answer.status_code, answer.headers["content-type"]) == (200, "text/html; charset=utf-8")
     drawn = re.sub(r' data-entity="\d"', "", answer.text)
-    assert drawn == boxes(text, [Mark(*entity) for entity in entities])
+    colours = colours_of([*client.get("/v1/model").json()["types"], "PER", "<b>"])
+    assert drawn == boxes(text, [Mark(*entity) for entity in entities], colours)
     assert re.findall(r'title="(\S+), .*?" data-entity="(\d)"', answer.text) == [
         ("PER", "0"), ("PER", "2"), ("&lt;b&gt;", "1"),
     ]  # fmt: skip

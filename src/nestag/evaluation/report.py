@@ -78,7 +78,7 @@ def model_page(trial: Trial) -> str:
         types=list(kinds),
         tiles=tiles(evaluation),
         parts=[*parts(evaluation, trial)],
-        examples=examples(trial),
+        examples=examples(trial, kinds),
         worst=[mistakes_html(one, kinds) for one in evaluation.mistakes.worst[:WORST]],
         style=stylesheet(),
     )
@@ -146,13 +146,13 @@ def confidence_table(found: Calibration) -> Table:
     return Table("Confidence", ("confidence", "entities", "mean, %", "right, %"), (Section("", rows),))
 
 
-def examples(trial: Trial) -> list[Html]:
+def examples(trial: Trial, colours: dict[str, int]) -> list[Html]:
     """The sentences with the most entities of which all were found and nothing else."""
     pairs = zip(trial.gold, trial.found, strict=True)
     right = [(gold, found) for gold, found in pairs if found and set(found) == set(gold.entities)]
     right.sort(key=lambda pair: -len(pair[1]))
     return [
-        sentence_html(gold.tokens, [Mark(*entity, confidence=sure) for entity, sure in found.items()])
+        sentence_html(gold.tokens, [Mark(*entity, confidence=sure) for entity, sure in found.items()], colours)
         for gold, found in right[:EXAMPLES]
     ]
 
@@ -162,23 +162,23 @@ def _html(table: Table) -> Html:
     return Html(to_html(replace(table, note="")))
 
 
-def mistakes_html(sentence: Shown, numbers: Mapping[str, int]) -> Html:
-    """Return the sentence and its mistakes in an `article`; `numbers` are those of the types on the page."""
+def mistakes_html(sentence: Shown, colours: Mapping[str, int]) -> Html:
+    """The sentence, its mistakes counted, in an `article`; `colours` gives the number of each type."""
     mistakes = mistakes_of(sentence.gold, sentence.predicted)
     of_gold = {mistake.gold: mistake.kind for mistake in mistakes if mistake.gold}
     of_predicted = {mistake.predicted: mistake.kind for mistake in mistakes if mistake.predicted}
     return Html(
-        f'<article class="sentence nestag" data-mistakes="{_keys(mistakes, numbers)}">'
+        f'<article class="sentence nestag" data-mistakes="{_keys(mistakes, colours)}">'
         f"<h4>{_heading(sentence, mistakes)}</h4>"
-        f"{_side('gold', sentence.tokens, sentence.gold, of_gold)}"
-        f"{_side('predicted', sentence.tokens, sentence.predicted, of_predicted)}</article>"
+        f"{_side('gold', sentence.tokens, sentence.gold, of_gold, colours)}"
+        f"{_side('predicted', sentence.tokens, sentence.predicted, of_predicted, colours)}</article>"
     )
 
 
-def _keys(mistakes: Iterable[Mistake], numbers: Mapping[str, int]) -> str:
+def _keys(mistakes: Iterable[Mistake], colours: Mapping[str, int]) -> str:
     """Each mistake as `kind.type`, in numbers, for a page to choose by."""
     found = {
-        f"{KINDS.index(mistake.kind)}.{numbers[entity.type]}"
+        f"{KINDS.index(mistake.kind)}.{colours[entity.type]}"
         for mistake in mistakes
         for entity in (mistake.gold, mistake.predicted)
         if entity
@@ -193,10 +193,16 @@ def _heading(sentence: Shown, mistakes: Sequence[Mistake]) -> str:
     return f"{name}<small>{len(mistakes)} mistake{'s' * (len(mistakes) != 1)}: {told}</small>"
 
 
-def _side(name: str, tokens: Sequence[str], entities: Iterable[Entity], wrong: Mapping[Entity, str]) -> str:
+def _side(
+    name: str,
+    tokens: Sequence[str],
+    entities: Iterable[Entity],
+    wrong: Mapping[Entity, str],
+    colours: Mapping[str, int],
+) -> str:
     """One of the two sides, with its name."""
     marks = (Mark(*entity, wrong=wrong.get(entity, "")) for entity in entities)
-    return f'<div class="side"><span class="name">{name}</span>{sentence_html(tokens, marks)}</div>'
+    return f'<div class="side"><span class="name">{name}</span>{sentence_html(tokens, marks, colours)}</div>'
 
 
 def template(text: str) -> Template:

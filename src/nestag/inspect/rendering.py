@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from importlib.resources import files
@@ -74,8 +74,10 @@ class Mark(NamedTuple):
     wrong: str = ""
 
 
-def boxes(text: str, marks: Iterable[Mark], *, numbered: bool = False) -> Html:
-    """Return the text in a `p`, with a `span` around each mark.
+def boxes(
+    text: str, marks: Iterable[Mark], colours: Mapping[str, int] | None = None, *, numbered: bool = False
+) -> Html:
+    """Return the text in a `p`, with a `span` around each mark; `colours` are those of the types if not the usual ones.
 
     If `numbered`, `data-entity` tells a script which of the marks a box, or a piece of one, belongs to.
 
@@ -83,7 +85,8 @@ def boxes(text: str, marks: Iterable[Mark], *, numbered: bool = False) -> Html:
     <p class="text high-1" dir="auto">the <span class="e k2" title="GPE, 4 to 7">USA<b> <bdi>GPE</bdi></b></span></p>
     """
     unique = list(dict.fromkeys(marks))
-    writer = _BoxWriter(text, {mark: i for i, mark in enumerate(unique)} if numbered else {})
+    colours = colours_of(mark.type for mark in unique) if colours is None else colours
+    writer = _BoxWriter(text, colours, {mark: i for i, mark in enumerate(unique)} if numbered else {})
     writer.write(sorted(unique, key=lambda mark: (mark.start, -mark.end, mark.type, mark.wrong)))
     high = min(writer.heights[0], HIGHEST)
     return Html(f'<p class="text high-{high}" dir="auto">{"".join(writer.parts)}</p>')
@@ -100,8 +103,9 @@ class _Box(NamedTuple):
 class _BoxWriter:
     """Writes a text with boxes in one walk, from border to border."""
 
-    def __init__(self, text: str, numbers: dict[Mark, int]) -> None:
+    def __init__(self, text: str, colours: Mapping[str, int], numbers: Mapping[Mark, int]) -> None:
         self.text = text
+        self.colours = colours
         self.numbers = numbers
         self.parts: list[str] = []
         self.open: list[_Box] = []
@@ -147,7 +151,7 @@ class _BoxWriter:
     def _tag(self, box: _Box, height: int, continues: bool) -> str:
         """Return the beginning of a box, which is open on a side where its span continues."""
         mark = box.mark
-        names = [f"k{colour_of(mark.type)}", *([f"h{min(height, HIGHEST)}"] if height else [])]
+        names = [f"k{self.colours[mark.type] % COLOURS}", *([f"h{min(height, HIGHEST)}"] if height else [])]
         names += ["wrong"] * bool(mark.wrong) + ["from"] * box.is_rest + ["on"] * continues
         confidence = "" if mark.confidence is None else f", confidence {mark.confidence:.2f}"
         number = f' data-entity="{self.numbers[mark]}"' if self.numbers else ""
@@ -199,7 +203,7 @@ def render(text: str | Sequence[str] | Sentence, entities: Iterable[Any] | None 
     return Drawing(boxes(text, marks) if isinstance(text, str) else sentence_html(text, marks))
 
 
-def sentence_html(tokens: Sequence[str], marks: Iterable[Mark]) -> Html:
+def sentence_html(tokens: Sequence[str], marks: Iterable[Mark], colours: Mapping[str, int] | None = None) -> Html:
     """Draw tokens, with a space between two, and marks whose positions count tokens."""
     starts = [0, *accumulate(len(token) + 1 for token in tokens)]
     in_characters: list[Mark] = []
@@ -207,7 +211,7 @@ def sentence_html(tokens: Sequence[str], marks: Iterable[Mark]) -> Html:
         if not 0 <= mark.start < mark.end <= len(tokens):
             raise DataError(f"entity {mark[:3]} is not inside the {len(tokens)} tokens; count tokens from 0")
         in_characters.append(mark._replace(start=starts[mark.start], end=starts[mark.end] - 1))
-    return boxes(" ".join(tokens), in_characters)
+    return boxes(" ".join(tokens), in_characters, colours)
 
 
 def mark_of(entity: Any) -> Mark:

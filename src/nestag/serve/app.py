@@ -105,7 +105,7 @@ def _add_views(app: FastAPI, service: Service) -> None:
     @app.post("/v1/drawing", responses=DRAWN, response_class=Response, summary="Draw nested entities as HTML")
     def drawing(asked: DrawingRequest) -> HTMLResponse:
         """The text with boxes in boxes, for the style sheet /page/entities.css; all of it is escaped."""
-        return HTMLResponse(drawing_of(asked, service.limits))
+        return HTMLResponse(drawing_of(asked, service.predictor.vocabulary.types, service.limits))
 
     @app.post("/v1/labels", responses=PROBLEMS, summary="Show a sentence as a tree and as labels")
     def labels(asked: LabelsRequest) -> LabelsAnswer:

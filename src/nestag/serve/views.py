@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from itertools import islice
 
 from nestag.data.crossing import crossing_pairs
@@ -10,7 +11,7 @@ from nestag.data.tree import Tree
 from nestag.encodings import available, encode
 from nestag.encodings.notation import write_chain, write_name
 from nestag.errors import DataError
-from nestag.inspect.rendering import Html, Mark, boxes
+from nestag.inspect.rendering import COLOURS, Html, Mark, boxes, colours_of
 from nestag.serve.limits import RefusedError, ServerLimits
 from nestag.serve.schema import DrawingRequest, LabelRow, LabelsAnswer, LabelsRequest, Node
 
@@ -21,16 +22,22 @@ MOST_NAMES = 200_000
 """Characters of types, once for each word they cover: each encoding writes most of them."""
 
 
-def drawing_of(asked: DrawingRequest, limits: ServerLimits) -> Html:
-    """Return the drawing, its boxes numbered in the order of the entities."""
+def drawing_of(asked: DrawingRequest, types: Collection[str], limits: ServerLimits) -> Html:
+    """The drawing, its boxes numbered as the entities were given.
+
+    A type has the same colour in every text while there are enough colours for all types of the model.
+    """
     if len(asked.text) > limits.max_characters:
         raise RefusedError(413, f"{len(asked.text):,} characters in a request; the limit is {limits.max_characters:,}")
     crossing = crossing_pairs(Entity(entity.start, entity.end, entity.type) for entity in asked.entities)
     if next(islice(crossing, MOST_CROSSING, None), None):
         raise RefusedError(413, f"more than {MOST_CROSSING:,} pairs of entities cross; send fewer of them")
     marks = [Mark(entity.start, entity.end, entity.type, entity.confidence) for entity in asked.entities]
+    kinds = {mark.type for mark in marks}
+    if len(kinds.union(types)) <= COLOURS:
+        kinds.update(types)
     try:
-        return boxes(asked.text, marks, numbered=True)
+        return boxes(asked.text, marks, colours_of(kinds), numbered=True)
     except DataError as error:
         raise RefusedError(422, str(error)) from None
 
