@@ -79,35 +79,20 @@ def describe(kind: Any, limits: Bounds = ANY) -> str:
     if kind is str and limits.names:
         return f"one of {', '.join(limits.names)}"
     simple = {int: "a whole number", float: "a number", str: "text", bool: "true or false", NoneType: limits.none}
-    words = simple.get(kind, "a list" if is_named_tuple(kind) else "a table")
+    words = simple.get(kind, "a list" if hasattr(kind, "_fields") else "a table")
     return f"{words} {limits}" if kind in (int, float) and str(limits) else words
-
-
-def is_named_tuple(kind: Any) -> bool:
-    """Return whether a type is a NamedTuple."""
-    return isinstance(kind, type) and issubclass(kind, tuple) and hasattr(kind, "_fields")
 
 
 T = TypeVar("T")
 
 
-def setting(
-    default: Any = MISSING,
-    *,
-    factory: Callable[[], Any] | None = None,
-    minimum: float | None = None,
-    maximum: float | None = None,
-    above: float | None = None,
-    below: float | None = None,
-    choices: Choices | None = None,
-    none: str = "none",
-    help: str = "",
-) -> Any:
-    """Declare a field of a dataclass with limits and a line of help.
+def setting(default: Any = MISSING, *, factory: Callable[[], Any] | None = None, help: str = "", **limits: Any) -> Any:
+    """Declare a field of a dataclass with a line of help and the limits of `Bounds`; `factory` makes the default.
 
-    `factory` makes a mutable default; `none` is the word for None, such as "auto".
+    >>> setting(3, minimum=1, help="epochs of training").metadata["limits"].minimum
+    1
     """
-    metadata = {"limits": Bounds(minimum, maximum, above, below, choices, none), "help": help}
+    metadata = {"limits": Bounds(**limits), "help": help}
     if factory is not None:
         return field(default_factory=factory, metadata=metadata)
     return field(default=default, metadata=metadata)
@@ -217,7 +202,7 @@ def _convert(kind: Any, value: Any, place: _Place) -> Any:
         return value if value in parts else place.refuse(value, kind)
     if is_dataclass(kind) and isinstance(kind, type):
         return value if isinstance(value, kind) else _build(kind, value, place)
-    if is_named_tuple(kind):
+    if hasattr(kind, "_fields"):
         return value if isinstance(value, kind) else _named_tuple(kind, value, place)
     if origin in (tuple, list):
         return _sequence(kind, value, place)

@@ -187,7 +187,12 @@ class Drawing:
         return self.html
 
 
-def render(text: str | Sequence[str] | Sentence, entities: Iterable[Any] | None = None) -> Drawing:
+def render(
+    text: str | Sequence[str] | Sentence,
+    entities: Iterable[Any] | None = None,
+    *,
+    colours: Mapping[str, int] | None = None,
+) -> Drawing:
     """Draw the nested entities of a text as HTML, for a notebook or a page.
 
     `entities` are those of a recognizer, or tuples of start, end and type. They count the characters of a text, or the
@@ -198,9 +203,10 @@ def render(text: str | Sequence[str] | Sentence, entities: Iterable[Any] | None 
     True
     """
     if isinstance(text, Sentence):
-        return Drawing(sentence_html(text.tokens, map(mark_of, text.entities if entities is None else entities)))
+        entities = text.entities if entities is None else entities
+        text = text.tokens
     marks = [mark_of(entity) for entity in entities or ()]
-    return Drawing(boxes(text, marks) if isinstance(text, str) else sentence_html(text, marks))
+    return Drawing(boxes(text, marks, colours) if isinstance(text, str) else sentence_html(text, marks, colours))
 
 
 def sentence_html(tokens: Sequence[str], marks: Iterable[Mark], colours: Mapping[str, int] | None = None) -> Html:
