@@ -85,31 +85,22 @@ def _nest(spans: Iterable[Span]) -> bool:
 
 def _clusters(spans: list[Span]) -> list[list[Span]]:
     """Return the groups of two or more spans that are connected by crossing; the spans come in canonical order."""
-    group = list(range(len(spans)))
-    size = [1] * len(spans)
-
-    def leader(i: int) -> int:
-        while group[i] != i:
-            group[i] = i = group[group[i]]
-        return i
-
+    cluster = {span: [span] for span in spans}  # spans of one cluster share one list
     open_spans = _OpenSpans()
-    for i, (start, end) in enumerate(spans):
-        for j in open_spans.crossing(start, end):
-            first, second = leader(i), leader(j)
-            if first != second:
-                group[first] = second
-                size[second] += size[first]
-        if size[leader(i)] > MOST_CROSSING:  # before there are too many pairs in it
+    for place, span in enumerate(spans):
+        start, end = span
+        for other in open_spans.crossing(start, end):
+            small, large = sorted((cluster[spans[other]], cluster[span]), key=len)
+            if small is not large:
+                large += small
+                cluster.update(dict.fromkeys(small, large))
+        if len(cluster[span]) > MOST_CROSSING:  # before there are too many pairs in it
             raise CrossingError(
                 f"more than {MOST_CROSSING:,} entities up to token {end} cross each other, directly or through others;"
                 " split the sentence or correct its annotation"
             )
-        open_spans.add(end, i)
-    members: dict[int, list[Span]] = {}
-    for i, span in enumerate(spans):
-        members.setdefault(leader(i), []).append(span)
-    return [cluster for cluster in members.values() if len(cluster) > 1]
+        open_spans.add(end, place)
+    return [members for members in {id(members): members for members in cluster.values()}.values() if len(members) > 1]
 
 
 def _largest_nesting(cluster: list[Span], weights: dict[Span, int]) -> set[Span]:

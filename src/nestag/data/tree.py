@@ -88,19 +88,21 @@ class Tree:
         """Return the tree whose nodes are these spans, each with its chain of types; a type counts once in a chain."""
         chains = {span: tuple(dict.fromkeys(types)) if len(types) > 1 else types for span, types in chains.items()}
         whole = chains.get((0, length), ()) if length > 1 else ()
-        opened = [_OpenNode(0, length, Name(whole, root=True))]
+        opened = [_OpenNode(0, length, Name(whole, root=True), [])]
+        at = 0  # the next token that has no place yet
         for start, end in sorted(chains, key=lambda span: (span[0], -span[1])):
             if whole and (start, end) == (0, length):
                 continue
             while opened[-1].end <= start:
-                _close(opened)
+                at = _close(opened, at)
             if end > opened[-1].end:
                 raise CrossingError(_crossing(opened[-1], start, end, chains[start, end]))
-            opened[-1].leaves_to(start)
-            opened.append(_OpenNode(start, end, Name(chains[start, end])))
+            opened[-1].children.extend(range(at, start))
+            at = start
+            opened.append(_OpenNode(start, end, Name(chains[start, end]), []))
         while len(opened) > 1:
-            _close(opened)
-        return opened[0].close()
+            at = _close(opened, at)
+        return Tree(opened[0].name, (*opened[0].children, *range(at, length)))
 
     def nodes(self) -> Iterator[Tree]:
         """Yield every node from the root down, left to right."""
@@ -148,31 +150,20 @@ class Tree:
         return f"<Tree {self}>"
 
 
-class _OpenNode:
+class _OpenNode(NamedTuple):
     """A node whose right end is not reached yet."""
 
-    __slots__ = ("children", "end", "name", "position", "start")
-
-    def __init__(self, start: int, end: int, name: Name) -> None:
-        self.start = self.position = start
-        self.end = end
-        self.name = name
-        self.children: list[Tree | int] = []
-
-    def leaves_to(self, position: int) -> None:
-        """Take the tokens up to `position` as leaves."""
-        self.children.extend(range(self.position, position))
-
-    def close(self) -> Tree:
-        self.leaves_to(self.end)
-        return Tree(self.name, tuple(self.children))
+    start: int
+    end: int
+    name: Name
+    children: list[Tree | int]
 
 
-def _close(opened: list[_OpenNode]) -> None:
-    """Close the lowest open node and hang it from the one above."""
-    tree = opened.pop().close()
-    opened[-1].children.append(tree)
-    opened[-1].position = tree.end
+def _close(opened: list[_OpenNode], at: int) -> int:
+    """Close the lowest open node with the tokens from `at` on, and add it to the node above; return its end."""
+    node = opened.pop()
+    opened[-1].children.append(Tree(node.name, (*node.children, *range(at, node.end))))
+    return node.end
 
 
 def _crossing(above: _OpenNode, start: int, end: int, types: tuple[str, ...]) -> str:

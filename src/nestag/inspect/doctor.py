@@ -16,16 +16,7 @@ from nestag.data.sentence import Sentence
 from nestag.errors import either, named
 from nestag.formats.corpus import path_of, report_of
 from nestag.inspect.statistics import TRAIN
-from nestag.inspect.symptoms import (
-    MOST_SHOWN,
-    Example,
-    LengthLimits,
-    Measure,
-    Noted,
-    Symptoms,
-    symptoms_of,
-    unannotated,
-)
+from nestag.inspect.symptoms import EXAMPLES, Example, LengthLimits, Measure, Noted, Symptoms, symptoms_of, unannotated
 
 
 class Severity(StrEnum):
@@ -163,7 +154,7 @@ def odd_borders(name: str, split: Symptoms, limits: DoctorLimits) -> Iterator[Di
         examples = [example for _, noted in kinds for example in noted.examples]
         what = f"{total:,} entities {oddity}, unlike most of their type: {counts}"
         remedy = "check whether these borders are meant, and annotate all entities of a type alike"
-        yield Diagnosis(HINT, name, what, remedy, tuple(examples[:MOST_SHOWN]))
+        yield Diagnosis(HINT, name, what, remedy, tuple(examples[:EXAMPLES]))
 
 
 def changed_in_reading(name: str, report: Report) -> Iterator[Diagnosis]:
@@ -173,7 +164,7 @@ def changed_in_reading(name: str, report: Report) -> Iterator[Diagnosis]:
         harmless = kind.startswith("duplicate")
         remedy = "no action needed" if harmless else "check whether this is right, or correct the file"
         what = f"{count:,} times in reading: {kind}"
-        yield Diagnosis(HINT if harmless else WARNING, name, what, remedy, tuple(examples[:MOST_SHOWN]))
+        yield Diagnosis(HINT if harmless else WARNING, name, what, remedy, tuple(examples[:EXAMPLES]))
 
 
 def against_train(noted: Mapping[str, Symptoms], limits: DoctorLimits) -> Iterator[Diagnosis]:
@@ -184,7 +175,7 @@ def against_train(noted: Mapping[str, Symptoms], limits: DoctorLimits) -> Iterat
         counts = _listed(f"{kind} {count}" for count, kind in rare)
         what = f"{_have(len(rare), 'type')} fewer than {limits.rare} examples: {counts}"
         remedy = "annotate more of them, or join them with other types; they will hardly be learned"
-        yield Diagnosis(WARNING, TRAIN, what, remedy, tuple(train.first[kind] for _, kind in rare[:MOST_SHOWN]))
+        yield Diagnosis(WARNING, TRAIN, what, remedy, tuple(train.first[kind] for _, kind in rare[:EXAMPLES]))
     for name, split in noted.items():
         if name == TRAIN:
             continue
@@ -192,7 +183,7 @@ def against_train(noted: Mapping[str, Symptoms], limits: DoctorLimits) -> Iterat
         if unknown:
             what = f"the training split has no examples of {_listed(f'{k} {split.types[k]:,}' for k in unknown)}"
             remedy = "add some to it, or check the spelling; every such entity will be missed"
-            yield Diagnosis(WARNING, name, what, remedy, tuple(split.first[kind] for kind in unknown[:MOST_SHOWN]))
+            yield Diagnosis(WARNING, name, what, remedy, tuple(split.first[kind] for kind in unknown[:EXAMPLES]))
         if split.leaked.count and not split.wordless:
             share = split.leaked.count / split.sentences
             count = f"{split.leaked.count:,} of {split.sentences:,} sentences ({100 * share:.1f} %)"
@@ -232,7 +223,7 @@ def _worst(mentions: list[tuple[int, Example]], what: str, remedy: str) -> Itera
     """Yield a finding with the examples that occur most, if there are any."""
     if mentions:
         ranked = sorted(mentions, key=lambda item: (-item[0], item[1]))
-        examples = tuple(example for _, example in ranked[:MOST_SHOWN])
+        examples = tuple(example for _, example in ranked[:EXAMPLES])
         yield Diagnosis(HINT, TRAIN, f"{len(mentions):,} {what}", remedy, examples)
 
 

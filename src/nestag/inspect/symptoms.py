@@ -22,7 +22,7 @@ Measure = Callable[[Sequence[str]], int]
 Wording = tuple[str, ...]
 """The words of a mention."""
 
-MOST_SHOWN = 3  # examples of a finding
+EXAMPLES = 3  # of a finding
 MOST_CHARACTERS = 80  # of an example
 LONGEST_FORM = 8  # words of a mention that is searched for elsewhere
 CLOSING = {")": "(", "]": "[", "}": "{"}
@@ -52,7 +52,7 @@ class Noted:
     def add(self, place: str, text: str) -> None:
         """Count one more occurrence."""
         self.count += 1
-        if len(self.examples) < MOST_SHOWN:
+        if len(self.examples) < EXAMPLES:
             self.examples.append(Example(place, text))
 
 
