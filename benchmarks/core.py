@@ -21,7 +21,7 @@ from pathlib import Path
 
 import numpy as np
 
-from nestag.data.crossing import set_aside_crossing
+from nestag.data.crossing import drop_crossing
 from nestag.data.sentence import Entity, Sentence
 from nestag.data.tree import Tree
 from nestag.decoding import decode_batch
@@ -155,10 +155,10 @@ def round_trip(splits: list[list[Sentence]], name: str) -> str:
     parts: tuple[set[object], set[object], set[object]] = set(), set(), set()
     absolute: list[int] = []
     tokens = 0
-    train = [sentence.with_entities(set_aside_crossing(sentence.annotated).kept) for sentence in splits[0]]
+    train = [sentence.with_entities(drop_crossing(sentence.annotated).nested) for sentence in splits[0]]
     vocabulary = Vocabulary.learn(train, name)
     for number, sentence in enumerate(sentence for split in splits for sentence in split):
-        kept = set_aside_crossing(sentence.entities).kept
+        kept = drop_crossing(sentence.entities).nested
         aside += len(sentence.entities) - len(kept)
         given = [entity for entity in sentence.annotated if entity in kept]
         labels = chosen.encode(Tree.from_entities(len(sentence), given, order=None))

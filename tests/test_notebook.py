@@ -14,7 +14,9 @@ CELLS = (
     "import nestag\nner = nestag.NestedNER.from_pretrained('model', 'cpu')",
     "ner('lincoln was president of the usa.')",
     "nestag.render('a <b>', [(2, 5, 'TAG')])",
-    "nestag.render(nestag.Sentence(['the', 'USA'], [nestag.Entity(1, 2, 'GPE')]))",
+    "sentence = nestag.Sentence(['the', 'USA'], [nestag.Entity(1, 2, 'GPE')])\nnestag.render(sentence)",
+    "sentence",
+    "nestag.write_corpus([sentence] * 9, 'nine.jsonl')\nnestag.read_corpus('nine.jsonl')",
 )
 
 
@@ -26,12 +28,15 @@ def test_a_notebook_shows_nested_entities(trained_model: Path) -> None:
         notebook, timeout=None, resources={"metadata": {"path": str(trained_model.parent)}}
     ).execute()
     shown = [output["data"] for cell in notebook.cells for output in cell["outputs"] if "data" in output]
-    result, drawn, sentence = (
+    result, drawn, rendered, sentence, corpus = (
         Reader(data["text/html"].partition("</style>")[2].removesuffix("</div>")) for data in shown
     )
     assert result.boxes == ["lincoln", "the usa", "president of the usa"]
     assert result.labels == ["PER", "GPE", "PER"]
-    assert (drawn.words, drawn.labels, sentence.boxes) == ("a <b>", ["TAG"], ["USA"])
+    assert (drawn.words, drawn.labels) == ("a <b>", ["TAG"])
+    assert rendered.boxes == sentence.boxes == ["USA"]
+    assert corpus.boxes == ["USA"] * 5
+    assert "sentences      9" in shown[-1]["text/plain"]
     assert all(data["text/html"].startswith('<div class="nestag"><style>') for data in shown)
     assert "confidence" in shown[0]["text/html"]
     assert "TextEntity(start=0" in shown[0]["text/plain"]

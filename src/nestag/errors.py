@@ -1,4 +1,4 @@
-"""What can go wrong, as one small tree.
+"""All errors of nestag.
 
     NestagError
     ├── DataError          an invalid sentence or entity (also a ValueError)
@@ -6,10 +6,10 @@
     ├── LabelError         a label that is not well formed (also a ValueError)
     ├── InputError         a file or other input that cannot be used, with its place
     │   └── SettingError   a setting that is unknown or has a wrong value (also a ValueError)
-    ├── UnknownNameError   a name that nothing is registered under, such as an encoding (also a LookupError)
-    └── MissingExtraError  a library that an extra of nestag installs is missing (also an ImportError)
+    ├── UnknownNameError   an unknown name, such as that of an encoding (also a LookupError)
+    └── MissingExtraError  a missing library that an extra of nestag installs (also an ImportError)
 
-Every message names the value, the place and the remedy.
+Every message names the value, the place and the fix.
 """
 
 from __future__ import annotations
@@ -17,14 +17,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-LONGEST = 1_000
-"""Characters of a message."""
+LONGEST = 1_000  # characters of a message
 
 
 class NestagError(Exception):
-    """The root of every error that nestag raises on purpose; names and texts in it can be shown safely.
+    """The base class of all errors that nestag raises; its message is safe to print.
 
-    A message that quotes very long input is cut in the middle: the place stands first, the remedy last.
+    Very long messages are cut in the middle, since they begin with the place and end with the fix.
     """
 
     def __str__(self) -> str:
@@ -47,7 +46,7 @@ class LabelError(NestagError, ValueError):
 
 
 class UnknownNameError(NestagError, LookupError):
-    """A name that nothing is registered under."""
+    """A name that is not registered."""
 
 
 class InputError(NestagError):
@@ -67,7 +66,7 @@ class InputError(NestagError):
 
 @contextmanager
 def as_input_error(failure: str, source: str) -> Iterator[None]:
-    """Turn whatever a library raises over an untrusted file into an InputError.
+    """Turn any error of a library about an untrusted file into an InputError.
 
     >>> with as_input_error("the weights cannot be loaded", "folder"):
     ...     raise KeyError("shape")
@@ -81,17 +80,17 @@ def as_input_error(failure: str, source: str) -> Iterator[None]:
     except BaseException as error:
         kind = type(error).__name__
         if kind == "OutOfMemoryError" or not (isinstance(error, Exception) or kind == "PanicException"):
-            raise  # torch's has an advice of its own; a panic of tokenizers is not an Exception
+            raise  # torch's error has its own advice; a panic of tokenizers is not an Exception
         reason = " ".join(f"{kind}: {error}".split())[:300]
         raise InputError(f"{failure} ({reason}); was it saved by nestag?", source) from None
 
 
 class SettingError(InputError, ValueError):
-    """A setting that is unknown, or whose value is not what it takes."""
+    """An unknown setting, or a wrong value of a setting."""
 
 
 class MissingExtraError(NestagError, ImportError):
-    """A library is missing that an extra of nestag installs.
+    """A missing library that an extra of nestag installs.
 
     >>> str(MissingExtraError("figures need matplotlib", "plot"))
     "figures need matplotlib, which is not installed; pip install 'nestag[plot]'"
@@ -103,7 +102,7 @@ class MissingExtraError(NestagError, ImportError):
 
 
 def visible(text: str) -> str:
-    r"""The text with characters that a terminal would obey, or that end a line, made visible.
+    r"""Replace control characters and line ends with visible symbols.
 
     >>> visible("a\tb")
     'a␉b'
@@ -117,21 +116,20 @@ def _symbol(char: str) -> str:
     return chr(0x2400 + ord(char)) if char < " " else "�"
 
 
-# How messages name an argument: as Python writes it, or as the command line does while a command runs.
+# Messages name an argument as in Python, or as on the command line while a command runs:
 #
 #     named("field")            field=...         --field
 #     named("skip_bad", True)   skip_bad=True     --skip-bad
 #     named("columns", (1, 4))  columns=(1, 4)    --columns 1,4
 
-_OPTIONS = {"format": "--from"}
-"""Arguments whose option is not called as they are."""
+_OPTIONS = {"format": "--from"}  # arguments whose option has another name
 
 _on_command_line = False
 
 
 @contextmanager
 def named_as_options() -> Iterator[None]:
-    """Inside the block, messages name command-line options instead of Python arguments."""
+    """Name command-line options instead of Python arguments in messages of this block."""
     global _on_command_line
     before, _on_command_line = _on_command_line, True
     try:
@@ -141,7 +139,7 @@ def named_as_options() -> Iterator[None]:
 
 
 def named(argument: str, value: object = None) -> str:
-    """An argument in a message, with a value to give it or without.
+    """Return an argument for a message, optionally with a value.
 
     >>> named("by", "order")
     'by="order"'
@@ -156,7 +154,7 @@ def named(argument: str, value: object = None) -> str:
 
 
 def either(python: str, command_line: str) -> str:
-    """One text for messages to Python callers, another for messages on the command line."""
+    """Return one text for messages to Python callers, the other for messages on the command line."""
     return command_line if _on_command_line else python
 
 

@@ -209,6 +209,16 @@ def test_a_split_of_a_folder_of_files_is_three_files(tmp_path: Path) -> None:
     assert sum(len(list(jsonl.read(path))) for path in (tmp_path / "out").iterdir()) == 30
 
 
+@pytest.mark.parametrize("name", ["train.jsonl", "dev.conll", "valid.txt"])
+def test_a_folder_that_has_splits_is_refused(name: str, tmp_path: Path) -> None:
+    jsonl.write(documents(20), tmp_path / "all.jsonl")
+    (tmp_path / name).write_text("mine", encoding="utf-8")
+    done = CliRunner().invoke(app, ["split", str(tmp_path / "all.jsonl"), "-o", str(tmp_path)])
+    assert done.exit_code == 2
+    assert all(part in done.stderr for part in (str(tmp_path), name, "--output"))
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(["all.jsonl", name])
+
+
 def test_a_split_never_overwrites_its_own_source_nor_reads_a_pipe(tmp_path: Path) -> None:
     jsonl.write(documents(20), tmp_path / "train.jsonl")
     before = (tmp_path / "train.jsonl").read_bytes()

@@ -84,7 +84,7 @@ def test_duplicates_are_counted_though_readers_merge_them(tmp_path: Path) -> Non
         ([], "nothing to read"),
         (["no.jsonl"], "there is no such file"),
         (["{folder}", "--json", "--csv"], "--json and --csv; ask for one"),
-        (["{folder}", "--plot", "x.gif"], "a figure is written as .png or .svg"),
+        (["{folder}", "--plot", "x.gif"], "end it in .png or .svg"),
     ],
 )
 def test_what_cannot_be_used_is_one_line_and_exit_code_2(folder: Path, arguments: list[str], part: str) -> None:

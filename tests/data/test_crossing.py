@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nestag.data.crossing import MOST_TANGLED, crossing_pairs, set_aside_crossing
+from nestag.data.crossing import MOST_CROSSING, crossing_pairs, drop_crossing
 from nestag.data.sentence import Entity
 from nestag.errors import CrossingError
 from strategies import crosses
@@ -20,7 +20,7 @@ def nest(entities: tuple[Entity, ...]) -> bool:
 @given(entity_sets)
 def test_the_fewest_are_set_aside(entities: list[Entity]) -> None:
     unique = set(entities)
-    kept, aside = set_aside_crossing(entities)
+    kept, aside = drop_crossing(entities)
     assert nest(kept)
     assert set(kept) | set(aside) == unique
     assert len(kept) + len(aside) == len(unique)
@@ -30,7 +30,7 @@ def test_the_fewest_are_set_aside(entities: list[Entity]) -> None:
 
 @given(entity_sets)
 def test_the_order_of_entities_does_not_matter(entities: list[Entity]) -> None:
-    assert set_aside_crossing(entities) == set_aside_crossing(reversed(entities))
+    assert drop_crossing(entities) == drop_crossing(reversed(entities))
 
 
 @given(entity_sets)
@@ -42,9 +42,9 @@ def test_every_crossing_pair_is_found(entities: list[Entity]) -> None:
 
 
 def test_of_two_the_longer_is_kept() -> None:
-    assert set_aside_crossing([Entity(0, 3, "A"), Entity(2, 9, "B")]).kept == (Entity(2, 9, "B"),)
+    assert drop_crossing([Entity(0, 3, "A"), Entity(2, 9, "B")]).nested == (Entity(2, 9, "B"),)
 
 
 def test_a_knot_too_large_to_untangle_is_refused() -> None:
     with pytest.raises(CrossingError, match="split the sentence or"):
-        set_aside_crossing(Entity(i, i + 2_000, "A") for i in range(MOST_TANGLED + 1))
+        drop_crossing(Entity(i, i + 2_000, "A") for i in range(MOST_CROSSING + 1))

@@ -220,3 +220,19 @@ def test_words_take_a_u_that_no_tree_has_only_if_there_is_no_other(encoding: str
     both = Vocabulary(encoding, n, names, (("A", "A"), ("B",)))
     batch[2] = np.array([[9.0, 0.0], [9.0, 0.0]])
     assert decode_scores(both, *batch, [2]).to_lists() == [(Entity(0, 1, "B"), Entity(1, 2, "B"))]
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_names_that_no_tree_has_are_never_taken(encoding: str) -> None:
+    n = MARKS if encoding == "4tg" else (1, 2, 0, -1)
+    twice = (Name(("A", "A")), Name(("A", "A"), root=True), Name(("A", "A"), prime=True))
+    names = (*twice, Name(("B",)), Name(("B",), prime=True), Name((), root=True))
+    vocabulary = Vocabulary(encoding, n, names, ((),))
+    for seed in range(20):
+        batch = random_scores(vocabulary, [4], seed)
+        batch[1][:, :3] += 9
+        if encoding == "4tg":
+            check_marks(vocabulary, batch, 4)
+        else:
+            check_depths(vocabulary, batch, 4)
+        assert {entity.type for entity in decode_scores(vocabulary, *batch, [4]).to_lists()[0]} <= {"B"}

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nestag.data.crossing import set_aside_crossing
+from nestag.data.crossing import drop_crossing
 from nestag.data.report import Report
 from nestag.data.sentence import Entity, Sentence
 from nestag.errors import CrossingError, DataError, InputError
@@ -25,7 +25,7 @@ def sentences(draw: st.DrawFn) -> Sentence:
     tokens = draw(some_tokens)
     drawn = draw(typed_places(len(tokens), texts, 6))
     entities = [Entity(min(a, b), max(a, b), kind) for a, b, kind in drawn if a != b]
-    return Sentence(tokens, set_aside_crossing(entities).kept)
+    return Sentence(tokens, drop_crossing(entities).nested)
 
 
 def lines(tmp_path: Path, text: str) -> list[Sentence]:

@@ -83,7 +83,9 @@ def test_crossing_entities_are_a_warning_if_few_and_an_error_if_many() -> None:
 
 def test_a_knot_that_cannot_be_untangled() -> None:
     knot = Sentence(["w"] * 3000, [Entity(i, i + 1500, "A") for i in range(1200)])
-    found = the_one(diagnosis(DoctorLimits(sentence=9999, entity=9999), train=[*healthy("Today"), knot]), "untangled")
+    found = the_one(
+        diagnosis(DoctorLimits(sentence=9999, entity=9999), train=[*healthy("Today"), knot]), "too many crossing"
+    )
     assert found.severity is ERROR
 
 
@@ -97,11 +99,13 @@ def test_long_sentences_by_words_and_as_an_encoder_measures_them() -> None:
 
 def test_leaks_are_an_error_only_if_most_of_a_split_leaks() -> None:
     some = the_one(
-        diagnosis(train=healthy("Today"), test=healthy("Later") + healthy("Today")[:3]), "stand in the training"
+        diagnosis(train=healthy("Today"), test=healthy("Later") + healthy("Today")[:3]), "in the training split too"
     )
     assert (some.severity, some.split) == (WARNING, "test")
     assert some.what.startswith("3 of 15 sentences (20.0 %)")
-    assert the_one(diagnosis(train=healthy("Today"), dev=healthy("Today")), "stand in the training").severity is ERROR
+    assert (
+        the_one(diagnosis(train=healthy("Today"), dev=healthy("Today")), "in the training split too").severity is ERROR
+    )
 
 
 def test_one_comma_in_five_is_suspicious_and_three_are_not() -> None:

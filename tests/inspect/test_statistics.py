@@ -90,7 +90,7 @@ def test_a_small_corpus_split_by_split() -> None:
     assert (both.sentences, both.tokens, both.entities, both.same_span) == (4, 11, 8, 2)
     assert both.types == {"GPE": 6, "X": 1, "Y": 1}
     assert both.depths == {0: 3, 1: 4, 2: 1}
-    assert (both.mean_depth, both.median_depth, both.largest_depth) == (1.75, 2, 3)
+    assert (both.mean_depth, both.median_depth, both.largest_depth) == (0.75, 1, 2)
     assert both.mean_length == 2.75
     assert sum(filter(None, (both.share_of(*span) for span in SPANS))) == pytest.approx(100)
     assert both.share_of(1, 1) == 37.5
@@ -109,7 +109,7 @@ def test_genia_is_as_published() -> None:
     every = sum(found.values(), Statistics())
     assert (every.sentences, every.entities, len(every.types)) == (18_546, 57_063, 5)
     assert (round(every.mean_length or 0, 1), round(every.length_deviation or 0, 1)) == (26.5, 11.8)
-    assert (round(every.mean_depth or 0, 2), every.median_depth, every.largest_depth) == (1.10, 1, 4)
+    assert (round(every.mean_depth or 0, 2), every.median_depth, every.largest_depth) == (0.10, 0, 3)
     assert [round(every.share_at(depth) or 0, 2) for depth in range(4)] == [90.29, 9.45, 0.25, 0.0]
     assert math.isclose(sum(every.share_at(depth) or 0 for depth in range(4)), 100)
 
@@ -121,5 +121,5 @@ def test_nne_is_as_published() -> None:
     )
     every = sum(found.values(), Statistics())
     assert len(every.types) == 114
-    assert (round(every.mean_depth or 0, 2), every.median_depth, every.largest_depth) == (1.88, 2, 6)
+    assert (round(every.mean_depth or 0, 2), every.median_depth, every.largest_depth) == (0.88, 1, 5)
     assert [round(every.share_at(depth) or 0, 2) for depth in range(6)] == [36.45, 42.73, 17.83, 2.83, 0.15, 0.0]

@@ -13,14 +13,14 @@ from typer.testing import CliRunner
 
 from nestag.cli import app
 from nestag.cli.options import threshold_from
-from nestag.data.crossing import crossing_pairs, set_aside_crossing
+from nestag.data.crossing import crossing_pairs, drop_crossing
 from nestag.data.document import documents_of
 from nestag.data.report import Report
 from nestag.data.segment import Options, segments
 from nestag.data.sentence import Entity, Origin, Sentence
 from nestag.errors import CrossingError, InputError
 from nestag.formats import brackets, cas, jsonl
-from nestag.inspect.symptoms import LengthLimits, left_out, symptoms_of
+from nestag.inspect.symptoms import LengthLimits, symptoms_of, unannotated
 from nestag.inspect.terminal import nested
 
 USA = Sentence(["the", "USA"], [Entity(0, 2, "GPE")])
@@ -41,8 +41,8 @@ def test_deeply_nested_entities_cost_the_doctor_no_more_than_their_number() -> N
     tokens = ["("] + [f"w{i}" for i in range(40_000)] + [")"]
     deep = Sentence(tokens, [Entity(0, i + 1, "X") for i in range(40_000)])
     noted = symptoms_of([deep], "x", LengthLimits(512, 30))
-    assert left_out([deep], [("w1",)], "x") == {}
-    assert set_aside_crossing(deep.entities).set_aside == ()
+    assert unannotated([deep], [("w1",)], "x") == {}
+    assert drop_crossing(deep.entities).dropped == ()
     assert noted.edges["X", "have a bracket without its partner"].count == 40_000
 
 
@@ -51,9 +51,9 @@ def test_deeply_nested_entities_are_searched_for_crossing_ones_in_time() -> None
     few, all_of_them = Entity(49_980, 50_015, "Y"), Entity(49_995, 100_001, "Y")
     assert next(crossing_pairs(deep), None) is None
     assert [pair[1].start for pair in crossing_pairs([*deep, few])] == [49_981, 49_982, 49_983, 49_984]
-    assert set_aside_crossing([*deep, few]).set_aside == (few,)
+    assert drop_crossing([*deep, few]).dropped == (few,)
     with pytest.raises(CrossingError, match="more than 1,000 entities up to token 100001 cross"):
-        set_aside_crossing([*deep, all_of_them])
+        drop_crossing([*deep, all_of_them])
 
 
 def test_brackets_inside_entities_are_still_compared() -> None:
@@ -79,12 +79,12 @@ def test_a_small_file_cannot_fill_the_memory(tmp_path: Path, monkeypatch: pytest
         list(brackets.FORMAT.read(path))
 
 
-def test_a_text_that_contradicts_the_tokens_is_left_out_and_reported() -> None:
+def test_a_text_that_contradicts_the_tokens_is_unannotated_and_reported() -> None:
     report = Report()
     wrong = Sentence(["New", "York"], [Entity(0, 2, "GPE")], "d-1", Origin("d", 0, "Old York", ((0, 3), (4, 8))))
     (document,) = documents_of([wrong], report)
     assert document.text == "New York\n"
-    assert report.counts == {"text left out because it contradicts the tokens": 1}
+    assert report.counts == {"text dropped because it contradicts the tokens": 1}
     assert "'Old' where the token is 'New'" in report.summary()[0]
 
 

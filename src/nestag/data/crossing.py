@@ -1,8 +1,8 @@
-"""Crossing entities: set the fewest aside so that the rest nest.
+"""Crossing entities: drop as few as possible so that the rest nest.
 
 Spans are chords between their two ends, and two chords that meet are two spans that cross. The largest set of chords
-of which no two meet is found exactly, by dynamic programming over pairs of ends (Supowit 1987), one knot of crossing
-entities at a time; entities that cross nothing are never touched.
+of which no two meet is found exactly, by dynamic programming over pairs of ends (Supowit 1987), one cluster of crossing
+entities at a time. Entities that cross no other are never dropped.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ from nestag.data.sentence import Entity, outermost_first
 from nestag.data.tree import Span
 from nestag.errors import CrossingError
 
-MOST_TANGLED = 1_000
-"""Spans in one knot beyond which the exact search, quadratic in them, is refused."""
+MOST_CROSSING = 1_000
+"""The largest cluster of crossing spans; the search is quadratic in it."""
 
 
 class Nesting(NamedTuple):
-    """Entities split into those that nest and those set aside, both in canonical order."""
+    """Entities split into those that nest and those dropped, both in canonical order."""
 
-    kept: tuple[Entity, ...]
-    set_aside: tuple[Entity, ...]
+    nested: tuple[Entity, ...]
+    dropped: tuple[Entity, ...]
 
 
-def set_aside_crossing(entities: Iterable[Entity]) -> Nesting:
-    """Keep as many entities as nest; among equally many, those that cover the most tokens.
+def drop_crossing(entities: Iterable[Entity]) -> Nesting:
+    """Drop as few entities as possible so that the rest nest; of several ways, keep those that cover the most tokens.
 
-    >>> set_aside_crossing([Entity(0, 3, "ORG"), Entity(2, 5, "LOC"), Entity(4, 6, "PER")]).set_aside
+    >>> drop_crossing([Entity(0, 3, "ORG"), Entity(2, 5, "LOC"), Entity(4, 6, "PER")]).dropped
     (Entity(start=2, end=5, type='LOC'),)
     """
     unique = sorted(set(entities), key=outermost_first)
@@ -37,14 +37,14 @@ def set_aside_crossing(entities: Iterable[Entity]) -> Nesting:
     for start, end, _ in unique:
         weights[start, end] = weights.get((start, end), 0) + 1
     dropped: set[Span] = set()
-    for knot in () if _nest(weights) else _knots(list(weights)):
-        dropped.update(set(knot) - _largest_nesting(knot, weights))
-    kept = tuple(e for e in unique if (e.start, e.end) not in dropped)
-    return Nesting(kept, tuple(e for e in unique if (e.start, e.end) in dropped))
+    for cluster in () if _nest(weights) else _clusters(list(weights)):
+        dropped.update(set(cluster) - _largest_nesting(cluster, weights))
+    nested = tuple(e for e in unique if (e.start, e.end) not in dropped)
+    return Nesting(nested, tuple(e for e in unique if (e.start, e.end) in dropped))
 
 
 def crossing_pairs(entities: Iterable[Entity]) -> Iterator[tuple[Entity, Entity]]:
-    """Every pair of entities that cross, the one that starts first named first.
+    """Yield every pair of entities that cross, the one that starts first named first.
 
     >>> [(a.type, b.type) for a, b in crossing_pairs([Entity(2, 5, "LOC"), Entity(0, 3, "ORG")])]
     [('ORG', 'LOC')]
@@ -57,13 +57,13 @@ def crossing_pairs(entities: Iterable[Entity]) -> Iterator[tuple[Entity, Entity]
 
 
 class _OpenSpans:
-    """Spans that reach beyond a place, ordered by their ends, so that those that a new one crosses stand together."""
+    """Spans that reach beyond a place, sorted by their ends, so that the spans that a new one crosses are a slice."""
 
     def __init__(self) -> None:
         self.ends: list[tuple[int, int]] = []  # the end of each, and which one it is
 
     def crossing(self, start: int, end: int) -> list[int]:
-        """Those that the next span in canonical order crosses; those that have ended are dropped."""
+        """Return the spans that the next one in canonical order crosses; forget those that have ended."""
         del self.ends[: bisect_left(self.ends, (start + 1, -1))]
         return [place for _, place in self.ends[: bisect_left(self.ends, (end, -1))]]
 
@@ -72,8 +72,8 @@ class _OpenSpans:
 
 
 def _nest(spans: Iterable[Span]) -> bool:
-    """Whether no two spans cross, found in one pass; `spans` are in canonical order."""
-    ends: list[int] = []  # of the spans around the place reached, the innermost last
+    """Return whether no two spans cross; they come in canonical order."""
+    ends: list[int] = []  # of the spans around the current place, the innermost last
     for start, end in spans:
         while ends and ends[-1] <= start:
             ends.pop()
@@ -83,44 +83,35 @@ def _nest(spans: Iterable[Span]) -> bool:
     return True
 
 
-def _knots(spans: list[Span]) -> list[list[Span]]:
-    """The groups of two or more spans tied together by crossing; `spans` are in canonical order."""
-    group = list(range(len(spans)))
-    size = [1] * len(spans)
-
-    def leader(i: int) -> int:
-        while group[i] != i:
-            group[i] = i = group[group[i]]
-        return i
-
+def _clusters(spans: list[Span]) -> list[list[Span]]:
+    """Return the groups of two or more spans that are connected by crossing; the spans come in canonical order."""
+    cluster = {span: [span] for span in spans}  # spans of one cluster share one list
     open_spans = _OpenSpans()
-    for i, (start, end) in enumerate(spans):
-        for j in open_spans.crossing(start, end):
-            one, other = leader(i), leader(j)
-            if one != other:
-                group[one] = other
-                size[other] += size[one]
-        if size[leader(i)] > MOST_TANGLED:  # before the pairs in it become too many to look at
+    for place, span in enumerate(spans):
+        start, end = span
+        for other in open_spans.crossing(start, end):
+            small, large = sorted((cluster[spans[other]], cluster[span]), key=len)
+            if small is not large:
+                large += small
+                cluster.update(dict.fromkeys(small, large))
+        if len(cluster[span]) > MOST_CROSSING:  # before there are too many pairs in it
             raise CrossingError(
-                f"more than {MOST_TANGLED:,} entities up to token {end} cross in one knot, too many to untangle; split"
-                " the sentence or correct its annotation"
+                f"more than {MOST_CROSSING:,} entities up to token {end} cross each other, directly or through others;"
+                " split the sentence or correct its annotation"
             )
-        open_spans.add(end, i)
-    members: dict[int, list[Span]] = {}
-    for i, span in enumerate(spans):
-        members.setdefault(leader(i), []).append(span)
-    return [knot for knot in members.values() if len(knot) > 1]
+        open_spans.add(end, place)
+    return [members for members in {id(members): members for members in cluster.values()}.values() if len(members) > 1]
 
 
-def _largest_nesting(knot: list[Span], weights: dict[Span, int]) -> set[Span]:
-    """The spans of one knot to keep: the heaviest set in which no two cross.
+def _largest_nesting(cluster: list[Span], weights: dict[Span, int]) -> set[Span]:
+    """Return the heaviest set of spans of a cluster in which no two cross.
 
     `best[i][j]` is the value of the chords inside the ends i to j, and `partner[j]` the left end of the chord that
     ends at j. A value counts entities first and tokens second.
     """
-    partner, chord = _chords(knot)
+    partner, chord = _chords(cluster)
     size = len(partner)
-    unit = 1 + sum((end - start) * weights[start, end] for start, end in knot)
+    unit = 1 + sum((end - start) * weights[start, end] for start, end in cluster)
     value = [weights[span] * (unit + span[1] - span[0]) for span in chord]
     best = [[0] * (size + 1) for _ in range(size + 2)]
     for i in range(size - 1, -1, -1):
@@ -130,7 +121,7 @@ def _largest_nesting(knot: list[Span], weights: dict[Span, int]) -> set[Span]:
             skip = row[j - 1]
             take = (row[k - 1] if k > i else 0) + value[j] + best[k + 1][j - 1] if i <= k < j else -1
             row[j] = max(take, skip)
-    kept: set[Span] = set()
+    chosen: set[Span] = set()
     pending = [(0, size - 1)]
     while pending:
         i, j = pending.pop()
@@ -140,16 +131,16 @@ def _largest_nesting(knot: list[Span], weights: dict[Span, int]) -> set[Span]:
         if best[i][j] == best[i][j - 1]:
             pending.append((i, j - 1))
         else:
-            kept.add(chord[j])
+            chosen.add(chord[j])
             pending += [(i, k - 1), (k + 1, j - 1)]
-    return kept
+    return chosen
 
 
-def _chords(knot: list[Span]) -> tuple[list[int], list[Span]]:
-    """For each end, in reading order, the left end of its chord and its span; touching spans do not meet."""
+def _chords(cluster: list[Span]) -> tuple[list[int], list[Span]]:
+    """Return, for each end from left to right, the left end of its chord and its span; touching spans do not meet."""
     ends = sorted(
-        [(start, 1, -end, (start, end)) for start, end in knot]
-        + [(end, 0, -start, (start, end)) for start, end in knot]
+        [(start, 1, -end, (start, end)) for start, end in cluster]
+        + [(end, 0, -start, (start, end)) for start, end in cluster]
     )
     left: dict[Span, int] = {}
     partner, chord = [], []

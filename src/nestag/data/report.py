@@ -1,4 +1,4 @@
-"""What reading or converting could not keep as it was: counted always, listed on request, never silent."""
+"""The report of what reading or converting changed or lost: everything is counted, examples are listed on request."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ from typing import NamedTuple
 from nestag.data.sentence import Entity, Sentence
 from nestag.errors import visible
 
-MOST_LISTED = 1_000
-"""Findings of one kind that are kept to be listed; all are counted."""
+MOST_LISTED = 1_000  # findings of one kind; all are counted
 
 
 class Finding(NamedTuple):
-    """One thing that was not kept as it was."""
+    """One change or loss."""
 
     kind: str
     place: str
@@ -33,13 +32,11 @@ class Report:
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
         self.findings: list[Finding] = []
-        self.lost = 0
-        """Annotations that did not become entities."""
-        self.notes: list[str] = []
-        """What was decided about a file as a whole: the format it was taken for, and warnings."""
+        self.lost = 0  # annotations that did not become entities
+        self.notes: list[str] = []  # on files as a whole: their format, and warnings
 
     def add(self, kind: str, place: str, what: str) -> None:
-        """Count a finding, and keep it to be listed."""
+        """Count a finding, and keep it as an example."""
         self.counts[kind] += 1
         if self.counts[kind] <= MOST_LISTED:
             self.findings.append(Finding(kind, place, what))
@@ -54,9 +51,9 @@ class Report:
         if text not in self.notes:
             self.notes.append(text)
 
-    def duplicates(self, given: Iterable[Entity], sentence: Sentence, place: str) -> None:
-        """Count the entities that a sentence merged because they were given more than once."""
-        counts = Counter(given)
+    def duplicates(self, entities: Iterable[Entity], sentence: Sentence, place: str) -> None:
+        """Count the entities that a sentence merged because they were annotated more than once."""
+        counts = Counter(entities)
         if counts.total() == len(sentence.entities):
             return
         for entity, count in counts.items():
@@ -64,22 +61,22 @@ class Report:
                 self.add("duplicate entity merged", place, describe(entity))
 
     def include(self, other: Report) -> None:
-        """Add what another report has."""
+        """Add the findings of another report."""
         self.counts += other.counts
         self.findings += other.findings
         self.lost += other.lost
         self.notes += [note for note in other.notes if note not in self.notes]
 
     def rename(self, place: str, name: str) -> None:
-        """Name a place otherwise in all findings, as when a file was written elsewhere first."""
-        self.findings = [found._replace(place=found.place.replace(place, name)) for found in self.findings]
+        """Rename a place in all findings, such as a temporary folder."""
+        self.findings = [finding._replace(place=finding.place.replace(place, name)) for finding in self.findings]
 
     def total(self, beginning: str) -> int:
-        """How many findings there are whose kind begins so."""
+        """Return the number of findings whose kind has this beginning."""
         return sum(count for kind, count in self.counts.items() if kind.startswith(beginning))
 
     def summary(self) -> list[str]:
-        """The notes, and a line for each kind with its first example."""
+        """Return the notes, and a line for each kind with its first example."""
         first = {finding.kind: finding for finding in reversed(self.findings)}
         kinds = (
             f"{count:,} {kind} ({': '.join(filter(None, first[kind][1:]))})"
@@ -89,7 +86,7 @@ class Report:
 
 
 def describe(entity: Entity) -> str:
-    """An entity in few characters.
+    """Return an entity as short text.
 
     >>> describe(Entity(0, 2, "GPE"))
     '[0, 2) GPE'

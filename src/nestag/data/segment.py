@@ -1,7 +1,7 @@
-"""Raw text -> words and sentences, as character offsets. White space is no word, unless a source says that it is.
+"""Raw text -> words and sentences, as character offsets. White space is not a word unless the source says so.
 
-spaCy's tokenizer and sentence rules do the work (the extra `text`); a blank line ends a sentence as well. The
-alternative needs nothing: words are what white space parts, and sentences are lines. Where a source brings its own
+spaCy's tokenizer and sentence rules do the work (the extra `text`); a blank line ends a sentence too. The tokenizer
+"whitespace" needs no library: it splits words at white space and sentences at line ends. If a source brings its own
 words, only the sentences are found here. A byte order mark at the beginning stays in the text and in no word.
 """
 
@@ -25,26 +25,25 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc
 
 Boundaries = Literal["widen", "split", "refuse"]
-"""Spans that begin or end inside a token: take the whole token, cut the token there, or stop with an error."""
+"""Spans that begin or end inside a token: take the whole token, split the token there, or stop with an error."""
 
 TokenizerName = Literal["spacy", "whitespace"]
-"""How raw text becomes words and sentences: spaCy's rules, or what white space and line ends say."""
+"""How raw text becomes words and sentences: by spaCy's rules, or by white space and line ends."""
 
 
 @dataclass(frozen=True)
 class Options:
-    """Options for reading a corpus that its format leaves open."""
+    """Options for reading a corpus, where its format leaves a choice."""
 
     tokenizer: TokenizerName = "spacy"  # of raw text
     language: str = "en"  # a language code of spaCy's; "xx" is any
     boundaries: Boundaries = "widen"  # of spans that do not end on token borders
-    field: str | None = None  # the layer, span group or annotation type to read, where there may be several
+    field: str | None = None  # the layer, span group or annotation type to read, if there are several
     columns: tuple[int, ...] | None = None  # of tokens, then of tags, counted from 1, or from the end with a minus
-    skip_bad: bool = False  # set records that cannot be read aside, instead of stopping at the first
+    skip_bad: bool = False  # drop records that cannot be read, instead of stopping at the first
 
 
 DEFAULT = Options()
-
 
 Offsets = tuple[int, int]
 Segment = list[Offsets]
@@ -55,16 +54,13 @@ _BLANK_LINE = re.compile(r"\n[^\S\n]*\n|\u2029")
 _WORD = re.compile(r"\S+")
 _ENDLESS = re.compile(r"(?:[^\w\s]|_){64,}|\S{1000,}")
 _PIECE = re.compile(r"\S{0,63}(?:[^\w\s]|_)")
-"""Signs in a row, or a word without end, and what it is cut into: spaCy takes one sign after the other off a word,
-which takes time quadratic in its length."""
-_ONE_AT_A_TIME = Lock()  # a pipeline learns words while it works, and works on one core anyway
-
-MOST_REMEMBERED = 500_000
-"""Different words after which spaCy, which forgets none (about 200 bytes each), starts afresh."""
+"""The pieces of an endless word: spaCy's tokenizer takes time quadratic in the length of a word."""
+_ONE_AT_A_TIME = Lock()  # a pipeline stores words while it works, and uses one core anyway
+MOST_REMEMBERED = 500_000  # different words after which a new pipeline is made, since spaCy keeps all of them
 
 
 class Piece(NamedTuple):
-    """A word, or the white space between two, and whether one space follows it: a text as spaCy lays it out."""
+    """A word, or the white space between two, and whether one space follows it, as in spaCy's `Doc`."""
 
     start: int
     end: int
@@ -72,7 +68,7 @@ class Piece(NamedTuple):
 
 
 def segments(text: str, options: Options) -> list[Segment]:
-    r"""The sentences of a text that have words.
+    r"""Return the words of each sentence of a text.
 
     >>> segments("Lincoln slept .\nHe woke .", Options(tokenizer="whitespace"))
     [[(0, 7), (8, 13), (14, 15)], [(16, 18), (19, 23), (24, 25)]]
@@ -92,7 +88,7 @@ def check_cutting(options: Options) -> None:
 
 
 def grouped(words: Sequence[Offsets], text: str, options: Options) -> list[Segment]:
-    r"""Words that a source brings, as the sentences that the options find in the text.
+    r"""Group the words that a source brings into the sentences of the text.
 
     >>> grouped([(0, 3), (4, 8)], "New\nYork", Options(tokenizer="whitespace"))
     [[(0, 3)], [(4, 8)]]
@@ -105,7 +101,7 @@ def grouped(words: Sequence[Offsets], text: str, options: Options) -> list[Segme
 
 
 def split_before(words: Sequence[Offsets], starts: Iterable[int]) -> list[Segment]:
-    """Words as the sentences that begin at the given places of the text.
+    """Group words into sentences that begin at the given places of the text.
 
     >>> split_before([(0, 2), (3, 5), (6, 8)], [0, 3])
     [[(0, 2)], [(3, 5), (6, 8)]]
@@ -115,12 +111,12 @@ def split_before(words: Sequence[Offsets], starts: Iterable[int]) -> list[Segmen
 
 
 def given_words(text: str, offsets: Iterable[Offsets], place: str, report: Report) -> list[Offsets]:
-    """The words that a source brings, put in order: none over another, no letter left out."""
+    """Return the words that a source brings in order, without overlaps, and with the text that it has no words for."""
     words: list[Offsets] = []
     at = 0
     for start, end in sorted(offsets):
         if not at <= start < end <= len(text):
-            report.add("token left out because it is empty, overlaps another or is outside", place, f"{start} to {end}")
+            report.add("token dropped because it is empty, overlaps another or is outside", place, f"{start} to {end}")
         else:
             words += [*_missing(text, at, start, place, report), (start, end)]
             at = end
@@ -128,7 +124,7 @@ def given_words(text: str, offsets: Iterable[Offsets], place: str, report: Repor
 
 
 def laid_out(text: str, words: Sequence[Offsets]) -> list[Piece]:
-    r"""Words and the white space between them: a single space belongs to the piece before it.
+    r"""Return words and the white space between them; a single space belongs to the piece before it.
 
     >>> [text[a:b] for text in ["a \nb"] for a, b, _ in laid_out(text, [(0, 1), (3, 4)])]
     ['a', '\n', 'b']
@@ -147,31 +143,32 @@ def laid_out(text: str, words: Sequence[Offsets]) -> list[Piece]:
 
 
 def _missing(text: str, start: int, end: int, place: str, report: Report) -> list[Offsets]:
-    """What stands between two given words and is not white space."""
-    found = [word.span() for word in _WORD.finditer(text, start, end) if word[0] != BYTE_ORDER_MARK]
-    for a, b in found:
+    """Return the text between two words as words, without white space."""
+    words = [word.span() for word in _WORD.finditer(text, start, end) if word[0] != BYTE_ORDER_MARK]
+    for a, b in words:
         report.add("text without a token made a token", place, repr(text[a:b]))
-    return found
+    return words
 
 
 def _by_rules(text: str, words: Sequence[Offsets] | None, language: str) -> list[Segment]:
-    """The sentences of spaCy's rules, over its own words or those given."""
+    """Split into sentences by spaCy's rules, over its own words or other ones."""
     with _ONE_AT_A_TIME:
         pipeline = _pipeline(language)
         words = _words_in_parts(text, pipeline) if words is None and _ENDLESS.search(text) else words
         document = pipeline.make_doc(text) if words is None else _document(text, words, pipeline)
         for _, component in pipeline.pipeline:
             document = component(document)
-        found = [segment for segment in _cut(document) if segment]
-        if words is not None:  # those of white space go with the sentence before them
-            found = [segment for segment in split_before(words, [first[0][0] for first in found]) if segment]
+        sentences = [segment for segment in _sentences(document) if segment]
+        if words is not None:  # words of white space go with the sentence before them
+            starts = [segment[0][0] for segment in sentences]
+            sentences = [segment for segment in split_before(words, starts) if segment]
         if len(pipeline.vocab.strings) > MOST_REMEMBERED:
             _pipeline.cache_clear()
-        return found
+        return sentences
 
 
 def _words_in_parts(text: str, pipeline: Language) -> list[Offsets]:
-    """The words of a text with extremely long words, which are cut at punctuation."""
+    """Return the words of a text with extremely long words, which are split at punctuation."""
     pieces = (piece for word in _ENDLESS.finditer(text) for piece in _PIECE.finditer(text, *word.span()))
     cuts = [0, *(piece.end() for piece in pieces), len(text)]
     return [
@@ -189,7 +186,7 @@ def _document(text: str, words: Sequence[Offsets], pipeline: Language) -> Doc:
     return Doc(pipeline.vocab, [text[a:b] for a, b, _ in pieces], [piece.space for piece in pieces])
 
 
-def _cut(document: Doc) -> Iterator[Segment]:
+def _sentences(document: Doc) -> Iterator[Segment]:
     segment: Segment = []
     for token in document:
         if segment and (token.is_sent_start or (token.is_space and _BLANK_LINE.search(token.text))):
@@ -202,7 +199,7 @@ def _cut(document: Doc) -> Iterator[Segment]:
 
 @lru_cache(maxsize=4)
 def _pipeline(language: str) -> Language:
-    """A blank pipeline of the language that ends sentences by punctuation."""
+    """Return a blank pipeline of the language that ends sentences at punctuation."""
     try:
         import spacy
     except ImportError:

@@ -1,16 +1,18 @@
 """Entities and sentences: the values that every reader makes and every evaluator takes.
 
 Positions count tokens and are half-open everywhere: `Entity(2, 6, "PER")` covers the tokens 2, 3, 4 and 5.
-Whether the entities of a sentence nest is not asked here; a tree asks that (tree.py).
+Entities of a sentence may cross; only a tree requires that they nest (tree.py).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from importlib import import_module
 from typing import NamedTuple
 
-from nestag.errors import DataError
+from nestag.errors import DataError, visible
 
 
 class Entity(NamedTuple):
@@ -25,36 +27,20 @@ class Entity(NamedTuple):
     type: str
 
 
-class Characters(NamedTuple):
-    """A stretch of a document, half-open, and its text."""
-
-    start: int
-    end: int
-    text: str
-
-
 class Origin(NamedTuple):
-    """Where a sentence stands in a document, in characters.
+    """The place of a sentence in a document, in characters.
 
-    Every sentence has its own piece of the text; the pieces of a document, joined, are the whole of it.
+    Every sentence has its own piece of the text. The pieces of a document, joined, are the whole text.
     """
 
     document: str
-    start: int
-    """Where the piece begins in the document."""
-    text: str
-    """The piece, with whatever stands before, between and after its tokens."""
-    offsets: tuple[tuple[int, int], ...]
-    """Start and end of each token in the document."""
-
-    def characters(self, start: int, end: int) -> Characters:
-        """Where the tokens from `start` to `end` stand in the document, and what stands there."""
-        first, last = self.offsets[start][0], self.offsets[end - 1][1]
-        return Characters(first, last, self.text[first - self.start : last - self.start])
+    start: int  # of the piece in the document
+    text: str  # the piece, with the characters before, between and after its tokens
+    offsets: tuple[tuple[int, int], ...]  # start and end of each token in the document
 
 
 def outermost_first(entity: Entity) -> tuple[int, int, str]:
-    """Sort key of the canonical order: by start, the longer first, then by type.
+    """Return the sort key of the canonical order: by start, the longer first, then by type.
 
     >>> sorted([Entity(4, 6, "GPE"), Entity(2, 6, "PER")], key=outermost_first)[0].type
     'PER'
@@ -64,10 +50,10 @@ def outermost_first(entity: Entity) -> tuple[int, int, str]:
 
 @dataclass(frozen=True, slots=True, init=False)
 class Sentence:
-    """Tokens, the set of entities over them, and an identifier if there is one.
+    """Tokens, the set of entities over them, and an optional identifier.
 
-    Equal entities merge and the given order does not matter: `entities` is always in canonical order. It is kept in
-    `annotated`, for what has to be counted as others counted it; neither that nor the origin counts in comparisons.
+    Equal entities merge, and `entities` is always in canonical order; `annotated` has the order in which they were
+    given. Comparisons ignore `annotated` and `origin`.
 
     >>> Sentence(["the", "USA"], [Entity(0, 2, "GPE"), Entity(0, 2, "GPE")]).entities
     (Entity(start=0, end=2, type='GPE'),)
@@ -87,27 +73,42 @@ class Sentence:
         origin: Origin | None = None,
     ) -> None:
         """Check and store; a DataError names the invalid token or entity."""
-        object.__setattr__(self, "tokens", checked_tokens(tokens))
-        annotated = checked_entities(entities, len(tokens))
-        object.__setattr__(self, "annotated", annotated)
-        ordered = annotated if len(annotated) < 2 else tuple(sorted(annotated, key=outermost_first))
-        object.__setattr__(self, "entities", ordered)
-        object.__setattr__(self, "id", checked_id(id))
-        object.__setattr__(self, "origin", origin if origin is None else checked_origin(origin, len(tokens)))
+        store = partial(object.__setattr__, self)  # the class is frozen
+        store("tokens", check_tokens(tokens))
+        store("annotated", annotated := check_entities(entities, len(tokens)))
+        store("entities", annotated if len(annotated) < 2 else tuple(sorted(annotated, key=outermost_first)))
+        store("id", check_id(id))
+        store("origin", origin if origin is None else check_origin(origin, len(tokens)))
 
     def __len__(self) -> int:
         return len(self.tokens)
 
     def with_entities(self, entities: Iterable[Entity]) -> Sentence:
-        """The same sentence with other entities."""
+        """Return the same sentence with other entities."""
         return Sentence(self.tokens, entities, self.id, self.origin)
 
+    def __str__(self) -> str:
+        """Return the tokens on one line, entities in brackets with their types.
 
-def checked_tokens(tokens: Sequence[str]) -> tuple[str, ...]:
-    """The tokens as a tuple, or a DataError naming the first that is not a non-empty string."""
+        >>> print(Sentence(["Lincoln", "left", "the", "USA"], [Entity(0, 1, "PER"), Entity(2, 4, "GPE")]))
+        [Lincoln PER] left [the USA GPE]
+        """
+        words = list(self.tokens)
+        for start, end, kind in reversed(self.entities):  # the innermost first
+            words[start] = f"[{words[start]}"
+            words[end - 1] += f" {kind}]"
+        return visible(" ".join(words))
+
+    def _repr_html_(self) -> str:
+        """Draw the nested entities in a notebook."""
+        return str(import_module("nestag.inspect.rendering").render(self)._repr_html_())
+
+
+def check_tokens(tokens: Sequence[str]) -> tuple[str, ...]:
+    """Return the tokens as a tuple, or raise a DataError that names the first that is not a non-empty string."""
     if isinstance(tokens, str):
         raise DataError(f"tokens is the string {tokens[:40]!r}; split it into a list of tokens")
-    if not all(tokens) or not set(map(type, tokens)) <= {str}:  # seldom, and slow
+    if not all(tokens) or not set(map(type, tokens)) <= {str}:  # rare, and slow
         for position, token in enumerate(tokens):
             if not isinstance(token, str) or not token:
                 raise DataError(f"token {position} is {token!r}; every token must be a non-empty string")
@@ -115,20 +116,20 @@ def checked_tokens(tokens: Sequence[str]) -> tuple[str, ...]:
     return tuple(tokens)
 
 
-def checked_entities(entities: Iterable[Entity], length: int) -> tuple[Entity, ...]:
-    """The entities, each once, in the order given, or a DataError naming the first invalid one.
+def check_entities(entities: Iterable[Entity], length: int) -> tuple[Entity, ...]:
+    """Return each entity once, in the order given, or raise a DataError that names the first invalid one.
 
-    >>> checked_entities([Entity(1, 3, "PER")], 2)
+    >>> check_entities([Entity(1, 3, "PER")], 2)
     Traceback (most recent call last):
     nestag.errors.DataError: entity [1, 3) PER ends outside the sentence of 2 tokens; ends go up to 2
     """
-    found = [checked_entity(entity, length) for entity in entities]
-    refuse_half_characters("".join([entity.type for entity in found]))
-    return tuple(found) if len(set(found)) == len(found) else tuple(dict.fromkeys(found))
+    checked = [check_entity(entity, length) for entity in entities]
+    refuse_half_characters("".join([entity.type for entity in checked]))
+    return tuple(checked) if len(set(checked)) == len(checked) else tuple(dict.fromkeys(checked))
 
 
-def checked_id(id: str | None) -> str | None:
-    """The identifier, or a DataError if it is not a string."""
+def check_id(id: str | None) -> str | None:
+    """Return the identifier, or raise a DataError if it is not a string."""
     if id is not None:
         if not isinstance(id, str):
             raise DataError(f"id is {id!r}; make it a string")
@@ -137,7 +138,7 @@ def checked_id(id: str | None) -> str | None:
 
 
 def refuse_half_characters(text: str) -> None:
-    """Raise a DataError if a text has half of a character, which no file in UTF-8 can hold."""
+    """Raise a DataError if a text has a lone surrogate, which UTF-8 cannot encode."""
     try:
         text.encode()
     except UnicodeEncodeError as error:
@@ -145,8 +146,8 @@ def refuse_half_characters(text: str) -> None:
         raise DataError(f"{around!r} holds half of a character (a lone surrogate); write the whole one") from None
 
 
-def checked_entity(entity: Entity, length: int) -> Entity:
-    """The entity as an `Entity`, or a DataError that says what is wrong with it."""
+def check_entity(entity: Entity, length: int) -> Entity:
+    """Return the entity as an `Entity`, or raise a DataError that says what is wrong with it."""
     try:
         start, end, kind = entity
     except (TypeError, ValueError):
@@ -166,8 +167,8 @@ def checked_entity(entity: Entity, length: int) -> Entity:
     return entity if type(entity) is Entity else Entity(start, end, kind)
 
 
-def checked_origin(origin: Origin, length: int) -> Origin:
-    """The origin, or a DataError naming the first token that does not stand in its piece of text."""
+def check_origin(origin: Origin, length: int) -> Origin:
+    """Return the origin, or raise a DataError that names the first token outside its piece of text."""
     if len(origin.offsets) != length:
         raise DataError(f"the origin has offsets of {len(origin.offsets)} tokens, the sentence {length}; give one each")
     refuse_half_characters(origin.document)

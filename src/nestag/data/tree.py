@@ -1,7 +1,7 @@
 """Constituent trees: entities <-> tree.
 
-A leaf is a token position, never a word, so no bracket has to be escaped. Entities over the same tokens share one
-node whose name is the chain of their types, outermost first; entities over the whole sentence share the root's:
+A leaf is a token position, not a word, so no bracket has to be escaped. Entities over the same tokens share one node.
+Its name is the chain of their types, outermost first. Entities over the whole sentence share the root:
 
     Lincoln was president of the USA              S
     PER                                 ┌─────┬───┴───────┐
@@ -11,7 +11,7 @@ node whose name is the chain of their types, outermost first; entities over the 
                                                             ┌─┴─┐
                                                            the USA
 
-Nothing here recurses, so depth is bounded by memory alone. Labels are made from trees in `encodings`.
+There is no recursion, so only memory limits the depth. `encodings` makes labels from trees.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from functools import partial
 from itertools import zip_longest
 from typing import NamedTuple
 
-from nestag.data.sentence import Entity
+from nestag.data.sentence import Entity, outermost_first
 from nestag.errors import CrossingError
 
 Span = tuple[int, int]
 
 
 class Name(NamedTuple):
-    """The name of a node: a chain of entity types, outermost first, and what kind of node it is.
+    """The name of a node: a chain of entity types, outermost first, and the kind of node.
 
-    The root's own symbol (`S` in the paper) is the mark `root`, not a type, so a type may be called S as well.
+    The root's own symbol (`S` in the paper) is the mark `root` and not a type, so a type may be called S too.
 
     >>> Name(("protein", "DNA")), Name((), root=True).chain_length, Name(("PER",), root=True).chain_length
     (Name(types=('protein', 'DNA'), root=False, prime=False), 1, 2)
@@ -38,22 +38,21 @@ class Name(NamedTuple):
 
     types: tuple[str, ...]
     root: bool = False
-    prime: bool = False
-    """Made by binarization (`PER'`): a helper inside the node of that name, and no entity."""
+    prime: bool = False  # a helper of binarization (`PER'`) inside the node of that name, not an entity
 
     @property
     def chain_length(self) -> int:
-        """How many ancestors this node is: one for each type, and one for the root's symbol."""
+        """Return how many levels the node has: one for each type, and one for the root's symbol."""
         return len(self.types) + self.root
 
     @property
     def entities(self) -> tuple[str, ...]:
-        """The types of the entities it stands for: none for a helper."""
+        """Return the types of its entities: none for a helper."""
         return () if self.prime else self.types
 
 
 class Tree:
-    """A node, its name and its children, which are nodes and token positions, left to right.
+    """A node: its name and its children, which are nodes and token positions, from left to right.
 
     >>> tree = Tree.from_entities(6, [Entity(0, 1, "PER"), Entity(2, 6, "PER"), Entity(4, 6, "GPE")])
     >>> print(tree)
@@ -73,10 +72,10 @@ class Tree:
 
     @classmethod
     def from_entities(cls, length: int, entities: Iterable[Entity], order: Sequence[str] | None = ()) -> Tree:
-        """The tree of a sentence of `length` tokens; a CrossingError names two entities that do not nest.
+        """Return the tree of a sentence of `length` tokens; a CrossingError names two entities that do not nest.
 
-        Types over the same tokens stand in `order` (learned with a vocabulary), those it lacks after it, by name;
-        without an order (None) they stand as the entities come.
+        Types over the same tokens follow `order` (learned with a vocabulary); types that it lacks come last, by name.
+        Without an order (None) they follow the order of the entities.
         """
         chains: dict[Span, list[str]] = {}
         for start, end, kind in entities:
@@ -86,25 +85,27 @@ class Tree:
 
     @classmethod
     def from_chains(cls, length: int, chains: Mapping[Span, tuple[str, ...]]) -> Tree:
-        """The tree whose nodes are these spans, each with its chain of types; a type counts once in a chain."""
+        """Return the tree whose nodes are these spans, each with its chain of types; a type counts once in a chain."""
         chains = {span: tuple(dict.fromkeys(types)) if len(types) > 1 else types for span, types in chains.items()}
         whole = chains.get((0, length), ()) if length > 1 else ()
-        opened = [_OpenNode(0, length, Name(whole, root=True))]
+        opened = [_OpenNode(0, length, Name(whole, root=True), [])]
+        at = 0  # the next token that has no place yet
         for start, end in sorted(chains, key=lambda span: (span[0], -span[1])):
             if whole and (start, end) == (0, length):
                 continue
             while opened[-1].end <= start:
-                _close(opened)
+                at = _close(opened, at)
             if end > opened[-1].end:
                 raise CrossingError(_crossing(opened[-1], start, end, chains[start, end]))
-            opened[-1].leaves_to(start)
-            opened.append(_OpenNode(start, end, Name(chains[start, end])))
+            opened[-1].children.extend(range(at, start))
+            at = start
+            opened.append(_OpenNode(start, end, Name(chains[start, end]), []))
         while len(opened) > 1:
-            _close(opened)
-        return opened[0].close()
+            at = _close(opened, at)
+        return Tree(opened[0].name, (*opened[0].children, *range(at, length)))
 
     def nodes(self) -> Iterator[Tree]:
-        """Every node from the root down, left to right."""
+        """Yield every node from the root down, left to right."""
         pending = [self]
         while pending:
             node = pending.pop()
@@ -112,12 +113,12 @@ class Tree:
             pending.extend(child for child in reversed(node.children) if not isinstance(child, int))
 
     def entities(self) -> tuple[Entity, ...]:
-        """What the tree says, as entities in canonical order."""
-        found = {Entity(node.start, node.end, kind) for node in self.nodes() for kind in node.name.types}
-        return tuple(sorted(found, key=lambda entity: (entity.start, -entity.end, entity.type)))
+        """Return the entities of the tree in canonical order."""
+        entities = {Entity(node.start, node.end, kind) for node in self.nodes() for kind in node.name.types}
+        return tuple(sorted(entities, key=outermost_first))
 
     def _brackets(self) -> Iterator[Name | int | None]:
-        """The tree as one flat sequence: a name opens a node, None closes it."""
+        """Yield the tree as one flat sequence: a name opens a node, None closes it."""
         pending: list[Tree | int | None] = [self]
         while pending:
             item = pending.pop()
@@ -149,42 +150,31 @@ class Tree:
         return f"<Tree {self}>"
 
 
-class _OpenNode:
-    """A node whose right end has not been reached."""
+class _OpenNode(NamedTuple):
+    """A node whose right end is not reached yet."""
 
-    __slots__ = ("children", "end", "name", "position", "start")
-
-    def __init__(self, start: int, end: int, name: Name) -> None:
-        self.start = self.position = start
-        self.end = end
-        self.name = name
-        self.children: list[Tree | int] = []
-
-    def leaves_to(self, position: int) -> None:
-        """Take the tokens up to `position` as leaves."""
-        self.children.extend(range(self.position, position))
-
-    def close(self) -> Tree:
-        self.leaves_to(self.end)
-        return Tree(self.name, tuple(self.children))
+    start: int
+    end: int
+    name: Name
+    children: list[Tree | int]
 
 
-def _close(opened: list[_OpenNode]) -> None:
-    """Close the lowest open node and hang it from the one above."""
-    tree = opened.pop().close()
-    opened[-1].children.append(tree)
-    opened[-1].position = tree.end
+def _close(opened: list[_OpenNode], at: int) -> int:
+    """Close the lowest open node with the tokens from `at` on, and add it to the node above; return its end."""
+    node = opened.pop()
+    opened[-1].children.append(Tree(node.name, (*node.children, *range(at, node.end))))
+    return node.end
 
 
 def _crossing(above: _OpenNode, start: int, end: int, types: tuple[str, ...]) -> str:
     return (
         f"entities [{above.start}, {above.end}) {'+'.join(above.name.types)} and [{start}, {end}) {'+'.join(types)}"
-        " cross; no tree holds both, so remove one or set the fewest aside"
+        " cross, so no tree can have both; remove one of them"
     )
 
 
 def in_order(types: Iterable[str], order: Sequence[str] = ()) -> tuple[str, ...]:
-    """Each type once, in the given order, and those it lacks after it, by name.
+    """Return each type once, in the given order; types that it lacks come last, by name.
 
     >>> in_order(["NAME", "FIRST", "PER"], order=["PER"])
     ('PER', 'FIRST', 'NAME')

@@ -2,16 +2,15 @@
 
     @dataclass(frozen=True)
     class Recipe:
-        epochs: int = setting(12, minimum=1, help="passes over the training corpus")
+        epochs: int = setting(12, minimum=1, help="epochs of training")
 
-    from_mapping(Recipe, {"epochs": 3}, "my.toml")        values as TOML and JSON have them
-    from_text(Recipe, {"epochs": "3"}, "--set")           values as a command line has them
-    changed(recipe, {"epochs": 3}, "train()")             a copy with other values
-    to_mapping(recipe)                                    values as TOML and JSON have them
+    from_mapping(Recipe, {"epochs": 3}, "my.toml")            values as in TOML and JSON
+    changed(recipe, {"epochs": "3"}, "--set", text=True)      a copy with other values, as on a command line
+    to_mapping(recipe)                                        the inverse of from_mapping
 
 The annotation of a field says what it takes: int, float, str, bool, Literal, `X | None`, tuple, list, dict, Counter,
 a NamedTuple (as a list or a table) or another dataclass (as a table). Limits are given with `setting`; those of a tuple
-or dict hold for each of its values. NaN and infinity are refused everywhere.
+or dict hold for each of its values. NaN and infinity are always refused.
 """
 
 from __future__ import annotations
@@ -27,28 +26,27 @@ from typing import Any, Literal, NamedTuple, NoReturn, TypeVar, Union, get_args,
 from nestag.errors import SettingError
 
 Choices = Iterable[str] | Callable[[], Iterable[str]]
-"""The names that a field takes, or a function that finds them."""
+"""The names that a field takes, or a function that returns them."""
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """What a value must also be; None is no limit."""
+    """The limits of a value; None is no limit."""
 
     minimum: float | None = None
     maximum: float | None = None
     above: float | None = None
     below: float | None = None
     choices: Choices | None = None
-    none: str = "none"  # how None is written
+    none: str = "none"  # the word for None
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names to choose from, none if any text will do."""
-        found = self.choices() if callable(self.choices) else self.choices
-        return tuple(found or ())
+        """Return the names to choose from, none if any text is allowed."""
+        return tuple((self.choices() if callable(self.choices) else self.choices) or ())
 
-    def hold(self, number: float) -> bool:
-        """Whether a number is finite and within them."""
+    def allow(self, number: float) -> bool:
+        """Return whether a number is finite and within the limits."""
         return (
             math.isfinite(number)
             and (self.minimum is None or number >= self.minimum)
@@ -65,59 +63,43 @@ class Bounds:
 ANY = Bounds()
 
 
-def takes(kind: Any, limits: Bounds = ANY) -> str:
-    """What a field of a type takes, in words.
+def describe(kind: Any, limits: Bounds = ANY) -> str:
+    """Return what a field of a type takes, in words.
 
-    >>> takes(int, Bounds(minimum=1)), takes(float | None, Bounds(above=0, below=1)), takes(tuple[str, ...])
+    >>> describe(int, Bounds(minimum=1)), describe(float | None, Bounds(above=0, below=1)), describe(tuple[str, ...])
     ('a whole number of at least 1', 'a number above 0 and below 1, or none', 'a list, each text')
     """
     origin, parts = get_origin(kind), get_args(kind)
     if origin in (Union, UnionType):
-        return ", or ".join(takes(part, limits) for part in parts)
+        return ", or ".join(describe(part, limits) for part in parts)
     if origin is Literal:
         return f"one of {', '.join(map(str, parts))}"
     if origin in (tuple, list):
-        return f"a list, each {takes(parts[0], limits)}"
+        return f"a list, each {describe(parts[0], limits)}"
     if kind is str and limits.names:
         return f"one of {', '.join(limits.names)}"
     simple = {int: "a whole number", float: "a number", str: "text", bool: "true or false", NoneType: limits.none}
-    found = simple.get(kind, "a list" if is_named_tuple(kind) else "a table")
-    return f"{found} {limits}" if kind in (int, float) and str(limits) else found
-
-
-def is_named_tuple(kind: Any) -> bool:
-    """Whether a type is a NamedTuple."""
-    return isinstance(kind, type) and issubclass(kind, tuple) and hasattr(kind, "_fields")
+    words = simple.get(kind, "a list" if hasattr(kind, "_fields") else "a table")
+    return f"{words} {limits}" if kind in (int, float) and str(limits) else words
 
 
 T = TypeVar("T")
 
 
-def setting(
-    default: Any = MISSING,
-    *,
-    factory: Callable[[], Any] | None = None,
-    minimum: float | None = None,
-    maximum: float | None = None,
-    above: float | None = None,
-    below: float | None = None,
-    choices: Choices | None = None,
-    none: str = "none",
-    help: str = "",
-) -> Any:
-    """A field of a dataclass with limits and a line of help.
+def setting(default: Any = MISSING, *, factory: Callable[[], Any] | None = None, help: str = "", **limits: Any) -> Any:
+    """Declare a field of a dataclass with a line of help and the limits of `Bounds`; `factory` makes the default.
 
-    `factory` makes a default that is mutable; `none` is the word for None, such as "auto", where a field takes it.
+    >>> setting(3, minimum=1, help="epochs of training").metadata["limits"].minimum
+    1
     """
-    limits = Bounds(minimum, maximum, above, below, choices, none)
-    metadata = {"limits": limits, "help": help}
+    metadata = {"limits": Bounds(**limits), "help": help}
     if factory is not None:
         return field(default_factory=factory, metadata=metadata)
     return field(default=default, metadata=metadata)
 
 
 def from_mapping(cls: type[T], values: Mapping[str, Any], where: str) -> T:
-    """A dataclass with the values of a table; `where` is the place that an error names.
+    """Make a dataclass from the values of a table; errors name `where` as the place.
 
     >>> @dataclass(frozen=True)
     ... class Size:
@@ -129,30 +111,18 @@ def from_mapping(cls: type[T], values: Mapping[str, Any], where: str) -> T:
     return _build(cls, values, _Place(where))
 
 
-def from_text(cls: type[T], texts: Mapping[str, str], where: str) -> T:
-    """A dataclass with values that are written as text, e.g. `{"epochs": "3", "encoder": "minilm"}`."""
-    return _build(cls, texts, _Place(where, text=True))
-
-
 def to_mapping(settings: Any) -> dict[str, Any]:
-    """A dataclass as TOML and JSON have it, the inverse of `from_mapping`; a NamedTuple becomes a list."""
+    """Return a dataclass as a table of TOML or JSON, the inverse of `from_mapping`; a NamedTuple becomes a list."""
     return {field.name: _plain(getattr(settings, field.name)) for field in fields(settings)}
 
 
 def changed(settings: T, values: Mapping[str, Any], where: str, *, text: bool = False) -> T:
-    """A copy with other values; with `text` they are written as text."""
-    found = _checked(type(settings), values, _Place(where, text=text))
-    return replace(settings, **found)  # type: ignore[type-var]
-
-
-def validate(settings: Any, where: str = "") -> None:
-    """Raise a SettingError if a value of a dataclass is not what its field takes; for use in `__post_init__`."""
-    place = _Place(where or type(settings).__name__)
-    _checked(type(settings), {field.name: getattr(settings, field.name) for field in fields(settings)}, place)
+    """Return a copy with other values; with `text` they are text, as on a command line."""
+    return replace(settings, **_check(type(settings), values, _Place(where, text=text)))  # type: ignore[type-var]
 
 
 class Described(NamedTuple):
-    """A setting as a help page shows it."""
+    """A setting for a help page."""
 
     name: str
     takes: str
@@ -161,20 +131,20 @@ class Described(NamedTuple):
 
 
 def described(cls: type) -> tuple[Described, ...]:
-    """Every setting of a dataclass, in its order."""
+    """Return every setting of a dataclass that has a line of help."""
     return tuple(
-        Described(field.name, takes(_hints(cls)[field.name], _limits(field)), _default(field), field.metadata["help"])
-        for field in fields(cls)
-        if "help" in field.metadata
+        Described(one.name, describe(_hints(cls)[one.name], _limits(one)), _default(one), one.metadata["help"])
+        for one in fields(cls)
+        if "help" in one.metadata
     )
 
 
 @dataclass(frozen=True)
 class _Place:
-    """Where a value stands, and how it is written."""
+    """The place of a value, its limits, and whether it is text."""
 
     where: str
-    key: str = ""  # from the outermost table on, with full stops between
+    key: str = ""  # with those of the tables around it, joined by full stops
     limits: Bounds = ANY
     text: bool = False
 
@@ -183,29 +153,29 @@ class _Place:
         return replace(self, key=key, limits=self.limits if limits is None else limits)
 
     def refuse(self, value: object, kind: Any) -> NoReturn:
-        raise SettingError(f"{self.key or 'it'} is {value!r}; it takes {takes(kind, self.limits)}", self.where)
+        raise SettingError(f"{self.key or 'it'} is {value!r}; it takes {describe(kind, self.limits)}", self.where)
 
 
 def _plain(value: Any) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
         return to_mapping(value)
     if isinstance(value, Mapping):
-        return {str(key): _plain(one) for key, one in value.items()}
+        return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(one) for one in value]
+        return [_plain(item) for item in value]
     return value
 
 
 def _build(cls: type[T], values: Any, place: _Place) -> T:
-    found = _checked(cls, values, place)
+    checked = _check(cls, values, place)
     for known in fields(cls):  # type: ignore[arg-type]
-        if known.name not in found and known.default is MISSING and known.default_factory is MISSING:
+        if known.name not in checked and known.default is MISSING and known.default_factory is MISSING:
             raise SettingError(f"the key {place.inside(known.name).key!r} is missing", place.where)
-    return cls(**found)
+    return cls(**checked)
 
 
-def _checked(cls: type, values: Any, place: _Place) -> dict[str, Any]:
-    """The values that were given, each as its field takes it."""
+def _check(cls: type, values: Any, place: _Place) -> dict[str, Any]:
+    """Return the values, each converted to the type of its field."""
     if not isinstance(values, Mapping):
         place.refuse(values, dict)
     known = {field.name: field for field in fields(cls) if field.init}
@@ -222,17 +192,17 @@ def _checked(cls: type, values: Any, place: _Place) -> dict[str, Any]:
 
 
 def _convert(kind: Any, value: Any, place: _Place) -> Any:
-    """A value as its type wants it, or a SettingError."""
+    """Return a value as its type, or raise a SettingError."""
     origin, parts = get_origin(kind), get_args(kind)
     if kind is Any or kind is object:
         return value
     if origin in (Union, UnionType):
-        return _one_of(parts, value, place, kind)
+        return _union(parts, value, place, kind)
     if origin is Literal:
         return value if value in parts else place.refuse(value, kind)
     if is_dataclass(kind) and isinstance(kind, type):
         return value if isinstance(value, kind) else _build(kind, value, place)
-    if is_named_tuple(kind):
+    if hasattr(kind, "_fields"):
         return value if isinstance(value, kind) else _named_tuple(kind, value, place)
     if origin in (tuple, list):
         return _sequence(kind, value, place)
@@ -241,33 +211,28 @@ def _convert(kind: Any, value: Any, place: _Place) -> Any:
     return _scalar(kind, value, place)
 
 
-def _one_of(parts: tuple[Any, ...], value: Any, place: _Place, kind: Any) -> Any:
-    """A value of the first type of a union that takes it."""
+def _union(parts: tuple[Any, ...], value: Any, place: _Place, kind: Any) -> Any:
+    """Return a value as the first type of a union that takes it."""
     if NoneType in parts and (value is None or value == place.limits.none):
         return None
-    *others, last = (part for part in parts if part is not NoneType)
+    others = [part for part in parts if part is not NoneType]
+    if len(others) == 1:
+        return _convert(others[0], value, place)  # its own error says more
     for part in others:
         try:
             return _convert(part, value, place)
         except SettingError:
             continue
-    if not others:
-        return _convert(last, value, place)  # its own error says more
-    try:
-        return _convert(last, value, place)
-    except SettingError:
-        place.refuse(value, kind)
+    return place.refuse(value, kind)
 
 
 def _named_tuple(kind: Any, value: Any, place: _Place) -> Any:
     hints = _hints(kind)
-    if isinstance(value, list | tuple):
-        if not len(hints) - len(kind._field_defaults) <= len(value) <= len(hints):
-            place.refuse(value, kind)
-        value = dict(zip(hints, value, strict=False))
-    if not isinstance(value, Mapping) or not set(hints) - set(kind._field_defaults) <= set(value) <= set(hints):
+    is_list = isinstance(value, list | tuple) and len(value) <= len(hints)
+    items = dict(zip(hints, value, strict=False)) if is_list else value
+    if not isinstance(items, Mapping) or not hints.keys() - kind._field_defaults.keys() <= items.keys() <= hints.keys():
         place.refuse(value, kind)
-    return kind(**{name: _convert(hints[name], one, place.inside(name)) for name, one in value.items()})
+    return kind(**{name: _convert(hints[name], item, place.inside(name)) for name, item in items.items()})
 
 
 def _sequence(kind: Any, value: Any, place: _Place) -> Any:
@@ -276,13 +241,12 @@ def _sequence(kind: Any, value: Any, place: _Place) -> Any:
         value = [part.strip() for part in value.split(",")] if value.strip() else []
     if not isinstance(value, list | tuple):
         place.refuse(value, kind)
-    if origin is tuple and parts[-1] is not ...:
-        if len(value) != len(parts):
-            place.refuse(value, kind)
-        return tuple(
-            _convert(part, one, place.inside(n)) for n, (part, one) in enumerate(zip(parts, value, strict=True))
-        )
-    return origin(_convert(parts[0], one, place.inside(n)) for n, one in enumerate(value))
+    if origin is list or parts[-1] is ...:
+        parts = (parts[0],) * len(value)
+    if len(value) != len(parts):
+        place.refuse(value, kind)
+    items = enumerate(zip(parts, value, strict=True))
+    return origin(_convert(part, item, place.inside(number)) for number, (part, item) in items)
 
 
 def _table(kind: Any, value: Any, place: _Place) -> Any:
@@ -291,29 +255,26 @@ def _table(kind: Any, value: Any, place: _Place) -> Any:
     origin, parts = get_origin(kind) or kind, get_args(kind) or (str, Any)
     of_key, of_value = (*parts, int) if len(parts) == 1 else parts  # a Counter counts in whole numbers
     keys = replace(place, limits=ANY, text=True)  # JSON has text for every key
-    return origin(
-        {
-            _convert(of_key, str(key), keys.inside(key)): _convert(of_value, one, place.inside(key))
-            for key, one in value.items()
-        }
-    )
+    pairs = ((_convert(of_key, str(key), keys.inside(key)), place.inside(key), item) for key, item in value.items())
+    return origin({key: _convert(of_value, item, inside) for key, inside, item in pairs})
 
 
 def _scalar(kind: Any, value: Any, place: _Place) -> Any:
-    found = _parsed(kind, value) if place.text and isinstance(value, str) else value
-    if kind is float and type(found) is int:
-        found = float(found)
-    if not isinstance(found, kind) or (kind is int and isinstance(found, bool)):
+    parsed = _parse(kind, value) if place.text and isinstance(value, str) else value
+    if kind is float and type(parsed) is int:
+        parsed = float(parsed)
+    if (
+        not isinstance(parsed, kind)
+        or (kind is int and isinstance(parsed, bool))
+        or (kind in (int, float) and not place.limits.allow(parsed))
+        or (kind is str and place.limits.names and parsed not in place.limits.names)
+    ):
         place.refuse(value, kind)
-    if kind in (int, float) and not place.limits.hold(found):
-        place.refuse(value, kind)
-    if kind is str and place.limits.names and found not in place.limits.names:
-        place.refuse(value, kind)
-    return found
+    return parsed
 
 
-def _parsed(kind: Any, text: str) -> Any:
-    """A text as a number or truth value; the text itself if it is none."""
+def _parse(kind: Any, text: str) -> Any:
+    """Return a text as a number or truth value, or the text itself if it is neither."""
     if kind is bool:
         return {"true": True, "false": False}.get(text.lower(), text)
     try:
@@ -328,8 +289,8 @@ def _hints(cls: Any) -> dict[str, Any]:
 
 
 def _limits(field: Field[Any]) -> Bounds:
-    found: Bounds = field.metadata.get("limits", ANY)
-    return found
+    limits: Bounds = field.metadata.get("limits", ANY)
+    return limits
 
 
 def _default(field: Field[Any]) -> Any:

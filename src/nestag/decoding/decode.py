@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from nestag.data.arrays import Bools, Floats, Ints
 from nestag.decoding.decoder import Decoder, decoder_of, decodes
-from nestag.decoding.depth import depth_rules, search_depths
+from nestag.decoding.depth import DepthRules, depth_rules, search_depths
 from nestag.decoding.depth_posterior import DepthPosterior
 from nestag.decoding.entities import EntityTable, LabelTypes, entities_of, join_entities
 from nestag.decoding.repair import depth_steps, repair_depths, repair_marks
@@ -43,13 +43,15 @@ class DepthDecoder(Decoder[DepthEncoding]):
 
     def search(self, scores: Scores, settings: Search) -> EntityTable:
         """Return the entities of the best valid labels."""
-        nodes = search_depths(scores, depth_rules(self.encoding, self.vocabulary, settings.deepest))
+        nodes = search_depths(scores, self._rules(settings))
         return entities_of(self.types, nodes, _best_words(self.types, scores), scores.lengths)
 
     def posterior(self, scores: Scores, sentences: Bools, settings: Search) -> DepthPosterior:
         """Return the posterior over depths."""
-        rules = depth_rules(self.encoding, self.vocabulary, settings.deepest)
-        return DepthPosterior(rules, self.types.c, scores, sentences)
+        return DepthPosterior(self._rules(settings), self.types.c, scores, sentences)
+
+    def _rules(self, settings: Search) -> DepthRules:
+        return depth_rules(self.encoding, self.vocabulary, settings.deepest)
 
 
 @decodes(TetraTagging)
@@ -81,7 +83,7 @@ def _best_words(types: LabelTypes, scores: Scores) -> Ints:
 def decode_batch(
     vocabulary: Vocabulary, n: ArrayLike, c: ArrayLike, u: ArrayLike, lengths: ArrayLike, naming: Naming = "first"
 ) -> EntityTable:
-    """Decode label ids: one id a word for each head, the sentences one after the other.
+    """Decode label ids by repair: one id per word and head, the sentences one after the other.
 
     >>> from nestag.data.sentence import Entity, Sentence
     >>> sentence = Sentence(["Lincoln", "slept"], [Entity(0, 1, "PER")])
@@ -105,8 +107,8 @@ def decode_scores(
 ) -> EntityTable:
     """Decode scores: words x labels for each head, the sentences one after the other.
 
-    `naming` is for greedy decoding only; a node of valid labels has the name with the highest sum over its gaps. An
-    encoding without a search is decoded greedily, with a warning.
+    Only greedy decoding uses `naming`: in constrained decoding, a node takes the name with the highest sum over its
+    gaps. An encoding without a search is decoded greedily, with a warning.
 
     >>> from nestag.data.sentence import Entity, Sentence
     >>> sentence = Sentence(["the", "USA", "slept"], [Entity(0, 2, "GPE")])
@@ -135,12 +137,11 @@ def _decode(
 
 
 def confidences(vocabulary: Vocabulary, scores: Scores, table: EntityTable, search: Search) -> Floats:
-    """Return how probable each entity of a table is, from 0 to 1, given the scores it was decoded from.
+    """Return the probability of each entity of a table, from 0 to 1, given the scores it was decoded from.
 
-    Only the table and the scores count, so greedy and constrained entities are rated alike. The scores are divided by
-    the temperature first, which does not change the best labels.
+    The scores are divided by the temperature first. It does not matter how the entities were decoded.
     """
-    return decoder_of(vocabulary).probabilities(scores.divided(search.temperature), table, search)
+    return decoder_of(vocabulary).probabilities(scores.divide_by(search.temperature), table, search)
 
 
 def candidate_entities(
@@ -153,10 +154,10 @@ def candidate_entities(
     floor: float = 0.01,
     search: Search = DEFAULT,
 ) -> EntityTable:
-    """Return every entity that is at least as probable as the floor, whether the best labels have it or not.
+    """Return every entity whose probability is at least the floor, even if the best labels do not contain it.
 
-    It takes scores as `decode_scores` does. Entities below one half may cross each other, since they need not come
-    from one tree. The scores are divided by `search.temperature` first.
+    Takes scores as `decode_scores` does, and divides them by `search.temperature`. Entities with a probability below
+    one half may cross each other, since they need not come from the same tree.
 
     >>> from nestag.data.sentence import Entity, Sentence
     >>> vocabulary = Vocabulary.learn([Sentence(["the", "USA", "slept"], [Entity(0, 2, "GPE")])], "abs")
@@ -170,4 +171,4 @@ def candidate_entities(
         raise LabelError(f"floor is {floor}; give a probability from 0 to 1")
     pieces = Scores.of(vocabulary, n, c, u, lengths).pieces()
     decoder = decoder_of(vocabulary)
-    return join_entities([decoder.candidates(piece.divided(search.temperature), search, floor) for piece in pieces])
+    return join_entities([decoder.candidates(piece.divide_by(search.temperature), search, floor) for piece in pieces])

@@ -1,11 +1,11 @@
 """The decoder of an encoding: what it can do with a whole batch, and what it does by default.
 
-    repair      label ids -> entities; by default, each sentence is decoded alone
-    search      scores -> entities of the best valid labels; by default there is none, and decoding is greedy
-    posterior   scores -> how probable nodes and types are; by default there is none, the confidence of an entity is the
-                mean probability of the labels chosen at its words, and only entities that decoding finds are candidates
+    repair      label ids -> entities; default: decode each sentence with the encoding
+    search      scores -> entities of the best valid labels; default: none, decoding is greedy
+    posterior   scores -> probabilities of nodes and types; default: none, the confidence of an entity is the mean
+                probability of the best labels at its words, and only decoded entities are candidates
 
-A new encoding needs none of these to be trained and used. One that wants more subclasses `Decoder`:
+A new encoding works without any of these. To do better, subclass `Decoder`:
 
     @decodes(MyEncoding)
     class MyDecoder(Decoder[MyEncoding]):
@@ -40,14 +40,13 @@ class Decoder(Generic[E]):
         self.types = label_types(vocabulary)
 
     def repair(self, labels: LabelBatch, naming: Naming) -> EntityTable:
-        """Return the entities that any labels describe, as decoding each sentence alone does."""
+        """Return the entities that any labels describe."""
         types = {kind: row for row, kind in enumerate(self.types.types)}
-        ids = LabelIds(labels.n.tolist(), labels.c.tolist(), labels.u.tolist())
+        all_labels = self.vocabulary.labels(LabelIds(labels.n.tolist(), labels.c.tolist(), labels.u.tolist()))
         rows: list[tuple[int, int, int]] = []
         first = 0
         for length in labels.lengths.tolist():
-            sentence = self.vocabulary.labels(LabelIds(*(part[first : first + length] for part in ids)))
-            entities = self.encoding.decode(sentence, naming).entities()
+            entities = self.encoding.decode(all_labels[first : first + length], naming).entities()
             rows += [(start + first, end + first, types[kind]) for start, end, kind in entities]
             first += length
         start, end, kind = np.array(rows, dtype=np.int64).reshape(-1, 3).T

@@ -36,44 +36,34 @@ LEAST_DEEP, MOST_DEEP = 8, 64
 class DepthRules(NamedTuple):
     """The labels of a vocabulary that fit each step, as rows of the scores."""
 
-    roots: Ints
-    """The depths that the root can have, 1 first."""
-    n_row: Ints
-    """The n that leads from a depth (0 first) to a depth (1 first); the row after the last n if it is missing."""
-    c_row: Ints
-    """For a root (its place in `roots`) and a depth (1 first): 0 below it, 1 + its place at it, the last row above."""
-    names: Ints
-    """The c that can name a node below the root."""
-    root_names: tuple[Ints, ...]
-    """The c that can name each root."""
-    chain_lengths: Ints
-    """How many levels each c has."""
+    roots: Ints  # the depths that the root can have, 1 first
+    n_row: Ints  # the n that leads from a depth (0 first) to a depth (1 first); the row after the last n if missing
+    c_row: Ints  # for a root (its place) and a depth (1 first): 0 below it, 1 + its place at it, the last row above
+    names: Ints  # the c that can name a node below the root
+    root_names: tuple[Ints, ...]  # the c that can name each root
+    chain_lengths: Ints  # how many levels each c has
     steps: DepthSteps
 
     @property
     def deepest(self) -> int:
-        """The deepest level searched."""
+        """Return the deepest level searched."""
         return len(self.n_row) - 1
 
 
 @lru_cache(maxsize=8)
 def depth_rules(encoding: DepthEncoding, vocabulary: Vocabulary, deepest: int | None = None) -> DepthRules:
     """Return the rules of a vocabulary; without `deepest`, as deep as `searched_depth` says."""
-    writable = label_types(vocabulary).c_writable.tolist()
-    levels = [
-        name.chain_length if fine and not name.prime else 0 for name, fine in zip(vocabulary.c, writable, strict=True)
-    ]
-    names = [row for row, name in enumerate(vocabulary.c) if levels[row] and not name.root]
-    marked = np.array([levels[row] if name.root else 0 for row, name in enumerate(vocabulary.c)], dtype=np.int64)
-    roots = np.unique([1, *marked[marked > 0].tolist()])
+    writable = label_types(vocabulary).c_writable & [not name.prime for name in vocabulary.c]
+    chain_lengths = np.array([name.chain_length for name in vocabulary.c], dtype=np.int64)
+    marked = np.array([name.root for name in vocabulary.c], dtype=bool)
+    names = np.flatnonzero(writable & ~marked & (chain_lengths > 0))
+    roots = np.unique([1, *chain_lengths[writable & marked].tolist()])
+    root_names = tuple(np.flatnonzero(writable & marked & (chain_lengths == root)) for root in roots)
     steps = depth_steps(encoding, vocabulary)
     depths = np.arange(1, max(deepest or searched_depth(steps, vocabulary), int(roots[-1])) + 1)
     place = np.arange(1, len(roots) + 1)[:, None]
     c_row = np.select([depths == roots[:, None], depths < roots[:, None]], [place, len(roots) + 1], 0)
-    chain_lengths = np.array([name.chain_length for name in vocabulary.c], dtype=np.int64)
-    root_names = tuple(np.flatnonzero(marked == root) for root in roots)
-    n_row = _n_rows(encoding, vocabulary, len(depths))
-    return DepthRules(roots, n_row, c_row, np.array(names, dtype=np.int64), root_names, chain_lengths, steps)
+    return DepthRules(roots, _n_rows(encoding, vocabulary, len(depths)), c_row, names, root_names, chain_lengths, steps)
 
 
 def searched_depth(steps: DepthSteps, vocabulary: Vocabulary) -> int:
@@ -91,19 +81,19 @@ def searched_depth(steps: DepthSteps, vocabulary: Vocabulary) -> int:
 def _n_rows(encoding: DepthEncoding, vocabulary: Vocabulary, deepest: int) -> Ints:
     """Return the row of the n that the encoding writes for each step."""
     rows = {n: row for row, n in enumerate(vocabulary.n)}
-    steps = [
-        [([before] if before else []) + [depth] for depth in range(1, deepest + 1)] for before in range(deepest + 1)
-    ]
-    return np.array([[rows.get(list(encoding.from_depths(step))[-1], len(rows)) for step in line] for line in steps])
+
+    def row(before: int, depth: int) -> int:
+        *_, n = encoding.from_depths([before, depth] if before else [depth])
+        return rows.get(n, len(rows))
+
+    return np.array([[row(before, depth) for depth in range(1, deepest + 1)] for before in range(deepest + 1)])
 
 
 class BestDepths(NamedTuple):
     """The best sequence of depths of each sentence."""
 
-    depth: Ints
-    """After each word."""
-    root: Ints
-    """The depth of each sentence's root."""
+    depth: Ints  # after each word
+    root: Ints  # the depth of each sentence's root
 
 
 def best_depths(scores: Scores, rules: DepthRules) -> BestDepths:
@@ -118,13 +108,12 @@ def best_depths(scores: Scores, rules: DepthRules) -> BestDepths:
     n = with_missing(comparable(scores.n[word]), MISSING)
     c = _name_scores(comparable(scores.c[word]), rules)
     for block in blocks:
-        own = block.own
-        total = _forward(n[:, own], c[:, own], rules, block)
+        total = _forward(n[:, block.own], c[:, block.own], rules, block)
         ending = total[np.arange(len(rules.roots))[:, None], rules.roots[:, None] - 1, block.end]
-        ending[1:, block.end < block.offset[1]] = FORBIDDEN  # a sentence of one word has the plain root
+        ending[1:, block.end < block.begin.stop] = FORBIDDEN  # a sentence of one word has the plain root
         root = ending.argmax(axis=0)
         best.root[block.rows] = rules.roots[root]
-        best.depth[block.word] = _trace_back(total, n[:, own], rules, block, root)
+        best.depth[block.word] = _trace_back(total, n[:, block.own], rules, block, root)
     return best
 
 
@@ -134,13 +123,12 @@ def _depths_of_best_labels(scores: Scores, rules: DepthRules) -> tuple[Ints, Boo
     first, last = scores.first[scores.lengths > 0], scores.last
     depth = gap_depths(rules.steps.value[n], rules.steps.absolute[n], last)
     depth[last] = 1
-    too_deep = depth > rules.deepest
-    depth[too_deep] = 1
+    depth[depth > rules.deepest] = 1  # no n leads there from the depth before, so the sentence is searched
     before = np.append(depth[-1:], depth[:-1])
     before[first] = 0
     below, plain = np.zeros((2, scores.c.shape[1]), dtype=bool)
     below[rules.names], plain[rules.root_names[0]] = True, True
-    wrong = too_deep | (rules.n_row.take(before * rules.deepest + depth - 1) != n)
+    wrong = rules.n_row.take(before * rules.deepest + depth - 1) != n
     wrong |= np.where(depth == 1, ~plain[c], ~below[c])
     searched = np.zeros(len(scores.lengths), dtype=bool)
     searched[scores.lengths > 0] = np.logical_or.reduceat(wrong, first) if first.size else wrong
@@ -156,31 +144,29 @@ def _name_scores(c: Floats, rules: DepthRules) -> Floats:
 def _forward(n: Floats, c: Floats, rules: DepthRules, block: SequenceBlock) -> Floats:
     """Return the score of the best sequence to each root, depth and slot."""
     total = c.take(rules.c_row, axis=0)  # roots x depths x slots
-    total[:, :, : block.offset[1]] += n[:, : block.offset[1]].take(rules.n_row[0], axis=0)
-    for before, a, b in block.forward():
-        steps = n[:, a:b].take(rules.n_row[1:], axis=0)  # depths before x depths x sentences
-        total[:, :, a:b] += (total[:, :, before : before + b - a][:, :, None] + steps).max(axis=1)
+    total[..., block.begin] += n[:, block.begin].take(rules.n_row[0], axis=0)
+    for before, here in block.forward():
+        steps = n[:, here].take(rules.n_row[1:], axis=0)  # depths before x depths x sentences
+        total[..., here] += (total[:, :, None, before] + steps).max(axis=1)
     return total
 
 
 def _trace_back(total: Floats, n: Floats, rules: DepthRules, block: SequenceBlock, root: Ints) -> Ints:
     """Follow the best sequence of each root back; return the depth at each slot."""
-    slots, depths = total.shape[2], total.shape[1]
-    sentence = np.arange(len(root))
-    reached = (root * depths + np.arange(depths)[:, None]) * slots + sentence  # depths x sentences: places in `total`
-    state = np.empty(slots, dtype=np.int64)
+    state = np.empty(total.shape[2], dtype=np.int64)
     state[block.end] = rules.roots[root] - 1
-    for before, a, b in block.backward():
-        ways = total.take(reached[:, : b - a] + before)
-        ways += n[rules.n_row[1:].take(state[a:b], axis=1), a + sentence[: b - a]]
-        state[before : before + b - a] = ways.argmax(axis=0)
+    slots = np.arange(total.shape[2])
+    for before, here in block.backward():
+        steps = n[rules.n_row[1:].take(state[here], axis=1), slots[here]]  # depths before x sentences
+        ways = total[root[: len(slots[here])], :, slots[before]].T + steps
+        state[before] = ways.argmax(axis=0)
     return state + 1
 
 
 def search_depths(scores: Scores, rules: DepthRules) -> NamedNodes:
     """Return the nodes of the best depths, each with the best name for it."""
     depth, root = best_depths(scores, rules)
-    depth = depth - np.repeat(root - 1, scores.lengths)  # as nodes.py takes it: 1 at every root, 0 after last words
+    depth = depth - np.repeat(root - 1, scores.lengths)  # as nodes_of takes it: 1 at every root, 0 after last words
     depth[scores.last] = 0
     nodes = nodes_of(depth)
     fits = (nodes.depth - nodes.above)[:, None] == rules.chain_lengths[rules.names]

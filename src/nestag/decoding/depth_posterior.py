@@ -143,24 +143,21 @@ def _name_weights(c: Floats, rules: DepthRules) -> Floats:
 
 def _forward(total: Floats, scale: Floats, n: Floats, steps: Floats, rules: DepthRules, block: SequenceBlock) -> None:
     """Make weights of names the weights of all ways to each root, depth and slot, and keep what divides them."""
-    begin = block.offset[1]
-    total[:, :, :begin] *= n[:, :begin].take(rules.n_row[0], axis=0)
-    scale[:, :begin] = total[:, :, :begin].sum(axis=1)
-    total[:, :, :begin] /= scale[:, None, :begin]
-    for before, a, b in block.forward():
-        here = total[:, :, a:b]
-        here *= np.einsum("rbs,bas->ras", total[:, :, before : before + b - a], steps[:, :, a:b])
-        scale[:, a:b] = here.sum(axis=1)
-        here /= scale[:, None, a:b]
+    total[..., block.begin] *= n[:, block.begin].take(rules.n_row[0], axis=0)
+    scale[:, block.begin] = total[..., block.begin].sum(axis=1)
+    total[..., block.begin] /= scale[:, None, block.begin]
+    for before, here in block.forward():
+        total[..., here] *= np.einsum("rbs,bas->ras", total[..., before], steps[..., here])
+        scale[:, here] = total[..., here].sum(axis=1)
+        total[..., here] /= scale[:, None, here]
 
 
 def _backward(total: Floats, c: Floats, steps: Floats, rules: DepthRules, block: SequenceBlock) -> None:
     """Fill in the weights of all ways from each root, depth and slot to the end; they sum to 1."""
-    for before, a, b in block.backward():
-        onward = total[:, :, a:b] * c[:, a:b].take(rules.c_row, axis=0)
-        ways = np.einsum("ras,abs->rbs", onward, steps[:, :, a:b])
-        ways /= ways.sum(axis=1, keepdims=True)
-        total[:, :, before : before + b - a] = ways
+    for before, here in block.backward():
+        onward = total[..., here] * c[:, here].take(rules.c_row, axis=0)
+        ways = np.einsum("ras,abs->rbs", onward, steps[..., here])
+        total[..., before] = ways / ways.sum(axis=1, keepdims=True)
 
 
 def _running_sums(values: Floats) -> Floats:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache, partial
 from itertools import pairwise
 from typing import NamedTuple
@@ -25,16 +25,13 @@ class EntityTable(NamedTuple):
     sentence: Ints
     start: Ints
     end: Ints
-    type: Ints
-    """A row of `types`."""
+    type: Ints  # a row of `types`
     types: EntityTypes
-    sentences: int
-    """How many sentences the batch has, those without entities included."""
-    confidence: Floats | None = None
-    """How probable each entity is, from 0 to 1, if that was asked for."""
+    sentences: int  # how many sentences the batch has, those without entities included
+    confidence: Floats | None = None  # how probable each entity is, from 0 to 1, if that was asked for
 
     def to_lists(self) -> list[tuple[Entity, ...]]:
-        """The entities of each sentence."""
+        """Return the entities of each sentence."""
         names = [self.types[kind] for kind in self.type.tolist()]
         rows = zip(self.start.tolist(), self.end.tolist(), names, strict=True)
         entities = list(map(partial(tuple.__new__, Entity), rows))  # Entity(...) itself is a Python call for each row
@@ -52,36 +49,28 @@ class LabelTypes(NamedTuple):
     """The entity types that the labels of a vocabulary stand for."""
 
     types: EntityTypes
-    c: Bools
-    """Whether each c has each type: names x types."""
-    u: Bools
-    """Whether each u has each type."""
-    root: Bools
-    """Whether each c is a name of the root."""
-    c_writable: Bools
-    """Whether an encoding can write each c: each type once, in the vocabulary's order."""
+    c: Bools  # whether each c has each type: names x types
+    u: Bools  # whether each u has each type
+    root: Bools  # whether each c is a name of the root
+    c_writable: Bools  # whether an encoding can write each c: each type once, in the vocabulary's order
     u_writable: Bools
 
 
 @lru_cache(maxsize=8)
 def label_types(vocabulary: Vocabulary) -> LabelTypes:
     """Return the types of a vocabulary's labels."""
-    types, names = vocabulary.types, vocabulary.c
+    types, names, u = vocabulary.types, vocabulary.c, vocabulary.u
 
-    def has_types(chains: Sequence[EntityTypes]) -> Bools:
-        rows = [kind in chain for chain in chains for kind in types]
-        return np.array(rows, dtype=bool).reshape(len(chains), len(types))
-
-    def are_writable(chains: Sequence[EntityTypes]) -> Bools:
-        return np.array([in_order(chain, vocabulary.order) == chain for chain in chains], dtype=bool)
+    def bools(values: Iterable[bool]) -> Bools:
+        return np.fromiter(values, dtype=bool)
 
     return LabelTypes(
         types,
-        has_types([name.entities for name in names]),
-        has_types(vocabulary.u),
-        np.array([name.root for name in names], dtype=bool),
-        are_writable([name.types for name in names]),
-        are_writable(vocabulary.u),
+        bools(kind in name.entities for name in names for kind in types).reshape(len(names), len(types)),
+        bools(kind in chain for chain in u for kind in types).reshape(len(u), len(types)),
+        bools(name.root for name in names),
+        bools(in_order(name.types, vocabulary.order) == name.types for name in names),
+        bools(in_order(chain, vocabulary.order) == chain for chain in u),
     )
 
 
@@ -119,7 +108,7 @@ def as_table(
 
 
 def join_entities(tables: Sequence[EntityTable]) -> EntityTable:
-    """The tables of batches that follow each other as one; there is at least one.
+    """Join the tables of batches that follow each other; there is at least one.
 
     >>> rows = np.array([0, 1])
     >>> table = EntityTable(rows * 0, rows, rows + 1, rows, ("DNA", "RNA"), 1)
@@ -137,7 +126,7 @@ def join_entities(tables: Sequence[EntityTable]) -> EntityTable:
 def filter_entities(
     table: EntityTable, threshold: float = 0.0, by_type: Mapping[str, float] | None = None
 ) -> EntityTable:
-    """The entities that are at least as probable as the threshold, or as that of their type where it has one.
+    """Return the entities that are at least as probable as the threshold, or as that of their type if it has one.
 
     >>> rows = np.array([0, 1])
     >>> table = EntityTable(rows * 0, rows, rows + 1, rows, ("DNA", "RNA"), 1, np.array([0.9, 0.4]))

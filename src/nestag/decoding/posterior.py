@@ -1,21 +1,22 @@
-"""Confidences and candidates: how probable entities are, given all valid sequences.
+"""Confidences and candidates: the probabilities of entities, given all valid sequences.
 
 An entity of one word has the probability of all u with its type. An entity of several words has the probability that
 its span is a node, times the probability of its type among the names, by the mean of the names' scores at the gaps of
 the node: the gaps of its span that are in no other entity inside it.
 
-The valid sequences are a Markov chain whose posterior comes from the forward-backward algorithm. Each sequence has a
-weight, the product of its labels' probabilities, with the sum over all names that fit instead of the best name. The
-posterior of a span is the share of the sequences in which the span is a node. It takes one more forward pass over the
-gaps of the span:
+The valid sequences are a Markov chain. The forward-backward algorithm is the loop of the search with sums of weights in
+place of the maxima of scores: a sequence weighs the product of its labels' probabilities, with the sum over all names
+that fit instead of the best name. The posterior of a span is the share of the sequences in which the span is a node.
+It takes one more forward pass over the gaps of the span:
 
     ways to the gap before the span  x  ways through the gaps inside  x  ways from the gap after the span to the end
 
-Candidates are all entities that are at least as probable as a floor. From every word, the pass through the gaps inside
-goes on while nodes that begin there are open with at least that probability. At most depth / floor nodes are, so with
-depths this is linear in the words. Spans above one half nest; they decide which gaps a candidate has to itself.
+Candidates are all entities whose probability is at least a floor. From every word, the pass through the gaps inside
+continues while nodes that begin there are open with at least that probability. There are at most depth / floor such
+nodes, so with depths this is linear in the words. Spans above one half nest; a candidate has the gaps to itself that
+are in none of them inside it.
 
-`Posterior` has what depends on the encoding; depth_posterior.py and tetra_posterior.py implement it.
+depth_posterior.py and tetra_posterior.py implement `Posterior`, the part that depends on the encoding.
 """
 
 from __future__ import annotations
@@ -31,14 +32,9 @@ from nestag.decoding.nodes import nodes_of
 from nestag.decoding.scores import FORBIDDEN, LEAST_WEIGHT, Scores, comparable, label_weights, softmax, with_missing
 from nestag.decoding.timesteps import TimeSteps
 
-SMALLEST = np.finfo(np.float64).tiny
-"""What is divided by instead of 0."""
-
-STATES = 2**18
-"""How many numbers of states are computed at once."""
-
-LEAST = 1e-3
-"""Spans with a lower probability are never candidates; there are too many of them."""
+SMALLEST = np.finfo(np.float64).tiny  # what is divided by instead of 0
+STATES = 2**18  # how many numbers of states are computed at once
+LEAST = 1e-3  # spans with a lower probability are never candidates; there are too many of them
 
 
 class Spans(NamedTuple):
@@ -46,14 +42,12 @@ class Spans(NamedTuple):
 
     start: Ints
     end: Ints
-    gaps: Ints
-    """Those of all spans, one span after the other."""
-    first: Ints
-    """The place in `gaps` of the first gap of each span; every span has one."""
+    gaps: Ints  # those of all spans, one span after the other
+    first: Ints  # the place in `gaps` of the first gap of each span; every span has one
 
     @property
     def sizes(self) -> Ints:
-        """How many gaps each has."""
+        """Return how many gaps each has."""
         return np.diff(self.first, append=len(self.gaps))
 
 
@@ -64,12 +58,9 @@ class Posterior(ABC):
     are numbered through the batch, and a gap has the number of the word before it.
     """
 
-    levels: int
-    """How many spans around each other can be nodes at most."""
-    span_states: int
-    """How many numbers a state has for each span."""
-    named_root: Floats
-    """For each sentence, the probability that its root has types and is not found as a node."""
+    levels: int  # how many spans around each other can be nodes at most
+    span_states: int  # how many numbers a state has for each span
+    named_root: Floats  # for each sentence, the probability that its root has types and is not a node
 
     def __init__(self, scores: Scores, types: Bools, sizes: Ints, states: int) -> None:
         """Lay out the first words of each sentence; `types` says which c has which type."""

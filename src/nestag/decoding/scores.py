@@ -21,14 +21,9 @@ from nestag.data.arrays import Floats, Ints
 from nestag.encodings.vocabulary import Vocabulary
 from nestag.errors import LabelError
 
-MISSING = -1e9
-"""The score of a missing label, relative to the best label of its word; no score counts less."""
-
-FORBIDDEN = -1e30
-"""The score of what is not allowed; finite, so that sums and differences stay numbers."""
-
-PIECE = 2**22
-"""About how many scores are decoded at once."""
+MISSING = -1e9  # the score of a missing label, relative to the best label of its word; no score counts less
+FORBIDDEN = -1e30  # the score of what is not allowed; finite, so that sums and differences stay numbers
+PIECE = 2**22  # about how many scores are decoded at once
 
 LEAST_WEIGHT = 1e-100
 """The weight of a missing label for confidences, if the best label of its word has 1; its square is still a number."""
@@ -59,10 +54,10 @@ class LabelBatch(NamedTuple):
 
     @classmethod
     def of(cls, vocabulary: Vocabulary, n: ArrayLike, c: ArrayLike, u: ArrayLike, lengths: ArrayLike) -> LabelBatch:
-        """Arrays of ids, or a LabelError that says what is wrong with them."""
-        checked = _lengths(lengths)
+        """Check arrays of ids; a LabelError says what is wrong with them."""
+        checked = _check_lengths(lengths)
         heads = zip("ncu", (n, c, u), vocabulary.sizes, strict=True)
-        n, c, u = (_ids(head, ids, size, checked) for head, ids, size in heads)
+        n, c, u = (_check_ids(head, ids, size, checked) for head, ids, size in heads)
         return cls(n, c, u, checked)
 
 
@@ -76,39 +71,39 @@ class Scores(NamedTuple):
 
     @classmethod
     def of(cls, vocabulary: Vocabulary, n: ArrayLike, c: ArrayLike, u: ArrayLike, lengths: ArrayLike) -> Scores:
-        """Arrays of scores, or a LabelError that says what is wrong with them."""
-        checked = _lengths(lengths)
+        """Check arrays of scores; a LabelError says what is wrong with them."""
+        checked = _check_lengths(lengths)
         heads = zip("ncu", (n, c, u), vocabulary.sizes, strict=True)
-        n, c, u = (_scores(head, scores, size, checked) for head, scores, size in heads)
+        n, c, u = (_check_scores(head, scores, size, checked) for head, scores, size in heads)
         return cls(n, c, u, checked)
 
     @property
     def first(self) -> Ints:
-        """The first word of each sentence."""
+        """Return the first word of each sentence."""
         return np.cumsum(self.lengths) - self.lengths
 
     @property
     def last(self) -> Ints:
-        """The last word of each sentence that has any."""
+        """Return the last word of each sentence that has any."""
         return last_words(self.lengths)
 
     @property
     def sentence(self) -> Ints:
-        """The sentence of each word."""
+        """Return the sentence of each word."""
         return np.repeat(np.arange(len(self.lengths)), self.lengths)
 
-    def divided(self, temperature: float) -> Scores:
-        """The scores divided by a temperature."""
+    def divide_by(self, temperature: float) -> Scores:
+        """Divide the scores by a temperature."""
         if temperature == 1:
             return self
         return self._replace(n=self.n / temperature, c=self.c / temperature, u=self.u / temperature)
 
     def chosen(self) -> LabelBatch:
-        """The best label of each head at each word, the first of equals."""
+        """Return the best label of each head at each word, the first of equals."""
         return LabelBatch(best_labels(self.n), best_labels(self.c), best_labels(self.u), self.lengths)
 
     def pieces(self) -> Iterator[Scores]:
-        """The scores in pieces of whole sentences that take bounded memory; one at least."""
+        """Yield the scores in pieces of whole sentences that take bounded memory; one at least."""
         words = max(1, PIECE // max(1, self.n.shape[1] + self.c.shape[1] + self.u.shape[1]))
         ends = np.cumsum(self.lengths)
         cuts = np.flatnonzero(np.diff(self.first // words)) + 1
@@ -124,7 +119,7 @@ def last_words(lengths: Ints) -> Ints:
 
 
 def comparable(scores: NDArray[Any]) -> Floats:
-    """Scores as labels x words, the best of each word at 0 and none under `MISSING`.
+    """Return scores as labels x words, the best of each word at 0 and none under `MISSING`.
 
     >>> comparable(np.array([[-1.0, -np.inf], [2.0, 5.0]])).tolist()
     [[0.0, -3.0], [-1000000000.0, 0.0]]
@@ -148,52 +143,52 @@ def with_missing(rows: Floats, value: float) -> Floats:
 
 
 def softmax(values: Floats) -> Floats:
-    """Scores as probabilities, those of each row summing to 1."""
+    """Return scores as probabilities, those of each row summing to 1."""
     weights = np.exp(values - values.max(axis=-1, keepdims=True, initial=FORBIDDEN))
     probability: Floats = weights / weights.sum(axis=-1, keepdims=True)
     return probability
 
 
 def best_labels(scores: NDArray[Any]) -> Ints:
-    """The best label of each word, the first of equals."""
+    """Return the best label of each word, the first of equals."""
     return scores.argmax(axis=1) if scores.size else np.zeros(0, dtype=np.int64)
 
 
-def _lengths(lengths: ArrayLike) -> Ints:
-    given = np.asarray(lengths)
-    if given.ndim != 1 or (given.size and (given.dtype.kind not in "iu" or given.min() < 0)):
-        raise LabelError(f"lengths are {given.tolist()!r:.80}; give the number of words of each sentence")
-    return given.astype(np.int64)
+def _check_lengths(lengths: ArrayLike) -> Ints:
+    array = np.asarray(lengths)
+    if array.ndim != 1 or (array.size and (array.dtype.kind not in "iu" or array.min() < 0)):
+        raise LabelError(f"lengths are {array.tolist()!r:.80}; give the number of words of each sentence")
+    return array.astype(np.int64)
 
 
-def _ids(head: str, ids: ArrayLike, table: int, lengths: Ints) -> Ints:
-    given, shape = np.asarray(ids), (int(lengths.sum()),)
-    if given.shape != shape or (given.dtype.kind not in "iu" and given.size):
-        raise LabelError(f"{head} holds {given.dtype} shaped {given.shape}; give integers shaped {shape}")
-    checked: Ints = given.astype(np.int64, copy=False)
-    if checked.size and not 0 <= checked.min() <= checked.max() < table:
-        bad = int(np.flatnonzero((checked < 0) | (checked >= table))[0])
+def _check_ids(head: str, ids: ArrayLike, table: int, lengths: Ints) -> Ints:
+    array, shape = np.asarray(ids), (int(lengths.sum()),)
+    if array.shape != shape or (array.dtype.kind not in "iu" and array.size):
+        raise LabelError(f"{head} holds {array.dtype} shaped {array.shape}; give integers shaped {shape}")
+    checked: Ints = array.astype(np.int64, copy=False)
+    if (unknown := (checked < 0) | (checked >= table)).any():
+        bad = int(unknown.argmax())
         raise LabelError(
             f"{_place(bad, lengths)}: {head} is number {checked[bad]}; the vocabulary has 0 to {table - 1}"
         )
     return checked
 
 
-def _scores(head: str, scores: ArrayLike, table: int, lengths: Ints) -> NDArray[Any]:
-    given, shape = np.asarray(scores), (int(lengths.sum()), table)
-    if given.shape != shape or given.dtype.kind not in "fiu":
-        raise LabelError(f"{head} holds {given.dtype} shaped {given.shape}; give scores shaped {shape}")
+def _check_scores(head: str, scores: ArrayLike, table: int, lengths: Ints) -> NDArray[Any]:
+    array, shape = np.asarray(scores), (int(lengths.sum()), table)
+    if array.shape != shape or array.dtype.kind not in "fiu":
+        raise LabelError(f"{head} holds {array.dtype} shaped {array.shape}; give scores shaped {shape}")
     if shape[0] and not table:
         raise LabelError(f"{head} has no labels to choose from; learn the vocabulary from sentences")
-    if given.dtype not in (np.float32, np.float64):
-        given = given.astype(np.float64)
-    if given.size and not given.max() < np.inf:  # the maximum is NaN if any score is
-        bad, label = np.argwhere(~(given < np.inf))[0].tolist()
+    if array.dtype not in (np.float32, np.float64):
+        array = array.astype(np.float64)
+    if array.size and not array.max() < np.inf:  # the maximum is NaN if any score is
+        bad, label = np.argwhere(~(array < np.inf))[0].tolist()
         raise LabelError(
-            f"{_place(bad, lengths)}: {head} scores label {label} with {given[bad, label]};"
+            f"{_place(bad, lengths)}: {head} scores label {label} with {array[bad, label]};"
             " a score is a number or minus infinity"
         )
-    return given
+    return array
 
 
 def _place(word: int, lengths: Ints) -> str:

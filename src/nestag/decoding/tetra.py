@@ -26,17 +26,17 @@ import numpy as np
 
 from nestag.data.arrays import Bools, Floats, Ints
 from nestag.decoding.entities import NamedNodes, label_types
-from nestag.decoding.repair import GAP_L, GAP_R, L_L, L_R, R_L, R_R, WORD_R, L, R
 from nestag.decoding.scores import FORBIDDEN, MISSING, Scores, comparable, with_missing
 from nestag.decoding.timesteps import SequenceBlock, TimeSteps
 from nestag.encodings.tetra import MARKS, helper
 from nestag.encodings.vocabulary import Vocabulary
 
-HIGHEST = 16
-"""The highest stack searched unless more is asked for; corpora with entities eight deep need 5."""
+R_R, R_L, L_R, L_L, R, L = range(6)  # rows of MARKS
+assert MARKS == ("rR", "rL", "lR", "lL", "r", "l")
+WORD_R, GAP_R, GAP_L = (np.isin(np.arange(6), rows) for rows in ([R_R, R_L, R], [R_R, L_R], [R_L, L_L]))
 
-RISE = np.array([1, 0, 0, -1])
-"""How each of the first four marks changes the height."""
+HIGHEST = 16  # the highest stack searched unless more is asked for; corpora with entities eight deep need 5
+RISE = np.array([1, 0, 0, -1])  # how each of the first four marks changes the height
 
 
 class TetraRules(NamedTuple):
@@ -45,18 +45,12 @@ class TetraRules(NamedTuple):
     The last base stands for having no name, which is taken only where the vocabulary has none.
     """
 
-    n_row: Ints
-    """The row of each of the first four marks."""
-    any: Ints
-    """The c that fit a gap L."""
-    base: Ints
-    """The c that can name constituents, which fit a gap R."""
-    helper: Ints
-    """The c of their helpers."""
-    below: Bools
-    """Whether each can name a constituent below the root."""
-    root: Bools
-    """Whether each can name the root."""
+    n_row: Ints  # the row of each of the first four marks
+    any: Ints  # the c that fit a gap L
+    base: Ints  # the c that can name constituents, which fit a gap R
+    helper: Ints  # the c of their helpers
+    below: Bools  # whether each can name a constituent below the root
+    root: Bools  # whether each can name the root
 
 
 @lru_cache(maxsize=8)
@@ -96,9 +90,8 @@ def best_marks(rules: TetraRules, scores: Scores, deepest: int | None) -> BestMa
     best = BestMarks(np.full(len(scores.n), L), np.ones(len(scores.n), dtype=np.int64))
     best.mark[scores.first[scores.lengths == 1]] = R
     highest = highest_stack(int(scores.lengths.max(initial=0)), deepest)
-    blocks, word = TimeSteps.of(
-        scores.first, np.maximum(scores.lengths - 1, 0), highest + 2
-    )  # the last word has no gap
+    gaps = np.maximum(scores.lengths - 1, 0)
+    blocks, word = TimeSteps.of(scores.first, gaps, highest + 2)
     moves = _mark_scores(rules, comparable(scores.n[word]), comparable(scores.c[word]))
     for block in blocks:
         own = moves[:, block.own]
@@ -118,28 +111,23 @@ def _mark_scores(rules: TetraRules, n: Floats, c: Floats) -> Floats:
 def _forward(moves: Floats, block: SequenceBlock, highest: int) -> Floats:
     """Return the score of the best sequence to each height (0 first) and slot."""
     total = np.full((highest + 2, moves.shape[1]), FORBIDDEN)  # nothing reaches the first and the last height
-    total[1, : block.offset[1]] = moves[R_R, : block.offset[1]]
+    total[1, block.begin] = moves[R_R, block.begin]
     stays = np.maximum(moves[R_L], moves[L_R])
-    for before, a, b in block.forward():
-        reached = total[:, before : before + b - a]
-        best = reached[:-2] + moves[R_R, a:b]
-        np.maximum(best, reached[1:-1] + stays[a:b], out=best)
-        np.maximum(best, reached[2:] + moves[L_L, a:b], out=total[1:-1, a:b])
+    for before, here in block.forward():
+        reached = total[:, before]
+        best = np.maximum(reached[:-2] + moves[R_R, here], reached[1:-1] + stays[here])
+        total[1:-1, here] = np.maximum(best, reached[2:] + moves[L_L, here])
     return total
 
 
 def _trace_back(total: Floats, moves: Floats, block: SequenceBlock) -> BestMarks:
     """Follow the best sequence back from height 1 at the end of each sentence."""
-    slots = moves.shape[1]
-    sentence = np.arange(len(block.end))
-    mark, height = np.full(slots, R_R), np.ones(slots, dtype=np.int64)
-    source = -RISE[:, None] * slots + sentence  # marks x sentences: where in `total`, from the height on, each starts
-    for before, a, b in block.backward():
-        now = height[a:b]
-        ways = total.take(source[:, : b - a] + (now * slots + before))
-        ways += moves[:, a:b]
-        mark[a:b] = best = ways.argmax(axis=0)
-        height[before : before + b - a] = now - RISE[best]
+    slots = np.arange(moves.shape[1])
+    mark, height = np.full(len(slots), R_R), np.ones(len(slots), dtype=np.int64)
+    for before, here in block.backward():
+        ways = total[height[here] - RISE[:, None], slots[before]] + moves[:, here]
+        mark[here] = ways.argmax(axis=0)
+        height[before] = height[here] - RISE[mark[here]]
     return BestMarks(mark, height)
 
 
@@ -147,18 +135,14 @@ class RightBranches(NamedTuple):
     """The right branches of a batch; the nodes of each follow each other, each at its gap."""
 
     gap: Ints
-    start: Ints
-    """The first word of each node."""
-    first: Ints
-    """The first node of each branch."""
-    end: Ints
-    """The end of each branch."""
-    root: Bools
-    """Whether it is the root's."""
+    start: Ints  # the first word of each node
+    first: Ints  # the first node of each branch
+    end: Ints  # the end of each branch
+    root: Bools  # whether it is the root's
 
     @property
     def sizes(self) -> Ints:
-        """How many nodes each branch has."""
+        """Return how many nodes each branch has."""
         return np.diff(self.first, append=len(self.gap))
 
 
@@ -213,28 +197,24 @@ def _best_bases(branches: RightBranches, scores: Scores, rules: TetraRules) -> I
 def _forward_bases(opens: Floats, continues: Floats, rules: TetraRules, root: Bools, block: SequenceBlock) -> Floats:
     """Return the best score of each base at each slot."""
     total = opens + np.where(rules.below, 0, FORBIDDEN)[:, None]
-    begin = block.offset[1]
     allowed = np.where(root, rules.root[:, None], rules.below[:, None])
-    total[:, :begin] = np.where(allowed, opens[:, :begin], FORBIDDEN)
-    for before, a, b in block.forward():
-        above = total[:, before : before + b - a]
-        total[:, a:b] += np.maximum.reduce(above, axis=0)
-        np.maximum(total[:, a:b], above + continues[:, a:b], out=total[:, a:b])
+    total[:, block.begin] = np.where(allowed, opens[:, block.begin], FORBIDDEN)
+    for before, here in block.forward():
+        total[:, here] += total[:, before].max(axis=0)
+        total[:, here] = np.maximum(total[:, here], total[:, before] + continues[:, here])
     return total
 
 
 def _trace_bases_back(total: Floats, opens: Floats, continues: Floats, rules: TetraRules, block: SequenceBlock) -> Ints:
     """Follow the best names back: the base opened at each slot, -1 where the constituent continues."""
+    slots = np.arange(total.shape[1])
     top, top_base = total.max(axis=0), total.argmax(axis=0)
-    current = np.empty(total.shape[1], dtype=np.int64)
-    current[block.end] = top_base[block.end]
-    opened = np.full(total.shape[1], -1)
-    branch = np.arange(len(block.end))
-    for before, a, b in block.backward():
-        now, above, here = current[a:b], before + branch[: b - a], a + branch[: b - a]
-        goes_on = total[now, above] + continues[now, here] >= top[above] + opens[now, here]
-        goes_on |= ~rules.below[now]
-        opened[a:b] = np.where(goes_on, -1, now)
-        current[above] = np.where(goes_on, now, top_base[above])
-    opened[: block.offset[1]] = current[: block.offset[1]]
+    base, opened = top_base.copy(), np.full(len(slots), -1)
+    for before, here in block.backward():
+        now = base[here]
+        stays = total[now, slots[before]] + continues[now, slots[here]] >= top[before] + opens[now, slots[here]]
+        stays |= ~rules.below[now]
+        opened[here] = np.where(stays, -1, now)
+        base[before] = np.where(stays, now, top_base[before])
+    opened[block.begin] = base[block.begin]
     return opened

@@ -20,9 +20,8 @@ import numpy as np
 
 from nestag.data.arrays import Bools, Floats, Ints
 from nestag.decoding.posterior import SMALLEST, Posterior, Spans
-from nestag.decoding.repair import L_L, L_R, R_L, R_R
 from nestag.decoding.scores import FORBIDDEN, LEAST_WEIGHT, MISSING, Scores, comparable, softmax, with_missing
-from nestag.decoding.tetra import HIGHEST, TetraRules, highest_stack
+from nestag.decoding.tetra import HIGHEST, L_L, L_R, R_L, R_R, TetraRules, highest_stack
 from nestag.decoding.timesteps import SequenceBlock
 
 MOST = 1e6
@@ -138,19 +137,18 @@ def _next_heights(reached: Floats, moves: Floats) -> Floats:
 
 def _forward(total: Floats, moves: Floats, block: SequenceBlock) -> None:
     """Fill in the weights of all ways to each height and slot; divide the moves so that these sum to 1."""
-    begin = block.offset[1]
-    moves[:, :begin] /= moves[R_R, :begin]
-    total[1, :begin] = 1
-    for before, a, b in block.forward():
-        here = _next_heights(total[:, before : before + b - a], moves[:, a:b])
-        scale = here.sum(axis=0)
-        moves[:, a:b] /= scale
-        total[1:-1, a:b] = here / scale
+    moves[:, block.begin] /= moves[R_R, block.begin]
+    total[1, block.begin] = 1
+    for before, here in block.forward():
+        ways = _next_heights(total[:, before], moves[:, here])
+        scale = ways.sum(axis=0)
+        moves[:, here] /= scale
+        total[1:-1, here] = ways / scale
 
 
 def _backward(total: Floats, moves: Floats, block: SequenceBlock) -> None:
     """Fill in the weights of all ways from each height and slot to the end; they sum to 1."""
     total[1, block.end] = 1
-    for before, a, b in block.backward():
-        ways = _next_heights(total[::-1, a:b], moves[:, a:b])[::-1]
-        total[1:-1, before : before + b - a] = ways / ways.sum(axis=0)
+    for before, here in block.backward():
+        ways = _next_heights(total[::-1, here], moves[:, here])[::-1]
+        total[1:-1, before] = ways / ways.sum(axis=0)

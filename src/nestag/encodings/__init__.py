@@ -1,7 +1,7 @@
-"""The encodings, found by name: `encode` and `decode` for one sentence.
+"""The encodings by name: `encode` and `decode` for one sentence.
 
-A module in this folder offers its encodings as `ENCODINGS`. One from outside calls `register`, or is an entry point of
-the group `nestag.encodings`, which is looked up when a name is not known:
+A module in this folder lists its encodings as `ENCODINGS`. Another package calls `register`, or names its encoding as
+an entry point of the group `nestag.encodings`, which is looked up when a name is unknown:
 
     [project.entry-points."nestag.encodings"]
     mine = "my_package.mine:MyEncoding"         # the class, which is made without arguments
@@ -39,7 +39,7 @@ _registered: dict[str, Encoding] = {}
 
 
 def available() -> dict[str, Encoding]:
-    """Every encoding by name, those of this package first.
+    """Return every encoding by name, those of this package first.
 
     >>> sorted(available())
     ['4tg', 'abs', 'dyn', 'rel']
@@ -54,14 +54,14 @@ def _packaged() -> dict[str, Encoding]:
 
 
 def register(new: Encoding) -> None:
-    """Make an encoding known by its name; one registered before under that name is replaced."""
+    """Make an encoding known by its name; an earlier one of that name is replaced."""
     if new.name in _packaged():
         raise LabelError(f"nestag has an encoding called {new.name!r}; give yours another name")
     _registered[new.name] = new
 
 
 def encoding(name: str | Encoding) -> Encoding:
-    """The encoding of that name; an encoding itself passes through.
+    """Return the encoding of that name; an encoding itself is returned as it is.
 
     >>> encoding("bio")
     Traceback (most recent call last):
@@ -82,7 +82,7 @@ def encoding(name: str | Encoding) -> Encoding:
 
 
 def encode(sentence: Sentence, by: str | Encoding, order: Sequence[str] = ()) -> list[Label]:
-    """One label for each token; types over the same tokens stand in `order` (that of a vocabulary), else by name.
+    """Return one label for each token; types over the same tokens follow `order` (a vocabulary's), else their names.
 
     >>> encode(Sentence(["the", "USA"], [Entity(0, 2, "GPE")]), "rel")[0]
     Label(n=2, c=Name(types=('GPE',), root=True, prime=False), u=())
@@ -91,7 +91,7 @@ def encode(sentence: Sentence, by: str | Encoding, order: Sequence[str] = ()) ->
 
 
 def decode(labels: Sequence[Label], by: str | Encoding, naming: Naming = "first") -> tuple[Entity, ...]:
-    """The entities that the labels describe, in canonical order; any well-formed labels describe some.
+    """Return the entities that the labels describe, in canonical order; any well-formed labels are repaired.
 
     >>> decode([Label(1, Name((), root=True), ("PER",)), Label(-9, Name(("ORG",)), ())], "rel")
     (Entity(start=0, end=1, type='PER'),)
@@ -100,11 +100,11 @@ def decode(labels: Sequence[Label], by: str | Encoding, naming: Naming = "first"
 
 
 def repairs(labels: Sequence[Label], by: str | Encoding, naming: Naming = "first") -> int:
-    """How many labels would be others had the entities they decode to been encoded; none if all are well-formed.
+    """Return how many labels differ from those of the entities that they decode to; 0 if no repair was needed.
 
     >>> repairs([Label(1, Name((), root=True), ()), Label(-9, Name((), root=True), ())], "rel")
     1
     """
     chosen = encoding(by)
     repaired = chosen.encode(chosen.decode(labels, naming))
-    return sum(given != right for given, right in zip(labels, repaired, strict=True))
+    return sum(label != right for label, right in zip(labels, repaired, strict=True))

@@ -1,7 +1,7 @@
-"""Labels, and what an encoding is: trees -> labels and labels -> trees, each the inverse of the other.
+"""Labels, and the interface of an encoding: trees -> labels and labels -> trees.
 
-`encode` is exact: every tree comes back. `decode` is total: any sequence of well-formed labels gives a tree, by the
-repair rules of the paper's appendix, and it is pure. How a label is written in a file is said in notation.py.
+`encode` is exact: `decode` returns the same tree. `decode` is total and pure: any sequence of well-formed labels gives
+a tree, by the repair rules of the paper's appendix. notation.py writes labels to files.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from nestag.data.tree import Name, Tree
 from nestag.errors import LabelError
 
 Naming = Literal["first", "majority"]
-"""Which of several names given to one node it keeps: the paper's first, or the most frequent (the first of equals)."""
+"""Which of several names a node keeps: the first, as in the paper, or the most frequent (the first of equals)."""
 
 DEEPEST = 1_000_000
-"""The largest n, up or down, that counts as well formed."""
+"""The largest n, up or down, that is well formed."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -30,7 +30,7 @@ class Absolute:
 
 
 N = int | Absolute | str
-"""What n can be: a number (abs, rel, dyn), an absolute depth (dyn) or the marks of a word and its gap (4tg)."""
+"""A number (abs, rel, dyn), an absolute depth (dyn) or the marks of a word and its gap (4tg)."""
 
 
 class Label(NamedTuple):
@@ -40,16 +40,13 @@ class Label(NamedTuple):
     Label(n=2, c=Name(types=('PER',), root=False, prime=False), u=())
     """
 
-    n: N
-    """How many ancestors the word shares with the next one, or how its place in the binarized tree is marked."""
-    c: Name
-    """The name of the lowest of these ancestors."""
-    u: tuple[str, ...]
-    """The types of the entities over this word alone, outermost first."""
+    n: N  # how many ancestors the word shares with the next one, or the marks of its place in the binarized tree
+    c: Name  # the name of the lowest of these ancestors
+    u: tuple[str, ...]  # the types of the entities over this word alone, outermost first
 
 
 def as_labels(ns: Iterable[N], names: Iterable[Name], unary: Iterable[tuple[str, ...]]) -> list[Label]:
-    """Three columns as labels; neighbours that say the same are one and the same label, to spare memory."""
+    """Return three columns as labels; equal neighbours share one object, to save memory."""
     labels: list[Label] = []
     label = Label(0, Name(()), ())
     for n, c, u in zip(ns, names, unary, strict=True):
@@ -60,29 +57,29 @@ def as_labels(ns: Iterable[N], names: Iterable[Name], unary: Iterable[tuple[str,
 
 
 class Encoding(ABC):
-    """A way to write a tree as one label a word and to read it back; a new one is a file beside this one."""
+    """A way to write a tree as one label per word and to read it back; a new one is a file in this folder."""
 
     name: ClassVar[str]
 
     @abstractmethod
     def encode(self, tree: Tree) -> list[Label]:
-        """One label for each token of the tree."""
+        """Return one label for each token of the tree."""
 
     @abstractmethod
     def decode(self, labels: Sequence[Label], naming: Naming = "first") -> Tree:
-        """The tree that the labels describe, repaired where they describe none."""
+        """Return the tree that the labels describe, repaired where they describe none."""
 
     @abstractmethod
     def write_n(self, n: N) -> str:
-        """`n` as text; a LabelError says why it is not well formed."""
+        """Return `n` as text; a LabelError says why it is not well formed."""
 
     @abstractmethod
     def read_n(self, text: str) -> N:
-        """The inverse of `write_n`."""
+        """Return the `n` of a text, the inverse of `write_n`."""
 
 
 def number(n: object) -> int:
-    """`n` as a plain integer within bounds, or a LabelError.
+    """Return `n` as an integer within bounds, or raise a LabelError.
 
     >>> number("2")
     Traceback (most recent call last):
@@ -98,7 +95,7 @@ def number(n: object) -> int:
 
 
 def check(label: object, position: int) -> Label:
-    """The label, if its c and u are well formed; n is its encoding's to judge."""
+    """Return the label if its c and u are well formed; its encoding checks n."""
     if not isinstance(label, tuple) or len(label) != 3:
         raise LabelError(f"label {position} is {label!r}; make it a Label(n, c, u)")
     _, c, u = label
@@ -110,7 +107,7 @@ def check(label: object, position: int) -> Label:
 
 
 def at(position: int, error: LabelError) -> LabelError:
-    """The same error, saying which label it is about."""
+    """Return the same error with the position of the label."""
     return LabelError(f"label {position}: {error}")
 
 

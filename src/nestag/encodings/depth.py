@@ -17,10 +17,12 @@ deep. A run without such a gap has no name and vanishes; the root has only names
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from itertools import chain
+from itertools import pairwise
+from typing import ClassVar
 
 from nestag.data.tree import Name, Span, Tree
 from nestag.encodings.base import Absolute, Encoding, Label, N, Naming, as_labels, at, check, number
@@ -28,18 +30,20 @@ from nestag.errors import LabelError
 
 
 class DepthEncoding(Encoding):
-    """What the three share: the table of depths. Each says how it writes a row of it."""
+    """The table of depths, which all three share; each writes a row of it in its own way."""
+
+    has_absolute: ClassVar[bool] = False  # whether some n are absolute depths, which are written as `=k`
 
     @abstractmethod
     def from_depths(self, depths: list[int]) -> Iterable[N]:
-        """Each depth as this encoding writes it."""
+        """Return each depth as this encoding writes it."""
 
     @abstractmethod
     def next_depth(self, depth: int, n: N) -> int:
-        """The depth that `n` means after a gap of `depth`, before it is brought into range."""
+        """Return the depth that `n` means after a gap of `depth`; it may be out of range."""
 
     def to_depths(self, ns: Iterable[N]) -> list[int]:
-        """The inverse of `from_depths`; what lies above the root becomes the root's depth."""
+        """Return depths, the inverse of `from_depths`; a gap above the root gets the root's depth."""
         depths: list[int] = []
         depth = 0
         for position, n in enumerate(ns):
@@ -50,8 +54,16 @@ class DepthEncoding(Encoding):
             depths.append(depth)
         return depths
 
+    def write_n(self, n: N) -> str:
+        """Write an integer, or `=k` for an absolute depth."""
+        return f"={number(n.depth)}" if self.has_absolute and isinstance(n, Absolute) else str(number(n))
+
+    def read_n(self, text: str) -> N:
+        """Read what `write_n` writes."""
+        return Absolute(read_number(text[1:])) if self.has_absolute and text[:1] == "=" else read_number(text)
+
     def encode(self, tree: Tree) -> list[Label]:
-        """One label for each token of the tree."""
+        """Return one label for each token of the tree."""
         length = tree.end
         depths = [tree.name.chain_length] * length
         names = [tree.name] * length
@@ -75,7 +87,7 @@ class DepthEncoding(Encoding):
         return as_labels(self.from_depths(depths), names, unary)
 
     def decode(self, labels: Sequence[Label], naming: Naming = "first") -> Tree:
-        """The tree that the labels describe, repaired where they describe none."""
+        """Return the tree that the labels describe, repaired where they describe none."""
         labels = [check(label, position) for position, label in enumerate(labels)]
         depths = self.to_depths(label.n for label in labels)
         chains = {(i, i + 1): label.u for i, label in enumerate(labels) if label.u}
@@ -86,7 +98,7 @@ class DepthEncoding(Encoding):
 
 
 def runs(depths: list[int], names: Sequence[Name]) -> list[tuple[Span, list[Name]]]:
-    """Every node that the gaps between words describe, with the names they give it.
+    """Return every node that the gaps between words describe, with the names that they give it.
 
     >>> runs([1, 2, 2], [Name((), root=True), Name(("PER",)), Name(("ORG",))])[0]
     ((1, 4), [Name(types=('PER',), root=False, prime=False), Name(types=('ORG',), root=False, prime=False)])
@@ -97,19 +109,19 @@ def runs(depths: list[int], names: Sequence[Name]) -> list[tuple[Span, list[Name
     for gap, depth in enumerate(depths):
         start = gap
         while opened[-1][0] > depth:
-            _, start, found = opened.pop()
-            closed.append(((start, gap + 1), found))
+            _, start, own = opened.pop()
+            closed.append(((start, gap + 1), own))
         if opened[-1][0] < depth:
             opened.append((depth, start, []))
         opened[-1][2].append(names[gap])
     end = len(depths) + 1
-    closed.extend(((start, end), found) for _, start, found in reversed(opened[1:]))
+    closed.extend(((start, end), own) for _, start, own in reversed(opened[1:]))
     marked = [name for name in root if name.root]
     return closed + ([((0, end), marked)] if marked else [])
 
 
 def pick(names: list[Name], naming: Naming) -> Name:
-    """The one name a node keeps; Counter puts the first of equals first."""
+    """Return the name that a node keeps; Counter puts the first of equals first."""
     return names[0] if naming == "first" else Counter(names).most_common(1)[0][0]
 
 
@@ -119,63 +131,47 @@ class AbsoluteDepth(DepthEncoding):
     name = "abs"
 
     def from_depths(self, depths: list[int]) -> Iterable[N]:
-        """Each depth as it is."""
+        """Return each depth as it is."""
         return depths
 
     def next_depth(self, depth: int, n: N) -> int:
-        """The depth that `n` means, wherever it stands."""
+        """Return `n`, which is a depth."""
         return number(n)
 
-    def write_n(self, n: N) -> str:
-        """A plain integer."""
-        return str(number(n))
 
-    def read_n(self, text: str) -> N:
-        """The inverse of `write_n`."""
-        return read_number(text)
-
-
-class RelativeDepth(AbsoluteDepth):
+class RelativeDepth(DepthEncoding):
     """rel: n is the change since the gap before; the sentence begins at depth 0."""
 
     name = "rel"
 
     def from_depths(self, depths: list[int]) -> Iterable[N]:
-        """The differences of the depths."""
-        return [depth - before for depth, before in zip(depths, chain((0,), depths), strict=False)]
+        """Return the differences of the depths."""
+        return [depth - before for before, depth in pairwise([0, *depths])]
 
     def next_depth(self, depth: int, n: N) -> int:
-        """The depth that `n` means after a gap of `depth`."""
+        """Return the depth that `n` means after a gap of `depth`."""
         return depth + number(n)
 
 
-class DynamicDepth(RelativeDepth):
+class DynamicDepth(DepthEncoding):
     """dyn: relative, but absolute where the depth falls by two or more and ends at three or less."""
 
     name = "dyn"
+    has_absolute = True
 
     def from_depths(self, depths: list[int]) -> Iterable[N]:
-        """The differences, and the depth itself after a steep fall to near the root."""
-        changes = zip(depths, chain((0,), depths), strict=False)
-        return [Absolute(depth) if depth <= 3 and depth - before <= -2 else depth - before for depth, before in changes]
+        """Return the differences, or the depth itself after a steep fall to near the root."""
+        steps = pairwise([0, *depths])
+        return [Absolute(depth) if depth <= 3 and depth - before <= -2 else depth - before for before, depth in steps]
 
     def next_depth(self, depth: int, n: N) -> int:
-        """The depth that `n` means after a gap of `depth`."""
+        """Return the depth that `n` means after a gap of `depth`."""
         return number(n.depth) if isinstance(n, Absolute) else depth + number(n)
-
-    def write_n(self, n: N) -> str:
-        """A plain integer if relative, `=k` if absolute."""
-        return f"={number(n.depth)}" if isinstance(n, Absolute) else str(number(n))
-
-    def read_n(self, text: str) -> N:
-        """The inverse of `write_n`."""
-        return Absolute(read_number(text[1:])) if text.startswith("=") else read_number(text)
 
 
 def read_number(text: str) -> int:
-    """An integer written in ASCII digits; anything else, `1_0` and `٣` included, is a LabelError."""
-    digits = text[1:] if text.startswith("-") else text
-    if not (digits.isascii() and digits.isdigit()) or len(digits) > 9:
+    """Read an integer in ASCII digits; anything else, such as `1_0` and `٣`, is a LabelError."""
+    if not re.fullmatch(r"-?[0-9]{1,9}", text):
         raise LabelError(f"n is {text!r}; this encoding takes an integer")
     return number(int(text))
 

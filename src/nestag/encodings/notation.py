@@ -1,12 +1,11 @@
-r"""Labels as text: what stands in files, and nowhere else.
+r"""Labels as text in files.
 
     S        the root                     -      no unary chain
     PER      an entity type               S+PER  the root and an entity over the whole sentence
     PER'     a helper of binarization     A+B    two entities over the same tokens, A outside
 
-A type name may hold anything. What would be misread is escaped with a backslash: `+`, `'` and the backslash itself
-wherever they stand, `S` and `-` where they are a whole type name, and characters that end a column or a line, or that
-vanish at the beginning of a file (the byte order mark).
+A type name may have any characters. A backslash escapes those that would be misread: `+`, `'` and the backslash
+itself, `S` and `-` if they are a whole type name, characters that end a column or a line, and the byte order mark.
 """
 
 from __future__ import annotations
@@ -22,11 +21,12 @@ _FIELD = re.compile(rf"[\\{_BREAKS}]")
 _TYPE = re.compile(rf"[\\+'{_BREAKS}]")
 _ESCAPE = re.compile(r"\\(u[0-9a-f]{4}|.|$)", re.DOTALL)
 _READ = {"t": "\t", "n": "\n", "r": "\r"}
+_PRIME = re.compile(r"(?<!\\)(?:\\\\)*'\Z")  # not escaped
 _PART = re.compile(r"(?:[^\\+]|\\.)+", re.DOTALL)
 
 
 def write_field(text: str) -> str:
-    r"""Any text as one column of one line.
+    r"""Write any text as one column of one line.
 
     >>> write_field("a\tb")
     'a\\tb'
@@ -35,7 +35,7 @@ def write_field(text: str) -> str:
 
 
 def read_field(text: str, marks: str = "\\") -> str:
-    """The inverse of `write_field`; `marks` are the characters that a backslash may stand before."""
+    """Read what `write_field` writes; a backslash may come before the characters `marks`."""
     if "\\" not in text:
         return text
 
@@ -55,7 +55,7 @@ def read_field(text: str, marks: str = "\\") -> str:
 
 
 def write_chain(types: tuple[str, ...]) -> str:
-    r"""A unary chain, `-` if it is empty.
+    r"""Write a unary chain, `-` if it is empty.
 
     >>> print(write_chain(("PER",)), write_chain(()), write_chain(("S", "a+b")))
     PER - \S+a\+b
@@ -64,7 +64,7 @@ def write_chain(types: tuple[str, ...]) -> str:
 
 
 def read_chain(text: str) -> tuple[str, ...]:
-    """The inverse of `write_chain`."""
+    """Read what `write_chain` writes."""
     if text == "-":
         return ()
     name = read_name(text)
@@ -74,7 +74,7 @@ def read_chain(text: str) -> tuple[str, ...]:
 
 
 def write_name(name: Name) -> str:
-    """A node's name.
+    """Write a node's name.
 
     >>> write_name(Name(("PER",), root=True)), write_name(Name(("PER",), prime=True))
     ('S+PER', "PER'")
@@ -84,9 +84,9 @@ def write_name(name: Name) -> str:
 
 
 def read_name(text: str) -> Name:
-    """The inverse of `write_name`."""
-    body = _without_prime(text)
-    prime = body != text
+    """Read what `write_name` writes."""
+    prime = bool(_PRIME.search(text))
+    body = text[:-1] if prime else text
     if body == "-":
         return Name((), prime=prime)
     parts = _PART.findall(body)
@@ -94,15 +94,6 @@ def read_name(text: str) -> Name:
         raise LabelError(f"{text!r} is no chain of types; join them with single + signs")
     root = parts[0] == "S"
     return Name(tuple(_read_type(part, text) for part in parts[root:]), root, prime)
-
-
-def _without_prime(text: str) -> str:
-    """The text without the prime at its end, if one stands there unescaped."""
-    if not text.endswith("'"):
-        return text
-    before = text[:-1]
-    escapes = len(before) - len(before.rstrip("\\"))
-    return text if escapes % 2 else before
 
 
 def _write_type(kind: str) -> str:

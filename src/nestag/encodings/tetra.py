@@ -14,9 +14,9 @@ A node of several children becomes its first child and a helper that holds the r
                       ┌─┴─┐  The last word has no gap: its n is r or l, and its c repeats the one before.
                      the USA
 
-Decoding is a left-corner machine over a stack of subtrees. Transitions it cannot make are skipped, and words that are
-left without a place hang from the lowest node of the right branch. The binary tree itself is never built: a node's
-first child is followed by a gap that carries the node's name, every further one but the last by a helper's.
+Decoding is a left-corner machine over a stack of subtrees. Impossible transitions are skipped, and words without a
+place become children of the lowest node of the right branch. The binary tree is never built: the gap after a node's
+first child has the node's name, and the gaps after further children, except for the last, have its helper's.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ MARKS = ("rR", "rL", "lR", "lL", "r", "l")
 
 
 class TetraTagging(Encoding):
-    """4tg: the marks of a word and of the gap after it in one n."""
+    """4tg: n has the marks of a word and of the gap after it."""
 
     name = "4tg"
 
     def encode(self, tree: Tree) -> list[Label]:
-        """One label for each token of the tree."""
+        """Return one label for each token of the tree."""
         length = tree.end
         words = [""] * length
         gaps = [""] * length
@@ -59,7 +59,7 @@ class TetraTagging(Encoding):
                     unary[last] = child.name.types
                 else:
                     pending.append((child, "R" if left else "L"))
-                if left:  # a gap follows; what comes after it hangs from a helper, which is a right child
+                if left:  # a gap follows, and after it a helper, which is a right child
                     gaps[last], names[last] = side, name
                     side, name = "L", helper(name)
         if length == 1:
@@ -69,7 +69,7 @@ class TetraTagging(Encoding):
         return as_labels(map(add, words, gaps), names, unary)
 
     def decode(self, labels: Sequence[Label], naming: Naming = "first") -> Tree:
-        """The tree that the labels describe, repaired where they describe none."""
+        """Return the tree that the labels describe, repaired where they describe none."""
         labels = [check(label, position) for position, label in enumerate(labels)]
         marks = [self._marks(label, position) for position, label in enumerate(labels)]
         chains = {(i, i + 1): label.u for i, label in enumerate(labels) if label.u}
@@ -85,24 +85,24 @@ class TetraTagging(Encoding):
             raise at(position, error) from None
 
     def write_n(self, n: N) -> str:
-        """The marks as they are."""
+        """Return the marks as they are."""
         if n not in MARKS:
             raise LabelError(f"n is {n!r}; this encoding takes one of {', '.join(MARKS)}")
         return str(n)
 
     def read_n(self, text: str) -> N:
-        """The inverse of `write_n`."""
+        """Read what `write_n` writes."""
         return self.write_n(text)
 
 
 @cache
 def helper(name: Name) -> Name:
-    """The name of the helper inside a node of this name."""
+    """Return the name of the helper inside a node of this name."""
     return name._replace(prime=True)
 
 
 class NodeSpans(NamedTuple):
-    """For the gap after each word the node that its label names: first token and end, which is 0 if there is none."""
+    """The node of the gap after each word: its first token and its end, which is 0 if there is no node."""
 
     start: list[int]
     end: list[int]
@@ -111,8 +111,8 @@ class NodeSpans(NamedTuple):
 def run(marks: Sequence[str]) -> NodeSpans:
     """Run the machine over the marks; every node it makes has two words or more.
 
-    The right end of a subtree on the stack is open: what hangs from its right branch lengthens all its nodes, so
-    the gaps of these nodes are kept until the subtree becomes somebody's left child.
+    The right end of a subtree on the stack is open: new children of its right branch lengthen all nodes of the branch.
+    So their gaps are remembered until the subtree becomes a left child.
 
     >>> run(["rR", "rL", "l"])
     NodeSpans(start=[0, 1, 0], end=[3, 3, 0])
@@ -127,7 +127,7 @@ def run(marks: Sequence[str]) -> NodeSpans:
         elif stack and stack[-1][_SLOT]:
             stack[-1][_SLOT] = False
         else:
-            _strand(stack, len(opened))
+            _attach(stack, len(opened))
         if i == last or len(mark) == 1 or not stack:
             continue
         start, branch, _ = stack[-1]
@@ -146,19 +146,19 @@ def run(marks: Sequence[str]) -> NodeSpans:
 
 
 def _close(opened: list[int], branch: int, nodes: NodeSpans, end: int) -> None:
-    """The nodes of a branch end here."""
+    """End the nodes of a branch here."""
     for gap in opened[branch:]:
         nodes.end[gap] = end
     del opened[branch:]
 
 
 _Subtree = list[int]
-"""Its first token, where its branch begins among the open nodes, and whether the branch's end lacks its right child."""
+"""Its first token, where its branch begins among the open nodes, and whether the end of the branch lacks a child."""
 _SLOT = 2
 
 
-def _strand(stack: list[_Subtree], opened: int) -> None:
-    """Hang a word from the lowest node of the right branch, with any words before it that no node holds yet."""
+def _attach(stack: list[_Subtree], opened: int) -> None:
+    """Make a word a child of the lowest node of the right branch, with any words before it that are in no node."""
     while stack and stack[-1][1] == opened:
         stack.pop()
     if stack:

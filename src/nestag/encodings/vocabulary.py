@@ -1,7 +1,7 @@
-"""The vocabulary: which labels a corpus uses, as three numbered tables, and the order of same-span types.
+"""The vocabulary: the labels of a corpus as three numbered tables, and the order of types over the same tokens.
 
-Numbers are what a tagger predicts. Labels that were not seen get the number `UNSEEN`, which losses ignore and
-reports count. The order is learned: a type that more often holds others than lies in them stands outside.
+A tagger predicts the numbers. Unseen labels get the number `UNSEEN`, which losses ignore and reports count. The order
+is learned: a type that more often contains others than lies in them is the outer one.
 """
 
 from __future__ import annotations
@@ -20,14 +20,9 @@ from nestag.encodings.base import Label, N
 from nestag.encodings.notation import read_chain, read_name, write_chain, write_name
 from nestag.errors import LabelError, UnknownNameError
 
-UNSEEN = -100
-"""The number of a label part that the vocabulary lacks (what torch's losses leave out)."""
-
-FORMAT = 1
-"""The layout of the saved file; a file of another layout is refused."""
-
-MOST_TYPES = 64
-"""Types over the same tokens; the time and memory of constrained decoding grow with their square."""
+UNSEEN = -100  # the number of a label part that the vocabulary lacks, which torch's losses ignore
+FORMAT = 1  # of the saved file; other formats are refused
+MOST_TYPES = 64  # over the same tokens; time and memory of constrained decoding grow with their square
 
 T = TypeVar("T")
 
@@ -41,13 +36,13 @@ class LabelIds(NamedTuple):
 
     @property
     def unseen(self) -> int:
-        """How many parts of labels the vocabulary lacks."""
+        """Return how many parts of labels the vocabulary lacks."""
         return sum(part.count(UNSEEN) for part in self)
 
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """Three tables of label parts, the frequent first, and the order of types over the same tokens.
+    """Three tables of label parts, the most frequent first, and the order of types over the same tokens.
 
     >>> sentence = Sentence(["Lincoln", "slept"], [Entity(0, 1, "PER")])
     >>> vocabulary = Vocabulary.learn([sentence], "abs")
@@ -62,10 +57,10 @@ class Vocabulary:
     order: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse tables that only a mistake or an attack can have."""
+        """Refuse tables with duplicates, which are a mistake, and with endless chains of types."""
         for name in ("n", "c", "u"):
             if len(set(table := getattr(self, name))) < len(table):
-                raise LabelError(f"a label stands twice in the table of {name}; every label has one number")
+                raise LabelError(f"a label is in the table of {name} twice; every label has one number")
         longest = max((types for types in (*self.u, *(name.types for name in self.c))), key=len, default=())
         if len(longest) > MOST_TYPES:
             raise LabelError(
@@ -74,47 +69,49 @@ class Vocabulary:
 
     @classmethod
     def learn(cls, sentences: Iterable[Sentence], by: str | Encoding) -> Vocabulary:
-        """Read a training corpus once."""
+        """Learn the vocabulary of a training corpus, which is read once."""
         chosen = encoding(by)
-        nesting = _HoldingCounts()
+        nesting = _NestingCounts()
+        labels: Counter[Label] = Counter()
+        for sentence in sentences:
+            nesting.add(sentence.entities)
+            labels.update(encode(sentence, chosen))
+        order = nesting.order()
         ns: Counter[N] = Counter()
         cs: Counter[Name] = Counter()
         us: Counter[tuple[str, ...]] = Counter()
-        for sentence in sentences:
-            nesting.see(sentence.entities)
-            for n, c, u in encode(sentence, chosen):
-                ns[n] += 1
-                cs[c] += 1
-                us[u] += 1
-        order = nesting.order()
+        for (n, c, u), count in labels.items():
+            ns[n] += count
+            cs[c._replace(types=in_order(c.types, order))] += count
+            us[in_order(u, order)] += count
         return cls(
             chosen.name,
             _by_frequency(ns, chosen.write_n),
-            _by_frequency(_merged(cs, lambda c: c._replace(types=in_order(c.types, order))), write_name),
-            _by_frequency(_merged(us, lambda u: in_order(u, order)), write_chain),
+            _by_frequency(cs, write_name),
+            _by_frequency(us, write_chain),
             order,
         )
 
     @property
     def sizes(self) -> tuple[int, int, int]:
-        """How many labels n, c and u have."""
+        """Return the number of labels of n, c and u."""
         return len(self.n), len(self.c), len(self.u)
 
     @property
     def types(self) -> tuple[str, ...]:
-        """Every entity type that a label names, by name."""
+        """Return every entity type of the labels, sorted by name."""
         return tuple(sorted({kind for types in (*self.u, *(name.types for name in self.c)) for kind in types}))
 
     @cached_property
     def _numbers(self) -> tuple[dict[N, int], dict[Name, int], dict[tuple[str, ...], int]]:
-        return _numbered(self.n), _numbered(self.c), _numbered(self.u)
+        return _number(self.n), _number(self.c), _number(self.u)
 
     def encode(self, sentence: Sentence) -> list[Label]:
-        """The sentence's labels in this vocabulary's encoding and order."""
+        """Return the sentence's labels in this vocabulary's encoding and order."""
         return encode(sentence, self.encoding, self.order)
 
     def ids(self, labels: Iterable[Label]) -> LabelIds:
-        """Labels as numbers, `UNSEEN` where the tables lack a part."""
+        """Return labels as numbers, `UNSEEN` where the tables lack a part."""
         ns, cs, us = self._numbers
         ids = LabelIds([], [], [])
         for n, c, u in labels:
@@ -124,14 +121,14 @@ class Vocabulary:
         return ids
 
     def labels(self, ids: LabelIds) -> list[Label]:
-        """The inverse of `ids`."""
+        """Return numbers as labels, the inverse of `ids`."""
         return [
             Label(_part(self.n, n, "n", i), _part(self.c, c, "c", i), _part(self.u, u, "u", i))
             for i, (n, c, u) in enumerate(zip(*ids, strict=True))
         ]
 
     def to_json(self) -> str:
-        """As text that people can read, parts written as in label files."""
+        """Return readable text, with parts written as in label files."""
         tables = {
             "format": FORMAT,
             "encoding": self.encoding,
@@ -144,7 +141,7 @@ class Vocabulary:
 
     @classmethod
     def from_json(cls, text: str) -> Vocabulary:
-        """The inverse of `to_json`; a LabelError says what the text lacks."""
+        """Read what `to_json` writes; a LabelError says what is wrong with the text."""
         try:
             tables = json.loads(text)
             if tables["format"] != FORMAT:
@@ -167,48 +164,41 @@ class Vocabulary:
             ) from None
 
 
-class _HoldingCounts:
-    """How often each type strictly holds others, and lies in others."""
+class _NestingCounts:
+    """How often each type strictly contains another one, and lies in another one."""
 
     def __init__(self) -> None:
-        self.holds: Counter[str] = Counter()
-        self.lies: Counter[str] = Counter()
+        self.outer: Counter[str] = Counter()
+        self.inner: Counter[str] = Counter()
 
-    def see(self, entities: Sequence[Entity]) -> None:
+    def add(self, entities: Sequence[Entity]) -> None:
         """Count the pairs of one sentence; entities come in canonical order."""
         opened: list[Entity] = []
         for entity in entities:
             while opened and opened[-1].end <= entity.start:
                 opened.pop()
-            self.holds[entity.type] += 0
+            self.outer[entity.type] += 0
             if opened and opened[-1][:2] != entity[:2]:
-                self.holds[opened[-1].type] += 1
-                self.lies[entity.type] += 1
+                self.outer[opened[-1].type] += 1
+                self.inner[entity.type] += 1
             opened.append(entity)
 
     def order(self) -> tuple[str, ...]:
-        """Types from the outside in: by the share of pairs in which they are the outer one, then by name."""
-        return tuple(sorted(self.holds, key=lambda kind: (-self._outer_share(kind), kind)))
+        """Return the types from the outside in: by the share of pairs in which they are the outer one, then by name."""
 
-    def _outer_share(self, kind: str) -> float:
-        pairs = self.holds[kind] + self.lies[kind]
-        return self.holds[kind] / pairs if pairs else 0.5
+        def rank(kind: str) -> tuple[float, str]:
+            pairs = self.outer[kind] + self.inner[kind]
+            return -self.outer[kind] / pairs if pairs else -0.5, kind
 
-
-def _merged(counts: Counter[T], rename: Callable[[T], T]) -> Counter[T]:
-    """The same counts under other names."""
-    merged: Counter[T] = Counter()
-    for part, count in counts.items():
-        merged[rename(part)] += count
-    return merged
+        return tuple(sorted(self.outer, key=rank))
 
 
 def _by_frequency(counts: Counter[T], text: Callable[[T], str]) -> tuple[T, ...]:
-    """The frequent first; what is equally frequent by its text, so that corpus order never matters."""
+    """Return the frequent parts first, equally frequent ones by their text, so that corpus order does not matter."""
     return tuple(sorted(counts, key=lambda part: (-counts[part], text(part))))
 
 
-def _numbered(parts: Sequence[T]) -> dict[T, int]:
+def _number(parts: Sequence[T]) -> dict[T, int]:
     return {part: number for number, part in enumerate(parts)}
 
 

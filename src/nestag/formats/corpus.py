@@ -38,6 +38,18 @@ class Corpus(list[Sentence]):
         report = Report()
         return cls(format_of(path, format).read(path, options, report), report, options)
 
+    def __repr__(self) -> str:
+        from nestag.inspect.display import summary_table
+        from nestag.inspect.tables import to_text
+
+        return to_text(summary_table(self)).rstrip("\n")
+
+    def _repr_html_(self) -> str:
+        """Draw the first sentences and the size of the corpus in a notebook."""
+        from nestag.inspect.display import draw_corpus
+
+        return draw_corpus(self)._repr_html_()
+
 
 Watch = Callable[[Iterable[Sentence], str], Iterator[Sentence]]
 """Shows how far a file has been read: takes its sentences and what is done with them, returns the same sentences."""

@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple, TextIO
 
-from nestag.data.crossing import set_aside_crossing
+from nestag.data.crossing import drop_crossing
 from nestag.data.report import Report, describe
 from nestag.data.sentence import Entity, Sentence
 from nestag.data.tree import Name
@@ -137,7 +137,7 @@ class LabellingTally:
 def nesting(sentences: Iterable[Sentence], source: str, report: Report) -> Iterator[Sentence]:
     """The sentences with the fewest of their crossing entities set aside, which the report lists."""
     for number, sentence in enumerate(sentences, 1):
-        kept, aside = set_aside_crossing(sentence.annotated)
+        kept, aside = drop_crossing(sentence.annotated)
         for entity in aside:
             report.add("crossing entity set aside", place_of(source, sentence, number), describe(entity))
         yield sentence.with_entities(kept) if aside else sentence

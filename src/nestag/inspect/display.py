@@ -1,25 +1,64 @@
-"""Corpus statistics, label coverage and splits as tables."""
+"""Corpus statistics, label coverage and splits as tables; corpora in notebooks."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 
+from nestag.data.sentence import Sentence
 from nestag.inspect.coverage import Coverage, Covered
+from nestag.inspect.rendering import Drawing, Html, render
 from nestag.inspect.splitting import Load, sum_of
 from nestag.inspect.statistics import SPANS, TRAIN, Statistics
+from nestag.inspect.table_forms import to_html
 from nestag.inspect.tables import Cell, Percent, Row, Section, Table, percent
 
 ALL = "all"
+SHOWN_TYPES = 10  # of a corpus in a notebook
+SHOWN_SENTENCES = 5
 AT_DEPTH = "% of entities at depth"
 OF_LENGTH = "% of entities of length"
+DEPTH_NOTE = "Depth counts from 0: an entity at depth 0 is in no other entity, at depth 1 in one other."
 WAYS = {True: "same-span types as annotated", False: "same-span types in the learned order"}
 
 
-def corpus_table(found: Mapping[str, Statistics], types: bool = False) -> Table:
-    """A column for each split of a corpus and one for all of them."""
-    columns = dict(found)
-    if len(found) > 1:
-        columns[ALL] = sum(found.values(), Statistics())
+def summary_table(sentences: Sequence[Sentence]) -> Table:
+    """Return the size of a corpus, with a row for each of its most frequent types.
+
+    >>> from nestag.data.sentence import Entity
+    >>> from nestag.inspect.tables import to_text
+    >>> print(to_text(summary_table([Sentence(["the", "USA"], [Entity(0, 2, "GPE")])])))
+    corpus     count
+    ────────────────
+    sentences      1
+    tokens         2
+    entities       1
+    <BLANKLINE>
+    entities of type
+    GPE            1
+    <BLANKLINE>
+    """
+    types = Counter(entity.type for sentence in sentences for entity in sentence.entities)
+    rows: list[Row] = list(types.most_common(SHOWN_TYPES))
+    if len(types) > SHOWN_TYPES:
+        rest = types.total() - sum(count for _, count in types.most_common(SHOWN_TYPES))
+        rows.append((f"{len(types) - SHOWN_TYPES} other types", rest))
+    sizes = ("sentences", len(sentences)), ("tokens", sum(map(len, sentences))), ("entities", types.total())
+    sections = [Section("", sizes), *([Section("entities of type", tuple(rows))] if rows else [])]
+    return Table("", ("corpus", "count"), tuple(sections))
+
+
+def draw_corpus(sentences: Sequence[Sentence]) -> Drawing:
+    """Draw the size of a corpus and its first sentences as HTML, for a notebook."""
+    first = "".join(render(sentence).html for sentence in sentences[:SHOWN_SENTENCES])
+    return Drawing(Html(to_html(summary_table(sentences)) + first))
+
+
+def corpus_table(statistics: Mapping[str, Statistics], types: bool = False) -> Table:
+    """Return a column for each split of a corpus and one for all of them."""
+    columns = dict(statistics)
+    if len(statistics) > 1:
+        columns[ALL] = sum(statistics.values(), Statistics())
     splits = list(columns.values())
     sections = [*statistics_sections(splits), Section("worth a look", _worth_a_look(columns))]
     if types:
@@ -28,20 +67,27 @@ def corpus_table(found: Mapping[str, Statistics], types: bool = False) -> Table:
         sections.append(
             Section("entities of type", tuple((kind, *(s.types[kind] for s in splits)) for kind in by_count))
         )
-    return Table("Corpus statistics", ("characteristic", *columns), tuple(sections))
+    return Table("Corpus statistics", ("characteristic", *columns), tuple(sections), DEPTH_NOTE)
 
 
-def statistics_sections(columns: Sequence[Statistics], deepest: int = 0) -> list[Section]:
-    """What the paper's table has, a column for each of some statistics, down to some depth or what there is."""
+def statistics_sections(columns: Sequence[Statistics], deepest: int = 0, first_depth: int = 0) -> list[Section]:
+    """Return the figures of the paper's table, a column for each of some statistics, down to `deepest` at least.
+
+    The paper counts the mean, median and largest depth from 1: `first_depth` does the same.
+    """
     deepest = max([deepest, *(depth for s in columns for depth in s.depths)])
     return [
-        Section("", _overview(columns)),
+        Section("", _overview(columns, first_depth)),
         Section(AT_DEPTH, _shares_by_depth(columns, deepest)),
         Section(OF_LENGTH, _shares_by_length(columns)),
     ]
 
 
-def _overview(columns: Sequence[Statistics]) -> tuple[Row, ...]:
+def _overview(columns: Sequence[Statistics], first_depth: int) -> tuple[Row, ...]:
+    def depth(name: str, depths: Iterable[float | None]) -> Row:
+        start = f"depth from {first_depth}" if first_depth else "depth"
+        return f"{start}, {name}", *(None if depth is None else depth + first_depth for depth in depths)
+
     return (
         ("sentences", *(s.sentences for s in columns)),
         ("tokens", *(s.tokens for s in columns)),
@@ -49,9 +95,9 @@ def _overview(columns: Sequence[Statistics]) -> tuple[Row, ...]:
         ("sentence length, deviation", *(s.length_deviation for s in columns)),
         ("entity types", *(len(s.types) for s in columns)),
         ("entities", *(s.entities for s in columns)),
-        ("depth from 1, mean", *(s.mean_depth for s in columns)),
-        ("depth from 1, median", *(whole(s.median_depth) for s in columns)),
-        ("depth from 1, largest", *(s.largest_depth for s in columns)),
+        depth("mean", (s.mean_depth for s in columns)),
+        depth("median", (whole(s.median_depth) for s in columns)),
+        depth("largest", (s.largest_depth for s in columns)),
     )
 
 
@@ -64,7 +110,7 @@ def _shares_by_length(columns: Sequence[Statistics]) -> tuple[Row, ...]:
 
 
 def span_name(least: int, most: int | None) -> str:
-    """A group of lengths in words.
+    """Return a range of lengths in words.
 
     >>> span_name(1, 1), span_name(2, 4), span_name(10, None)
     ('1 token', '2 to 4 tokens', '≥ 10 tokens')
@@ -76,7 +122,7 @@ def span_name(least: int, most: int | None) -> str:
 
 def _worth_a_look(columns: Mapping[str, Statistics]) -> tuple[Row, ...]:
     splits = columns.values()
-    seen = [None if name == TRAIN or TRAIN not in columns else one.in_train for name, one in columns.items()]
+    seen = [None if name == TRAIN or TRAIN not in columns else s.in_train for name, s in columns.items()]
     return (
         ("crossing pairs", *(s.crossing for s in splits)),
         ("entities that share their span", *(s.same_span for s in splits)),
@@ -87,25 +133,25 @@ def _worth_a_look(columns: Mapping[str, Statistics]) -> tuple[Row, ...]:
 
 
 def whole(number: float | None) -> float | int | None:
-    """A whole number without its zeros."""
+    """Return a whole number as an integer."""
     return int(number) if number is not None and number == int(number) else number
 
 
-def coverage_table(found: Covered, others: Sequence[str]) -> Table:
-    """The table of one corpus, with both orders of types over the same tokens."""
-    return Table("Label coverage", coverage_columns(others), tuple(coverage_sections(found, others)))
+def coverage_table(coverage: Covered, others: Sequence[str]) -> Table:
+    """Return the table of one corpus, with both orders of types over the same tokens."""
+    return Table("Label coverage", coverage_columns(others), tuple(coverage_sections(coverage, others)))
 
 
 def coverage_columns(others: Sequence[str]) -> tuple[str, ...]:
-    """The columns of a table of label coverage."""
+    """Return the columns of a table of label coverage."""
     shares = [f"{name} %" for name in others] + [f"{name} recall %" for name in others]
     return ("encoding", "n", "c", "u", "new n", "new c", "new u", *shares, "absolute %", "absolute sentences %")
 
 
-def coverage_sections(found: Covered, others: Sequence[str]) -> list[Section]:
-    """The coverage of one corpus, a section for each order of same-span types."""
+def coverage_sections(coverage: Covered, others: Sequence[str]) -> list[Section]:
+    """Return the coverage of one corpus, a section for each order of same-span types."""
     return [
-        Section(title, tuple(_coverage_row(row, others) for row in found.rows if row.annotated is annotated))
+        Section(title, tuple(_coverage_row(row, others) for row in coverage.rows if row.annotated is annotated))
         for annotated, title in WAYS.items()
     ]
 
@@ -118,7 +164,7 @@ def _coverage_row(row: Coverage, others: Sequence[str]) -> Row:
 
 
 def split_table(splits: Mapping[str, Load]) -> Table:
-    """What each split holds, and in percent."""
+    """Return what each split holds, and in percent."""
     loads, total = list(splits.values()), sum_of(splits.values())
     kinds = sorted(total.types, key=lambda kind: (-total.types[kind], kind))
     overview = (

@@ -1,7 +1,7 @@
-"""The doctor: what would go wrong if a model were trained on these splits, and what to do about it.
+"""The doctor: problems of training on a corpus, and what to do about them.
 
 Errors are reasons not to start, warnings cost accuracy or honest scores, hints are worth a look. Each rule is a
-function that looks at what symptoms.py noted and yields findings.
+function that takes what symptoms.py noted and yields findings.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from nestag.data.sentence import Sentence
 from nestag.errors import either, named
 from nestag.formats.corpus import path_of, report_of
 from nestag.inspect.statistics import TRAIN
-from nestag.inspect.symptoms import MOST_SHOWN, Example, LengthLimits, Measure, Noted, Symptoms, left_out, symptoms_of
+from nestag.inspect.symptoms import EXAMPLES, Example, LengthLimits, Measure, Noted, Symptoms, symptoms_of, unannotated
 
 
 class Severity(StrEnum):
-    """How bad it is."""
+    """How bad a finding is."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -42,7 +42,7 @@ class Diagnosis(NamedTuple):
 
 @dataclass(frozen=True)
 class DoctorLimits:
-    """What counts as too few, too many or too long."""
+    """The limits of what is too few, too many or too long."""
 
     rare: int = 10  # examples of a type in the training split
     sentence: int = 512  # the longest sentence that the encoder takes
@@ -72,33 +72,33 @@ def examine(
     for name in sorted(splits, key=lambda name: name != TRAIN):
         known = noted[TRAIN].prints if TRAIN in noted else frozenset()
         noted[name] = symptoms_of(splits[name], path_of(splits[name], name), size, known)
-    found: list[Diagnosis] = []
+    findings: list[Diagnosis] = []
     for name, split in noted.items():
-        found += nothing_to_learn(name, split)
-        found += crossing(name, split, limits)
-        found += too_long(name, split, limits, measure is not None)
-        found += empty_or_repeated(name, split)
-        found += odd_borders(name, split, limits)
-        found += changed_in_reading(name, report_of(splits[name]))
+        findings += nothing_to_learn(name, split)
+        findings += crossing(name, split, limits)
+        findings += too_long(name, split, limits, measure is not None)
+        findings += empty_or_repeated(name, split)
+        findings += odd_borders(name, split, limits)
+        findings += changed_in_reading(name, report_of(splits[name]))
     if TRAIN in noted:
-        found += against_train(noted, limits)
-        found += inconsistent(splits[TRAIN], noted[TRAIN], limits)
+        findings += against_train(noted, limits)
+        findings += inconsistent(splits[TRAIN], noted[TRAIN], limits)
     else:
         remedy = f"name it {either('train', 'with --train')}"
-        found.append(Diagnosis(ERROR, TRAIN, "there is no training split", remedy))
-    findings = sorted(found, key=lambda finding: list(Severity).index(finding.severity))
+        findings.append(Diagnosis(ERROR, TRAIN, "there is no training split", remedy))
+    findings.sort(key=lambda finding: list(Severity).index(finding.severity))
     train = noted.get(TRAIN, Symptoms())
     return Examination(tuple(findings), train.sentences, train.tokens)
 
 
 def _if_any(noted: Noted, severity: Severity, split: str, what: str, remedy: str) -> Iterator[Diagnosis]:
-    """A finding with its examples, if something was noted."""
+    """Yield a finding with its examples, if something was noted."""
     if noted.count:
         yield Diagnosis(severity, split, what, remedy, tuple(noted.examples))
 
 
 def nothing_to_learn(name: str, split: Symptoms) -> Iterator[Diagnosis]:
-    """Splits without sentences, words or entities."""
+    """Find splits without sentences, words or entities."""
     worst = ERROR if name == TRAIN else WARNING
     if not split.tokens:
         remedy = f"check the path and the format ({named('format')})"
@@ -114,17 +114,17 @@ def nothing_to_learn(name: str, split: Symptoms) -> Iterator[Diagnosis]:
 
 
 def crossing(name: str, split: Symptoms, limits: DoctorLimits) -> Iterator[Diagnosis]:
-    """Crossing entities, which no tree can represent."""
-    what = f"{_have(split.tangled.count, 'sentence')} so many crossing entities that they cannot be untangled"
+    """Find crossing entities, which no tree can represent."""
+    what = f"{_have(split.tangled.count, 'sentence')} too many crossing entities to drop the fewest of them"
     yield from _if_any(split.tangled, ERROR, name, what, "split these sentences, or correct their annotation")
     severity = ERROR if split.crossing.count > limits.crossing * split.entities else WARNING
     what = f"{split.crossing.count:,} of {split.entities:,} entities cross others and cannot be encoded"
-    remedy = "set them aside (nestag convert --crossing set-aside) or correct them; they count as missed in scores"
+    remedy = "drop them (nestag convert --crossing set-aside) or correct them; they count as missed in scores"
     yield from _if_any(split.crossing, severity, name, what, remedy)
 
 
 def too_long(name: str, split: Symptoms, limits: DoctorLimits, measured: bool) -> Iterator[Diagnosis]:
-    """Sentences longer than the encoder reads, and entities that are suspiciously long."""
+    """Find sentences longer than the encoder takes, and suspiciously long entities."""
     unit = "subwords, more than the encoder takes" if measured else "words, more than most encoders take"
     what = f"{split.long.count:,} of {split.sentences:,} sentences have over {limits.sentence:,} {unit}"
     yield from _if_any(split.long, WARNING, name, what, "split them, or take an encoder for longer texts")
@@ -133,7 +133,7 @@ def too_long(name: str, split: Symptoms, limits: DoctorLimits, measured: bool) -
 
 
 def empty_or_repeated(name: str, split: Symptoms) -> Iterator[Diagnosis]:
-    """Sentences that teach nothing."""
+    """Find sentences that teach nothing."""
     what = f"{_have(split.empty.count, 'sentence')} no words"
     yield from _if_any(split.empty, WARNING, name, what, "remove them")
     if not split.wordless:
@@ -143,7 +143,7 @@ def empty_or_repeated(name: str, split: Symptoms) -> Iterator[Diagnosis]:
 
 
 def odd_borders(name: str, split: Symptoms, limits: DoctorLimits) -> Iterator[Diagnosis]:
-    """Entities whose borders differ from those of most others of their type."""
+    """Find entities whose borders differ from those of most others of their type."""
     by_oddity: dict[str, list[tuple[str, Noted]]] = {}
     for (kind, oddity), noted in sorted(split.edges.items()):
         if noted.count <= limits.minority * split.types[kind]:
@@ -152,32 +152,30 @@ def odd_borders(name: str, split: Symptoms, limits: DoctorLimits) -> Iterator[Di
         counts = _listed(f"{noted.count:,} of {split.types[kind]:,} {kind}" for kind, noted in kinds)
         total = sum(noted.count for _, noted in kinds)
         examples = [example for _, noted in kinds for example in noted.examples]
-        yield Diagnosis(
-            HINT, name, f"{total:,} entities {oddity}, unlike most of their type: {counts}",
-            "check whether these borders are meant, and annotate all entities of a type alike",
-            tuple(examples[:MOST_SHOWN]),
-        )  # fmt: skip
+        what = f"{total:,} entities {oddity}, unlike most of their type: {counts}"
+        remedy = "check whether these borders are meant, and annotate all entities of a type alike"
+        yield Diagnosis(HINT, name, what, remedy, tuple(examples[:EXAMPLES]))
 
 
 def changed_in_reading(name: str, report: Report) -> Iterator[Diagnosis]:
-    """What the reader had to change."""
+    """Find what the reader had to change."""
     for kind, count in sorted(report.counts.items()):
-        examples = [Example(found.place, found.what) for found in report.findings if found.kind == kind]
+        examples = [Example(place, what) for known, place, what in report.findings if known == kind]
         harmless = kind.startswith("duplicate")
-        remedy = "nothing has to be done" if harmless else "check whether this is right, or correct the file"
+        remedy = "no action needed" if harmless else "check whether this is right, or correct the file"
         what = f"{count:,} times in reading: {kind}"
-        yield Diagnosis(HINT if harmless else WARNING, name, what, remedy, tuple(examples[:MOST_SHOWN]))
+        yield Diagnosis(HINT if harmless else WARNING, name, what, remedy, tuple(examples[:EXAMPLES]))
 
 
 def against_train(noted: Mapping[str, Symptoms], limits: DoctorLimits) -> Iterator[Diagnosis]:
-    """Rare types, and problems that show only when splits are compared."""
+    """Find rare types, and problems that show only when splits are compared."""
     train = noted[TRAIN]
     rare = sorted((count, kind) for kind, count in train.types.items() if count < limits.rare)
     if rare:
         counts = _listed(f"{kind} {count}" for count, kind in rare)
         what = f"{_have(len(rare), 'type')} fewer than {limits.rare} examples: {counts}"
         remedy = "annotate more of them, or join them with other types; they will hardly be learned"
-        yield Diagnosis(WARNING, TRAIN, what, remedy, tuple(train.first[kind] for _, kind in rare[:MOST_SHOWN]))
+        yield Diagnosis(WARNING, TRAIN, what, remedy, tuple(train.first[kind] for _, kind in rare[:EXAMPLES]))
     for name, split in noted.items():
         if name == TRAIN:
             continue
@@ -185,53 +183,52 @@ def against_train(noted: Mapping[str, Symptoms], limits: DoctorLimits) -> Iterat
         if unknown:
             what = f"the training split has no examples of {_listed(f'{k} {split.types[k]:,}' for k in unknown)}"
             remedy = "add some to it, or check the spelling; every such entity will be missed"
-            yield Diagnosis(WARNING, name, what, remedy, tuple(split.first[kind] for kind in unknown[:MOST_SHOWN]))
+            yield Diagnosis(WARNING, name, what, remedy, tuple(split.first[kind] for kind in unknown[:EXAMPLES]))
         if split.leaked.count and not split.wordless:
             share = split.leaked.count / split.sentences
             count = f"{split.leaked.count:,} of {split.sentences:,} sentences ({100 * share:.1f} %)"
-            yield Diagnosis(
-                ERROR if share > limits.leak else WARNING, name,
-                f"{count} stand in the training split too, so scores will be too good",
-                "take them out of one of the two splits (nestag split keeps documents whole)",
-                tuple(split.leaked.examples),
-            )  # fmt: skip
+            what = f"{count} are in the training split too, so scores will be too good"
+            remedy = "remove them from one of the two splits (nestag split keeps documents whole)"
+            severity = ERROR if share > limits.leak else WARNING
+            yield from _if_any(split.leaked, severity, name, what, remedy)
 
 
 def inconsistent(corpus: Iterable[Sentence], train: Symptoms, limits: DoctorLimits) -> Iterator[Diagnosis]:
-    """Frequent mentions that have different types in different places, or none in some."""
+    """Find frequent mentions that have different types in different places, or none in some."""
     totals = {form: sum(usage.count for usage in usages.values()) for form, usages in train.forms.items()}
     frequent = {form: total for form, total in totals.items() if total >= limits.frequent}
     if not frequent or train.wordless:
         return
-    found: list[tuple[int, Example]] = []
-    for form in frequent:
-        ways = sorted(train.forms[form].items(), key=lambda way: (-way[1].count, way[0]))
-        others = sum(usage.count for _, usage in ways[1:])
-        if others >= limits.disagreement * (others + ways[0][1].count):
-            counts = _listed(f"{'+'.join(types)} {usage.count}" for types, usage in ways)
-            found.append((others, Example(ways[1][1].place, f"{' '.join(form)!r}: {counts}")))
+    ambiguous: list[tuple[int, Example]] = []
+    for form, total in frequent.items():
+        (_, most), *others = usages = sorted(train.forms[form].items(), key=lambda way: (-way[1].count, way[0]))
+        if others and total - most.count >= limits.disagreement * total:
+            counts = _listed(f"{'+'.join(types)} {usage.count}" for types, usage in usages)
+            place = others[0][1].examples[0].place
+            ambiguous.append((total - most.count, Example(place, f"{' '.join(form)!r}: {counts}")))
     what = "frequent mentions have different types in different places"
-    yield from _worst(found, what, "check whether the context decides; if not, annotate them alike")
-    found = []
-    for form, noted in left_out(corpus, frequent, path_of(corpus, TRAIN)).items():
+    yield from _worst(ambiguous, what, "check whether the context decides; if not, annotate them alike")
+    forgotten: list[tuple[int, Example]] = []
+    for form, noted in unannotated(corpus, frequent, path_of(corpus, TRAIN)).items():
         if noted.count >= limits.disagreement * (noted.count + frequent[form]):
             place, text = noted.examples[0]
             counts = f"{frequent[form]:,} times annotated, {noted.count:,} times not, as in {text!r}"
-            found.append((noted.count, Example(place, f"{' '.join(form)!r}: {counts}")))
+            forgotten.append((noted.count, Example(place, f"{' '.join(form)!r}: {counts}")))
     what = "frequent mentions are in some places not annotated at all"
-    yield from _worst(found, what, "check whether they were forgotten; a model cannot tell such places from the others")
+    remedy = "check whether they were forgotten; a model cannot tell such places from the others"
+    yield from _worst(forgotten, what, remedy)
 
 
-def _worst(found: list[tuple[int, Example]], what: str, remedy: str) -> Iterator[Diagnosis]:
-    """A finding with the examples that occur most, if there are any."""
-    if found:
-        ranked = sorted(found, key=lambda item: (-item[0], item[1]))
-        examples = tuple(example for _, example in ranked[:MOST_SHOWN])
-        yield Diagnosis(HINT, TRAIN, f"{len(found):,} {what}", remedy, examples)
+def _worst(mentions: list[tuple[int, Example]], what: str, remedy: str) -> Iterator[Diagnosis]:
+    """Yield a finding with the examples that occur most, if there are any."""
+    if mentions:
+        ranked = sorted(mentions, key=lambda item: (-item[0], item[1]))
+        examples = tuple(example for _, example in ranked[:EXAMPLES])
+        yield Diagnosis(HINT, TRAIN, f"{len(mentions):,} {what}", remedy, examples)
 
 
 def _listed(names: Iterable[str], most: int = 10) -> str:
-    """Names with commas between, and how many more there are."""
+    """Return names with commas between, and how many more there are."""
     listed = list(names)
     more = f" and {len(listed) - most} more" if len(listed) > most else ""
     return ", ".join(listed[:most]) + more

@@ -1,4 +1,4 @@
-"""Figures: how deep and long the entities of a corpus are; precision and recall by threshold.
+"""Figures: depth and length of the entities of a corpus; precision and recall by threshold.
 
 Equal input gives equal bytes. matplotlib is imported only when something is drawn.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from io import BytesIO
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,8 +26,7 @@ SUFFIXES = (".png", ".svg")
 COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00")
 """Colours that people who see few colours can tell apart."""
 
-WIDEST = 12
-"""The last length of an entity that has its own bar."""
+WIDEST = 12  # the last length of an entity that has its own bar
 
 _SETTINGS = {
     "svg.hashsalt": "nestag",  # names inside a file do not change from one call to the next
@@ -36,10 +36,7 @@ _SETTINGS = {
 
 @contextmanager
 def drawing(settings: dict[str, Any] | None = None, extra: str = "plot") -> Iterator[None]:
-    """Draw and save inside this block: a person's own matplotlib settings do not count there.
-
-    A figure needs the libraries of an extra of nestag; if they are missing, the error names it.
-    """
+    """Ignore the user's matplotlib settings in this block; if matplotlib is missing, the error names the extra."""
     try:
         import matplotlib
     except ImportError:
@@ -52,15 +49,15 @@ def drawing(settings: dict[str, Any] | None = None, extra: str = "plot") -> Iter
 
 
 def check_suffix(path: str) -> str:
-    """The suffix of a figure, or an InputError that says which there are."""
+    """Return the suffix of a figure's file, or raise an InputError that lists the suffixes."""
     suffix = Path(path).suffix.lower()
     if suffix not in SUFFIXES:
-        raise InputError(f"a figure is written as {' or '.join(SUFFIXES)}; name it so", path)
+        raise InputError(f"the format of a figure follows from its name; end it in {' or '.join(SUFFIXES)}", path)
     return suffix
 
 
 def saved(figure: Figure, suffix: str) -> bytes:
-    """The figure as the bytes of a file; no date is in it."""
+    """Return the figure as the bytes of a file, without a date."""
     stream = BytesIO()
     figure.savefig(stream, format=suffix[1:], dpi=150, metadata={"Date": None} if suffix == ".svg" else None)
     return stream.getvalue()
@@ -76,32 +73,29 @@ def write_figure(draw: Callable[[], Figure], path: str) -> None:
 
 
 def plot_statistics(splits: Mapping[str, Statistics], path: str) -> None:
-    """Write how deep and long the entities of some splits are, and how long their sentences."""
+    """Write a figure of the depth and length of entities, and of the length of sentences."""
     write_figure(lambda: _draw_statistics(splits), path)
 
 
 def _draw_statistics(splits: Mapping[str, Statistics]) -> Figure:
-    """Three panels side by side, each in percent, so that splits of any size compare."""
+    """Draw three panels, each in percent, so that splits of any size compare."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(13, 4), layout="constrained")
     depths, spans, lengths = figure.subplots(1, 3)
-    _bars(depths, {name: one.depths for name, one in splits.items()}, 0, max(_largest(splits), 1))
+    deepest = max([1, *(split.largest_depth or 0 for split in splits.values())])
+    _bars(depths, {name: split.depths for name, split in splits.items()}, 0, deepest)
     _label(depths, "Depth of entities", "depth (0: in no other)", "% of entities")
-    _bars(spans, {name: one.spans for name, one in splits.items()}, 1, WIDEST)
+    _bars(spans, {name: split.spans for name, split in splits.items()}, 1, WIDEST)
     _label(spans, "Length of entities", f"tokens (the last bar: {WIDEST} or more)", "% of entities")
-    _lines(lengths, {name: one.lengths for name, one in splits.items()})
+    _lines(lengths, {name: split.lengths for name, split in splits.items()})
     _label(lengths, "Length of sentences", "tokens", "% of sentences of at most so many")
     depths.legend(frameon=False)
     return figure
 
 
-def _largest(splits: Mapping[str, Statistics]) -> int:
-    return max((max(one.depths, default=0) for one in splits.values()), default=0)
-
-
 def _bars(axes: Axes, counts: Mapping[str, Mapping[int, int]], first: int, last: int) -> None:
-    """A group of bars for each number, one for each split; larger numbers join the last."""
+    """Draw a group of bars for each number, one for each split; larger numbers join the last."""
     width = 0.8 / len(counts)
     places = range(first, last + 1)
     for number, (name, split) in enumerate(counts.items()):
@@ -114,33 +108,29 @@ def _bars(axes: Axes, counts: Mapping[str, Mapping[int, int]], first: int, last:
 
 
 def _lines(axes: Axes, counts: Mapping[str, Mapping[int, int]]) -> None:
-    """For each split, the share of numbers up to each number."""
+    """Draw, for each split, the share of numbers up to each number."""
     for number, (name, split) in enumerate(counts.items()):
-        total = sum(split.values()) or 1
-        passed, places, shares = 0, [0], [0.0]
-        for place in sorted(split):
-            passed += split[place]
-            places.append(place)
-            shares.append(100 * passed / total)
-        axes.step(places, shares, where="post", label=name, color=COLOURS[number % len(COLOURS)])
+        total, places = sum(split.values()) or 1, sorted(split)
+        shares = [100 * passed / total for passed in accumulate((split[place] for place in places), initial=0)]
+        axes.step([0, *places], shares, where="post", label=name, color=COLOURS[number % len(COLOURS)])
     axes.set_xlim(left=0)
 
 
-def _label(axes: Axes, title: str, below: str, beside: str) -> None:
+def _label(axes: Axes, title: str, x_label: str, y_label: str) -> None:
     axes.set_title(title, loc="left")
-    axes.set_xlabel(below)
-    axes.set_ylabel(beside)
+    axes.set_xlabel(x_label)
+    axes.set_ylabel(y_label)
     axes.set_ylim(0, None)
     axes.spines[["top", "right"]].set_visible(False)
 
 
 def plot_curve(curve: Curve, chosen: Point | None, path: str) -> None:
-    """Write precision, recall and F1 by threshold, with the one that was chosen."""
+    """Write a figure of precision, recall and F1 by threshold, with the chosen one."""
     write_figure(lambda: _draw_curve(curve, chosen), path)
 
 
 def _draw_curve(curve: Curve, chosen: Point | None) -> Figure:
-    """Two panels: precision, recall and F1 by threshold, and precision by recall."""
+    """Draw two panels: precision, recall and F1 by threshold, and precision by recall."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(10, 4), layout="constrained")

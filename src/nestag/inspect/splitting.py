@@ -1,9 +1,9 @@
 """Stratified splits: a corpus is divided into train, dev and test by document, with every type in proportion.
 
 Documents are placed one by one, those with the rarest type first and among them the fullest, each into the split where
-it brings the counts of sentences and of every type nearest to what its share asks for (the smallest chi-square); then
-single documents move while that brings the counts nearer still. The seed decides among equals, so that the same corpus
-and seed always give the same splits.
+it brings the counts of sentences and of every type closest to its share (the smallest chi-square). Then single
+documents move while that brings the counts closer still. The seed decides among equals, so that the same corpus and
+seed always give the same splits.
 """
 
 from __future__ import annotations
@@ -24,22 +24,20 @@ from nestag.data.sentence import Sentence
 from nestag.errors import DataError, InputError, either, named
 from nestag.formats.corpus import CorpusFile, CorpusSource, path_of, report_of, reread
 from nestag.formats.files import writing_together
-from nestag.formats.folders import SPLITS
+from nestag.formats.folders import SPLITS, role_of
 from nestag.formats.format import Format
 from nestag.formats.registry import format_named
 
 _PIECE = re.compile(r"(?<=.)([@~]\d+)+\Z")
-MOST_ROUNDS = 20
-"""How often all documents are tried in another split."""
-NOISE = 1e-9
-"""Gains below this are those of rounding."""
+MOST_ROUNDS = 20  # attempts to move every document
+NOISE = 1e-9  # smaller gains come from rounding
 UnitName = Hashable
-"""What stays together: the name of a document, or the number of a sentence."""
+"""The name of a document, or the number of a sentence."""
 
 
 @dataclass
 class Load:
-    """What a document, or a split, holds."""
+    """The contents of a document or a split."""
 
     documents: int = 0
     sentences: int = 0
@@ -63,7 +61,7 @@ class Load:
 
 @dataclass(frozen=True)
 class Division:
-    """What each split of a corpus holds, and what reading and writing changed."""
+    """The contents of each split of a corpus, and what reading and writing changed."""
 
     splits: dict[str, Load]
     report: Report
@@ -81,12 +79,13 @@ def split(
     """Split a corpus into train, dev and test with every type in proportion, and write them into a folder.
 
     A document stays whole unless you split `by` sentence. The format is the source's, or the one named by `to`;
-    sentences that are not a file are written as JSON Lines.
+    sentences that are not a file are written as JSON Lines. A folder that has splits already is refused.
     """
     check_shares(shares, str(shares))
     corpus = reread(source)
-    kept = corpus.format if isinstance(corpus, CorpusFile) else format_named("jsonl")
-    goal = format_named(to) if to else kept
+    refuse_splits(Path(output))
+    source_format = corpus.format if isinstance(corpus, CorpusFile) else format_named("jsonl")
+    target_format = format_named(to) if to else source_format
     name = path_of(corpus, "source")
     unit = by_document if by == "document" else by_sentence
     loads = loads_of(corpus, unit)
@@ -96,46 +95,48 @@ def split(
         instead = f", or split by sentence ({named('by', 'sentence')})" if by == "document" else ""
         raise InputError(f"{error}{instead}", name) from None
     report = report_of(corpus)
-    targets = _targets(Path(output), name if isinstance(corpus, CorpusFile) else "", goal, to is None)
+    names = _file_names(name if isinstance(corpus, CorpusFile) else "", target_format, to is None)
     with writing_together(output) as folder:
-        for number, target in enumerate(targets):
+        for number, file_name in enumerate(names):
             if shares[number]:
-                part = (s for place, s in enumerate(corpus) if places[unit(s, place)] == number)
-                goal.write(part, folder / target.name, getattr(corpus, "options", DEFAULT), report)
+                sentences = (s for place, s in enumerate(corpus) if places[unit(s, place)] == number)
+                target_format.write(sentences, folder / file_name, getattr(corpus, "options", DEFAULT), report)
     report.rename(str(folder), str(output))
-    splits: dict[str, Load] = {
-        name: sum_of(loads[key] for key, place in places.items() if place == number)
-        for number, name in enumerate(SPLITS)
-    }
-    return Division(splits, report)
+    units = [[loads[key] for key, place in places.items() if place == number] for number in range(len(SPLITS))]
+    return Division(dict(zip(SPLITS, map(sum_of, units), strict=True)), report)
 
 
 def check_shares(shares: Sequence[float], shown: str) -> None:
-    """Refuse shares that are not three numbers of 0 or more, with a sum above 0."""
+    """Raise an InputError unless the shares are three numbers of 0 or more with a sum above 0."""
     if len(shares) != len(SPLITS) or not all(share >= 0 for share in shares) or not 0 < sum(shares) < inf:
         example = either("(70, 15, 15)", "70/15/15")
         raise InputError(f"{shown!r} is not three shares; write them like {example}", named("shares"))
 
 
-def _targets(folder: Path, source: str, format: Format, same: bool) -> list[Path]:
-    """The files to write, named like the source if its format is kept."""
+def refuse_splits(folder: Path) -> None:
+    """Raise an InputError if a folder has a train, dev or test file; none is overwritten or mixed with others."""
+    names = sorted(child.name for child in folder.iterdir() if role_of(child)) if folder.is_dir() else []
+    if names:
+        remedy = f"choose an empty folder ({named('output')}) or delete these files first"
+        raise InputError(f"the folder has splits already: {', '.join(names)}; {remedy}", str(folder))
+
+
+def _file_names(source: str, format: Format, same: bool) -> list[str]:
+    """Return the names of the files to write, which end like the source if its format is kept."""
     lower = source.lower()
-    packed = ".gz" if lower.endswith(".gz") else ""
     plain = lower.removesuffix(".gz")
-    default = format.suffixes[0] if format.suffixes else ""
-    suffix = next((end for end in format.suffixes if plain.endswith(end)), default) if same else default
-    is_folder = bool(format.folder) and bool(source) and Path(source).is_dir()
-    targets = [folder / (name if same and is_folder else f"{name}{suffix}{packed}") for name in SPLITS]
-    for target in targets:
-        if source and target.exists() and target.samefile(source):
-            raise InputError(f"a split of it would overwrite it; choose another folder ({named('output')})", source)
-    return targets
+    suffix = format.suffixes[0] if format.suffixes else ""
+    if same:
+        suffix = next((end for end in format.suffixes if plain.endswith(end)), suffix)
+        if format.folder and source and Path(source).is_dir():
+            return list(SPLITS)
+    return [name + suffix + lower[len(plain) :] for name in SPLITS]
 
 
 def by_document(sentence: Sentence, number: int) -> UnitName:
-    """The document of a sentence; one without a document is taken by itself.
+    """Return the document of a sentence, or the sentence's number if it has none.
 
-    Where nestag had to tell pieces or copies of one document apart (`x@2`, `x~2`), they stay together.
+    Pieces and copies of one document that nestag renamed (`x@2`, `x~2`) stay together.
 
     >>> by_document(Sentence(["a"], id="MEDLINE:931-4@2"), 0)
     'MEDLINE:931'
@@ -144,12 +145,12 @@ def by_document(sentence: Sentence, number: int) -> UnitName:
 
 
 def by_sentence(sentence: Sentence, number: int) -> UnitName:
-    """Every sentence by itself."""
+    """Return the number of a sentence."""
     return number
 
 
 def loads_of(sentences: Iterable[Sentence], key: Callable[[Sentence, int], UnitName]) -> dict[UnitName, Load]:
-    """What each document holds, in the order they first appear."""
+    """Return the contents of each document, in the order they first appear."""
     loads: dict[UnitName, Load] = {}
     for number, sentence in enumerate(sentences):
         loads.setdefault(key(sentence, number), Load(documents=1)).see(sentence)
@@ -157,7 +158,7 @@ def loads_of(sentences: Iterable[Sentence], key: Callable[[Sentence, int], UnitN
 
 
 def stratified(loads: Mapping[UnitName, Load], shares: Sequence[float], seed: int = 0) -> dict[UnitName, int]:
-    """The number of the split that each document goes into; a DataError if a split would stay empty.
+    """Return the number of the split for each document, or raise a DataError if a split would stay empty.
 
     >>> loads = {name: Load(1, 10, 100, Counter(PER=4)) for name in "abcd"}
     >>> sorted(stratified(loads, [50, 25, 25]).values())
@@ -166,44 +167,44 @@ def stratified(loads: Mapping[UnitName, Load], shares: Sequence[float], seed: in
     total = sum_of(loads.values())
     wholes = [share / fsum(shares) for share in shares]
     splits = [Load() for _ in shares]
-    found: dict[UnitName, int] = {}
+    places: dict[UnitName, int] = {}
     keys = _rarest_first(loads, total, seed)
     for key in keys:
-        costs = [_cost(loads[key], held, total, share) for held, share in zip(splits, wholes, strict=True)]
-        found[key] = costs.index(min(costs))
-        splits[found[key]].add(loads[key])
+        costs = [_cost(loads[key], split, total, share) for split, share in zip(splits, wholes, strict=True)]
+        places[key] = costs.index(min(costs))
+        splits[places[key]].add(loads[key])
     for _ in range(MOST_ROUNDS):
-        if not sum(_moved(key, loads[key], found, splits, total, wholes) for key in keys):
+        if not sum(_move(key, loads[key], places, splits, total, wholes) for key in keys):
             break
-    if any(share and not held.documents for share, held in zip(wholes, splits, strict=True)):
+    if any(share and not split.documents for share, split in zip(wholes, splits, strict=True)):
         raise DataError(
             f"the corpus has {len(loads):,} document(s) or sentence(s), too few or too uneven for the shares"
             f" {'/'.join(f'{share:g}' for share in shares)}; ask for fewer splits"
         )
-    return {key: found[key] for key in loads}
+    return {key: places[key] for key in loads}
 
 
-def _moved(
-    key: UnitName, load: Load, found: dict[UnitName, int], splits: list[Load], total: Load, wholes: Sequence[float]
+def _move(
+    key: UnitName, load: Load, places: dict[UnitName, int], splits: list[Load], total: Load, wholes: Sequence[float]
 ) -> bool:
-    """Try to move a document to a split where it brings the counts closer to the shares; true if it moved."""
-    old = found[key]
+    """Move a document to a split where it brings the counts closer to the shares; return whether there is one."""
+    old = places[key]
     if splits[old].documents == 1:
         return False
     leaving = _cost(load, splits[old], total, wholes[old], sign=-1)
-    costs = [_cost(load, held, total, share) for held, share in zip(splits, wholes, strict=True)]
+    costs = [_cost(load, split, total, share) for split, share in zip(splits, wholes, strict=True)]
     costs[old] = -leaving
     new = costs.index(min(costs))
     if leaving + costs[new] > -NOISE:
         return False
     splits[old].add(load, sign=-1)
     splits[new].add(load)
-    found[key] = new
+    places[key] = new
     return True
 
 
 def sum_of(loads: Iterable[Load]) -> Load:
-    """The sum of several loads."""
+    """Return the sum of several loads."""
     total = Load()
     for load in loads:
         total.add(load)
@@ -211,7 +212,7 @@ def sum_of(loads: Iterable[Load]) -> Load:
 
 
 def _rarest_first(loads: Mapping[UnitName, Load], total: Load, seed: int) -> list[UnitName]:
-    """Documents by their rarest type, then by how much of it they hold; those without entities last."""
+    """Sort documents by their rarest type, then by how much of it they hold; those without entities come last."""
     keys = list(loads)
     Random(seed).shuffle(keys)  # noqa: S311 - for splits, not for secrets
 
@@ -225,16 +226,16 @@ def _rarest_first(loads: Mapping[UnitName, Load], total: Load, seed: int) -> lis
     return sorted(keys, key=rank)
 
 
-def _cost(load: Load, held: Load, total: Load, share: float, sign: int = 1) -> float:
-    """How much further from its share a split gets by taking a document, or losing it; below zero it gets nearer."""
+def _cost(load: Load, split: Load, total: Load, share: float, sign: int = 1) -> float:
+    """Return how much further from its share a split gets by taking a document, or losing it (`sign` -1)."""
     if not share:
         return inf
-    cost = _chi_square(sign * load.sentences, held.sentences, total.sentences * share)
+    cost = _chi_square(sign * load.sentences, split.sentences, total.sentences * share)
     for kind, count in load.types.items():
-        cost += _chi_square(sign * count, held.types[kind], total.types[kind] * share)
+        cost += _chi_square(sign * count, split.types[kind], total.types[kind] * share)
     return cost
 
 
-def _chi_square(added: int, held: int, wanted: float) -> float:
-    """By how much (held - wanted)² / wanted grows when something is added."""
-    return added * (added + 2 * (held - wanted)) / wanted if added else 0.0
+def _chi_square(added: int, count: int, wanted: float) -> float:
+    """Return by how much (count - wanted)² / wanted grows when something is added."""
+    return added * (added + 2 * (count - wanted)) / wanted if added else 0.0

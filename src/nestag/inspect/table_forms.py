@@ -5,13 +5,13 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from enum import StrEnum
 from html import escape
 from io import StringIO
 
 from nestag.errors import visible
-from nestag.inspect.tables import Cell, Figure, Row, Table, flat, is_numeric, is_parted, shown, to_text
+from nestag.inspect.tables import Cell, Figure, Row, Table, flat, has_sections, is_numeric, shown, to_text
 
 _MARKDOWN = re.compile(r"[\\`*_\[\]|~$<>&]")
 _ENTITIES = {"<": "&lt;", ">": "&gt;", "&": "&amp;"}
@@ -35,19 +35,13 @@ class TableForm(StrEnum):
 
 def write(table: Table, form: TableForm) -> str:
     """Return the table as text that ends with a line end; `text` is what a terminal shows, without colours."""
-    writers: dict[TableForm, Callable[[Table], str]] = {
-        TableForm.json: to_json,
-        TableForm.markdown: to_markdown,
-        TableForm.latex: to_latex,
-        TableForm.csv: to_csv,
-        TableForm.text: to_text,
-    }
+    writers = {"json": to_json, "markdown": to_markdown, "latex": to_latex, "csv": to_csv, "text": to_text}
     return writers[form](table)
 
 
 def to_json(table: Table) -> str:
     """Return an object with the title, the note if there is one, and a list of rows, each an object."""
-    names, *rows = _plain_rows(table)
+    names, *rows = _rows_for_programs(table)
     note = {"note": table.note} if table.note else {}
     record = {"title": table.title, **note, "rows": [dict(zip(names, cells, strict=True)) for cells in rows]}
     return json.dumps(record, ensure_ascii=False, indent=1) + "\n"
@@ -57,15 +51,15 @@ def to_csv(table: Table) -> str:
     """Return comma-separated values as in RFC 4180, but with LF; neither title nor note."""
     stream = StringIO()
     csv.writer(stream, lineterminator="\n").writerows(
-        ["" if cell is None else cell for cell in row] for row in _plain_rows(table)
+        ["" if cell is None else cell for cell in row] for row in _rows_for_programs(table)
     )
     return stream.getvalue()
 
 
-def _plain_rows(table: Table) -> list[Row]:
-    """The column names and the rows, each after the title of its section if there are any."""
+def _rows_for_programs(table: Table) -> list[Row]:
+    """Return the column names and the rows, each after the title of its section if any section has one."""
     plain = flat(table)
-    if not is_parted(plain):
+    if not has_sections(plain):
         return [plain.columns, *(row for section in plain.sections for row in section.rows)]
     return [("section", *plain.columns), *((title, *row) for title, rows in plain.sections for row in rows)]
 
@@ -128,7 +122,7 @@ def to_html(table: Table) -> str:
     marks = [' class="number"' if is_numeric(table, place) else "" for place in range(len(table.columns))]
 
     def line(row: Row) -> str:
-        """A row; its first cell is its name, unless that is a number."""
+        """Return a row; its first cell is its name, unless that is a number."""
         texts = [_bold(cell, escape(visible(shown(cell))), "<strong>", "</strong>") for cell in row]
         first = f"<td{marks[0]}>{texts[0]}</td>" if marks[0] else f'<th scope="row">{texts[0]}</th>'
         return f"<tr>{first}{''.join(f'<td{m}>{t}</td>' for t, m in zip(texts[1:], marks[1:], strict=True))}</tr>"

@@ -1,10 +1,10 @@
-r"""Tables: a title, columns and rows, and how a terminal shows them; table_forms.py writes them to files.
+r"""Tables: a title, columns and rows, and their layout in a terminal; table_forms.py writes them to files.
 
     Table("Corpus", ("split", "entities"), (Section("", (("train", 47006), ("dev", 4461))),))
 
-A cell is text, a number, a `Percent`, a `Figure` that was measured, or None for nothing. Programs (JSON, CSV) get
-numbers as they are; people get them rounded and with thousands marked. Rows are grouped in sections, whose titles
-programs get as a column.
+A cell is text, a number, a `Percent`, a measured `Figure`, or None for nothing. Programs (JSON, CSV) get numbers as
+they are; people get them rounded, with thousands separators. Rows are grouped in sections; programs get the title of
+the section as a column.
 """
 
 from __future__ import annotations
@@ -13,20 +13,19 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from textwrap import wrap
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from rich.cells import cell_len
+from rich.segment import Segment, Segments
+from rich.style import Style
 
 from nestag.errors import visible
-
-if TYPE_CHECKING:
-    from rich.console import Group
 
 NOTHING = "–"
 
 
 class Percent(float):
-    """A share in percent; what is not all or nothing is never rounded to it.
+    """A share in percent; only exact values are shown as 0 and 100.
 
     >>> shown(Percent(99.999)), shown(Percent(100)), shown(Percent(0.001))
     ('>99.99', '100.00', '<0.01')
@@ -34,7 +33,7 @@ class Percent(float):
 
 
 def percent(share: float | None) -> Percent | None:
-    """A share in percent, if there is one."""
+    """Return a share in percent, if there is one."""
     return None if share is None else Percent(share)
 
 
@@ -50,7 +49,7 @@ class Figure:
     deviation: float | None = None  # of repetitions
     count: int | None = None  # of repetitions
     form: str = ".2f"  # how it is written for people
-    note: str = ""  # what people read after it
+    note: str = ""  # written after it for people
     bold: bool = False  # where a form has bold type
 
 
@@ -59,7 +58,7 @@ Row = tuple[Cell, ...]
 
 
 def shown(cell: Cell) -> str:
-    """A cell for people.
+    """Return a cell as people read it.
 
     >>> shown(57063), shown(26.516), shown(None), shown("protein")
     ('57,063', '26.52', '–', 'protein')
@@ -83,7 +82,7 @@ def _figure(cell: Figure) -> str:
 
 
 def duration(seconds: float) -> str:
-    """A time in words, the two largest units of it.
+    """Return a time in words, in its two largest units.
 
     >>> duration(3.24), duration(123), duration(7_380)
     ('3 s', '2 min 3 s', '2 h 3 min')
@@ -105,12 +104,12 @@ class Section(NamedTuple):
 
 @dataclass(frozen=True)
 class Table:
-    """What is to be shown, before any form is chosen."""
+    """The content of a table, before any form is chosen."""
 
     title: str
     columns: tuple[str, ...]
     sections: tuple[Section, ...]
-    note: str = ""  # what people read below it
+    note: str = ""  # written below it for people
 
     def __post_init__(self) -> None:
         for section in self.sections:
@@ -118,12 +117,12 @@ class Table:
                 assert len(row) == len(self.columns), (row, self.columns)
 
     def column(self, place: int) -> list[Cell]:
-        """All cells of a column."""
+        """Return all cells of a column."""
         return [row[place] for section in self.sections for row in section.rows]
 
 
-def is_parted(table: Table) -> bool:
-    """Whether any section has a title."""
+def has_sections(table: Table) -> bool:
+    """Return whether any section has a title."""
     return any(section.title for section in table.sections)
 
 
@@ -131,111 +130,81 @@ _BOUND = re.compile(r"[<>] ?\d[\d.,]*")
 
 
 def is_numeric(table: Table, place: int) -> bool:
-    """Whether a column holds numbers, bounds such as >99.99, or nothing, and no other text."""
+    """Return whether a column holds numbers, bounds such as >99.99 or nothing, and no other text."""
     cells = table.column(place)
     texts = [cell for cell in cells if isinstance(cell, str)]
     return len(texts) < len(cells) and all(map(_BOUND.fullmatch, texts))
 
 
-class _PlainColumn(NamedTuple):
-    """A column as programs get it: a field of the figures in a column, or the cells themselves."""
-
-    name: str
-    place: int
-    field: str = ""
-
-    def of(self, row: Row) -> Cell:
-        cell = row[self.place]
-        if isinstance(cell, Figure):
-            found: Cell = getattr(cell, self.field or "value")
-            return found
-        return None if self.field else cell
-
-
 def flat(table: Table) -> Table:
-    """The table for programs: deviation and count of figures stand in columns of their own, where there are any.
+    """Return the table for programs: deviations and counts of figures get columns of their own, if there are any.
 
     >>> flat(Table("", ("F1",), (Section("", ((Figure(75.9, 0.13, 3),),)),))).columns
     ('F1', 'F1 deviation', 'F1 count')
     """
-    parts = [part for place in range(len(table.columns)) for part in _parts(table, place)]
+    parts: list[tuple[str, int, str]] = []  # name and place of a column, and the field of its figures
+    for place, name in enumerate(table.columns):
+        figures = [cell for cell in table.column(place) if isinstance(cell, Figure)]
+        fields = [field for field in ("deviation", "count") if any(getattr(f, field) is not None for f in figures)]
+        parts += [(name, place, "value"), *((f"{name} {field}", place, field) for field in fields)]
     sections = tuple(
-        Section(title, tuple(tuple(part.of(row) for part in parts) for row in rows)) for title, rows in table.sections
+        Section(title, tuple(tuple(_plain(row[place], field) for _, place, field in parts) for row in rows))
+        for title, rows in table.sections
     )
-    return Table(table.title, tuple(part.name for part in parts), sections, table.note)
+    return Table(table.title, tuple(name for name, _, _ in parts), sections, table.note)
 
 
-def _parts(table: Table, place: int) -> Iterator[_PlainColumn]:
-    name = table.columns[place]
-    figures = [cell for cell in table.column(place) if isinstance(cell, Figure)]
-    yield _PlainColumn(name, place)
-    for field in ("deviation", "count"):
-        if any(getattr(figure, field) is not None for figure in figures):
-            yield _PlainColumn(f"{name} {field}", place, field)
+def _plain(cell: Cell, field: str) -> Cell:
+    """Return a field of a figure; any other cell is its own value."""
+    if isinstance(cell, Figure):
+        value: Cell = getattr(cell, field)
+        return value
+    return cell if field == "value" else None
 
 
-def to_rich(table: Table, width: int) -> Group:
-    """The table for a terminal so many columns wide."""
-    from rich.console import Group
-    from rich.text import Text
-
-    return Group(*(Text(line.text, style=line.style, no_wrap=True, overflow="ignore") for line in lines(table, width)))
+def to_rich(table: Table, width: int) -> Segments:
+    """Lay the table out for a terminal with this many columns."""
+    return Segments([segment for line in lines(table, width) for segment in (line, Segment.line())])
 
 
 def to_text(table: Table, width: int = 100) -> str:
-    """The terminal's table without colours."""
+    """Return the terminal's table without colours."""
     return "".join(line.text + "\n" for line in lines(table, width))
 
 
-class TextLine(NamedTuple):
-    """A line of a table, and how a terminal shows it."""
-
-    text: str
-    style: str = ""
-
-
-def lines(table: Table, width: int) -> Iterator[TextLine]:
-    """The table with all columns as narrow as they can be; column names may take several lines."""
-    widths = [_width(table, place) for place in range(len(table.columns))]
+def lines(table: Table, width: int) -> Iterator[Segment]:
+    """Yield the lines of the table with columns as narrow as possible; column names may take several lines."""
+    places = range(len(table.columns))
+    cells = [[visible(shown(cell)) for cell in table.column(place)] for place in places]
+    names = [visible(name) for name in table.columns]
+    widths = [max(map(cell_len, [*cells[place], *names[place].split(" ")])) for place in places]
     gap = "  " if sum(widths) + 2 * (len(widths) - 1) <= width else " "
-    numeric = [is_numeric(table, place) for place in range(len(table.columns))]
+    numeric = [is_numeric(table, place) for place in places]
 
-    def joined(cells: Iterable[str]) -> str:
-        return gap.join(map(_aligned, cells, widths, numeric)).rstrip()
+    def line(texts: Iterable[str], style: str = "") -> Segment:
+        return styled(gap.join(map(_align, texts, widths, numeric)).rstrip(), style)
 
     if table.title:
-        yield TextLine(visible(table.title), "bold")
-    names = [_wrapped(visible(name), size) for name, size in zip(table.columns, widths, strict=True)]
-    height = max(map(len, names))
-    for row in range(height):
-        yield TextLine(joined(([""] * (height - len(name)) + name)[row] for name in names), "bold")
-    yield TextLine("─" * (sum(widths) + len(gap) * (len(widths) - 1)))
+        yield styled(visible(table.title), "bold")
+    wrapped = [wrap(name, size, break_long_words=False) for name, size in zip(names, widths, strict=True)]
+    height = max(map(len, wrapped))
+    for texts in zip(*([""] * (height - len(name)) + name for name in wrapped), strict=True):
+        yield line(texts, "bold")
+    yield styled("─" * (sum(widths) + len(gap) * (len(widths) - 1)))
+    rows = zip(*cells, strict=True)
     for number, section in enumerate(table.sections):
         if section.title:
-            yield from [TextLine("")] * (number > 0)
-            yield TextLine(visible(section.title), "italic")
-        for cells in section.rows:
-            yield TextLine(joined(visible(shown(cell)) for cell in cells))
-    yield from map(TextLine, wrap(visible(table.note), width))
+            yield from [styled("")] * (number > 0)
+            yield styled(visible(section.title), "italic")
+        yield from (line(next(rows)) for _ in section.rows)
+    yield from map(styled, wrap(visible(table.note), width))
 
 
-def _width(table: Table, place: int) -> int:
-    """What a column needs: its widest cell, and the longest word of its name."""
-    cells = [visible(shown(cell)) for cell in table.column(place)]
-    return max(map(cell_len, [*cells, *visible(table.columns[place]).split(" ")]))
+def styled(text: str, style: str = "") -> Segment:
+    """Return text in a style as rich writes it: `bold`, `cyan`."""
+    return Segment(text, Style.parse(style) if style else None)
 
 
-def _wrapped(name: str, width: int) -> list[str]:
-    """The words of a column's name on as few lines as fit."""
-    wrapped: list[str] = []
-    for word in name.split(" "):
-        if wrapped and cell_len(wrapped[-1]) + 1 + cell_len(word) <= width:
-            wrapped[-1] += " " + word
-        else:
-            wrapped.append(word)
-    return wrapped
-
-
-def _aligned(cell: str, width: int, right: bool) -> str:
+def _align(cell: str, width: int, right: bool) -> str:
     space = " " * (width - cell_len(cell))
     return space + cell if right else cell + space

@@ -19,7 +19,7 @@ from typing import Any
 from accelerate.utils import wait_for_everyone
 from transformers import set_seed
 
-from nestag.data.crossing import set_aside_crossing
+from nestag.data.crossing import drop_crossing
 from nestag.data.document import document_of
 from nestag.data.segment import DEFAULT, Options, check_cutting
 from nestag.data.sentence import Sentence
@@ -135,7 +135,7 @@ def _train(
     use_cpu: bool,
     reading: Options,
 ) -> None:
-    nested = [sentence.with_entities(set_aside_crossing(sentence.annotated).kept) for sentence in training]
+    nested = [sentence.with_entities(drop_crossing(sentence.annotated).nested) for sentence in training]
     set_aside = sum(len(a.entities) - len(b.entities) for a, b in zip(training, nested, strict=True))
     set_seed(seed)
     vocabulary = Vocabulary.learn(nested, recipe.encoding)

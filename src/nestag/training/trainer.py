@@ -20,7 +20,7 @@ from torch.utils.data import DataLoader
 from transformers import TrainerCallback
 
 from nestag.data.arrays import Ints
-from nestag.data.crossing import set_aside_crossing
+from nestag.data.crossing import drop_crossing
 from nestag.data.document import document_of
 from nestag.data.sentence import Sentence
 from nestag.encodings.vocabulary import Vocabulary
@@ -323,6 +323,6 @@ def label_accuracy(scores: ChunkScores, labels: Sequence[Ints]) -> float:
 
 def _labels(vocabulary: Vocabulary, dev: Sequence[Sentence]) -> list[Ints]:
     """The label numbers of all words, one array a head; crossing entities are set aside."""
-    nested = (sentence.with_entities(set_aside_crossing(sentence.annotated).kept) for sentence in dev)
+    nested = (sentence.with_entities(drop_crossing(sentence.annotated).nested) for sentence in dev)
     ids = [vocabulary.ids(vocabulary.encode(sentence)) for sentence in nested]
     return [np.array([number for one in ids for number in one[head]], dtype=np.int64) for head in range(3)]

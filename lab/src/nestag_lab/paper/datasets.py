@@ -31,7 +31,7 @@ def datasets_table(corpora: Mapping[str, Mapping[str, Statistics]]) -> Table:
     deepest = max((len(one.depths) - 1 for one in known if one), default=0)
     sections = tuple(
         Section(title, tuple(_beside(row, title, reported) for row in rows))
-        for title, rows in statistics_sections(ours, deepest)
+        for title, rows in statistics_sections(ours, deepest, first_depth=1)
     )
     return Table("Corpora (table 8 of the paper)", tuple(columns), sections, STATISTICS_NOTE)
 
