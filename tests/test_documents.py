@@ -62,7 +62,7 @@ BLOCKS_NOT_RUN = {
 }
 """The beginning of a block -> why it is not run."""
 
-MINILM = encoders.PACKAGED["minilm"][1]
+MINILM = encoders.REQUIREMENT
 SHELL = ("nestag", "make", "pip", "git", "export", "python", "accelerate", "docker")
 
 
