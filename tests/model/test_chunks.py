@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nestag.model.chunks import Item, chunks
+from nestag.model.engine import Item, chunks
 
 items = st.lists(
     st.builds(Item, st.lists(st.just("w"), max_size=4), st.sampled_from(["", "a", "b"]), st.none()), max_size=20

@@ -9,8 +9,7 @@ import pytest
 from nestag.data.sentence import Sentence
 from nestag.decoding import Search
 from nestag.encodings.vocabulary import Vocabulary
-from nestag.model.chunks import Item
-from nestag.model.engine import Batch, Engine, Heads, TaggedChunk
+from nestag.model.engine import Batch, Engine, Heads, Item, TaggedChunk
 from nestag.model.subwords import LayoutMaker
 
 VOCABULARY = Vocabulary.learn([Sentence(["a", "b"], [])], "rel")

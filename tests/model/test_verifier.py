@@ -17,7 +17,7 @@ from nestag.cli import app
 from nestag.data.sentence import Sentence
 from nestag.errors import InputError, SettingError
 from nestag.formats import jsonl
-from nestag.model.chunks import Item
+from nestag.model.engine import Item
 from nestag.model.model_folder import SPAN_GRAPH, change_settings, copy_model
 from nestag.model.onnx_export import export
 from nestag.model.onnx_runtime import OnnxNER

@@ -28,8 +28,7 @@ from nestag.decoding import SpanPlaces
 from nestag.errors import InputError, MissingExtraError, either, named
 from nestag.evaluation import score
 from nestag.formats.files import writing_folder
-from nestag.model.chunks import Chunk
-from nestag.model.engine import ChunkScores
+from nestag.model.engine import Chunk, ChunkScores
 from nestag.model.model_folder import CONFIG, GRAPH, SPAN_GRAPH, save_model
 from nestag.model.onnx_runtime import OUTPUTS, VECTORS, GraphConfig, OnnxNER, installed
 from nestag.model.predictor import Predictor, item_of

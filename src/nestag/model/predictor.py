@@ -26,9 +26,8 @@ from nestag.encodings.base import Naming
 from nestag.encodings.vocabulary import Vocabulary
 from nestag.errors import SettingError
 from nestag.inspect.rendering import render
-from nestag.model.chunks import Chunk, Item
 from nestag.model.encoders import Precision
-from nestag.model.engine import ChunkScores, Engine, Scorer
+from nestag.model.engine import Chunk, ChunkScores, Engine, Item, Scorer
 from nestag.model.subwords import Cut, LayoutMaker
 
 Tokens = Sequence[str] | Sentence
