@@ -1,6 +1,6 @@
-"""Predictors: the one road from texts to entities, whatever scores the words.
+"""Predictors: the only way from texts to entities.
 
-    text -> sentences of tokens -> engine -> entities with the characters that they cover
+    text -> sentences of tokens -> engine -> entities with character offsets
 
 Command line, server, batch inference, spaCy and Hugging Face all call `Predictor.pipe`. The scores come from torch
 (recognizer.py) or from an ONNX graph (onnx_runtime.py).
@@ -32,21 +32,15 @@ from nestag.model.subwords import Cut, LayoutMaker
 
 Tokens = Sequence[str] | Sentence
 InputT = TypeVar("InputT", bound=str | Document | Sentence | Sequence[str], covariant=True)
-"""What entities are found in: a text, a document, or a sentence whose tokens are known."""
 
 CALLS = 'ner("A text."), ner(["One text.", "Another."]), or for tokens ner([["One", "sentence"]]) or ner(sentences)'
-"""What a recognizer can be called with, for errors."""
-
-DECIMALS = 4
-"""Of confidences in records."""
-
-PROBE = ["a", "☃"]
-"""Words that the tokenizer of a model must be able to read, whether it knows them or not."""
+DECIMALS = 4  # of confidences in records
+PROBE = ["a", "☃"]  # every tokenizer must be able to read these words
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How a recognizer reads and decodes; stored beside the weights."""
+    """The settings of a recognizer, stored with the weights."""
 
     max_length: int = setting(512, minimum=8, help="maximum subwords in a window")
     windows: Cut = setting("overlapping", help="how windows of longer sentences are laid out; MaChAmp's are disjoint")
@@ -74,7 +68,7 @@ class Settings:
 
     @property
     def verified_by(self) -> Verification | None:
-        """How spans are judged; None if they are not."""
+        """The parameters of the verifier; None if there is none."""
         if not self.verifier or self.decoding != "constrained":
             return None
         if self.verification is None:
@@ -83,12 +77,12 @@ class Settings:
 
     @property
     def reading(self) -> Options:
-        """How raw text is cut into words and sentences."""
+        """How raw text is tokenized and split into sentences."""
         return Options(tokenizer=self.tokenizer, language=self.language)
 
 
 class TextEntity(NamedTuple):
-    """An entity as every interface reports it; positions are half-open (docs/predicting.md has the record)."""
+    """An entity as every interface reports it, described in docs/predicting.md; positions are half-open."""
 
     start: int  # in characters of the text; tokens without a text are joined by single spaces
     end: int
@@ -100,7 +94,7 @@ class TextEntity(NamedTuple):
 
     @property
     def entity(self) -> Entity:
-        """The entity as corpora have it, in tokens."""
+        """The entity in tokens, as in corpora."""
         return Entity(self.start_token, self.end_token, self.type)
 
     def record(self) -> dict[str, Any]:
@@ -109,16 +103,16 @@ class TextEntity(NamedTuple):
 
 
 class TextEntities(list[TextEntity], Generic[InputT]):
-    """The entities of a text, outermost first in each sentence; notebooks draw them."""
+    """The entities of a text, outermost first in each sentence. Notebooks draw them."""
 
     def __init__(self, source: InputT, tokens: Sequence[str], entities: Iterable[TextEntity] = ()) -> None:
-        """`source` is what the entities were found in, `tokens` are those of all its sentences."""
+        """`source` is the input, `tokens` are those of all its sentences."""
         super().__init__(entities)
         self.source, self.tokens = source, tokens
 
     @property
     def text(self) -> str:
-        """The text; of a sentence of a document, its part of the text."""
+        """The text; for a sentence of a document, its part of the text."""
         match self.source:
             case str(text) | Document(text=text):
                 return text
@@ -137,7 +131,7 @@ class TextEntities(list[TextEntity], Generic[InputT]):
 
 
 class Predictor(ABC):
-    """A recognizer of nested entities, whatever computes its scores."""
+    """A recognizer of nested entities; subclasses compute the scores."""
 
     tokenizer: Any
     vocabulary: Vocabulary
@@ -145,7 +139,7 @@ class Predictor(ABC):
 
     @abstractmethod
     def scorer(self) -> Scorer:
-        """What scores words, with the current settings."""
+        """Return the scorer with the current settings."""
 
     def __call__(self, inputs: Any) -> Any:
         """Return the entities of a text or sentence, or a list with those of each of several.
@@ -163,22 +157,22 @@ class Predictor(ABC):
     ) -> Iterator[TextEntities[InputT]]:
         """Stream the entities of each text, document, sentence or list of tokens, in order.
 
-        Texts are tokenized as in training, unless `options` are given. `batch_size` is the number of sentences that are
-        tagged together; 0 chooses by device.
+        Texts are tokenized as in training by default. `batch_size` is the number of sentences that are tagged together;
+        0 chooses by device.
         """
-        cutting = options or self.settings.reading
-        items = (item for number, source in enumerate(inputs) for item in _items(number, source, cutting))
+        reading = options or self.settings.reading
+        items = (item for number, source in enumerate(inputs) for item in _items(number, source, reading))
         chunks = self.engine(batch_size).run(items, confidence=True)
         sentences = (pair for chunk, table in chunks for pair in zip(chunk, _in_texts(chunk, table), strict=True))
         for _, pairs in groupby(sentences, key=lambda pair: pair[0].source.number):
-            yield _joined(list(pairs))
+            yield _join(list(pairs))
 
     def predict(self, sentences: Iterable[Tokens]) -> list[tuple[Entity, ...]]:
         """Return the entities of each sentence in tokens, without confidences."""
         return [entities for _, entities in self._stream(sentences)]
 
     def annotate(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
-        """Stream the sentences, in order, with the entities found in them."""
+        """Stream the sentences, in order, with their predicted entities."""
         for sentence, entities in self._stream(sentences):
             yield sentence.with_entities(entities)
 
@@ -188,12 +182,12 @@ class Predictor(ABC):
 
     @cached_property
     def layout_maker(self) -> LayoutMaker:
-        """Lays sentences out for the encoder, and remembers the words it has seen."""
+        """The layout maker, which remembers the words it has seen."""
         settings = self.settings
         return LayoutMaker(self.tokenizer, settings.max_length, settings.context, settings.windows)
 
     def engine(self, chunk_size: int = 0) -> Engine:
-        """The engine that tags with the current settings; a `chunk_size` of 0 suits what scores."""
+        """Return an engine with the current settings; a `chunk_size` of 0 chooses by scorer."""
         settings = self.settings
         return Engine(
             self.scorer(),
@@ -210,33 +204,28 @@ class Predictor(ABC):
         )
 
     def scores(self, sentences: Sequence[Sequence[str]], documents: Sequence[str] | None = None) -> ChunkScores:
-        """The log-probabilities of the three heads for every word, the sentences one after the other."""
+        """Return the log-probabilities of the three heads for every word of all sentences, concatenated."""
         items = list(map(Item, sentences, documents or [""] * len(sentences)))
         engine = self.engine(max(1, len(items)))
         return engine.score(engine.lay_out(Chunk(items, 0, len(items))))
 
 
 class _InputPlace(NamedTuple):
-    """Where a sentence is in the inputs."""
+    """The position of a sentence in the inputs."""
 
     number: int  # of the input
     source: Any  # the input
-    text: str | None = None  # None if the tokens are joined by spaces
-    begin: int = 0  # of the text in its document, which the offsets count in
-    offsets: Sequence[Offsets] = ()
+    text: str | None = None  # None: the tokens are joined by spaces
+    begin: int = 0  # of the text in its document
+    offsets: Sequence[Offsets] = ()  # in the document
     first: int = 0  # tokens of the input before the sentence
 
 
 def _items(number: int, source: Any, options: Options) -> Iterator[Item]:
-    """The sentences of an input for the engine, at least one."""
+    """Yield the sentences of an input for the engine, at least one."""
     if isinstance(source, Sentence):
-        origin = source.origin
-        place = (
-            _InputPlace(number, source, origin.text, origin.start, origin.offsets)
-            if origin
-            else _InputPlace(number, source)
-        )
-        yield Item(source.tokens, document_of(source), place)
+        in_text = (source.origin.text, source.origin.start, source.origin.offsets) if source.origin else ()
+        yield Item(source.tokens, document_of(source), _InputPlace(number, source, *in_text))
     elif isinstance(source, str | Document):
         document = source if isinstance(source, Document) else Document(str(number), source)
         text, first = document.text, 0
@@ -249,7 +238,7 @@ def _items(number: int, source: Any, options: Options) -> Iterator[Item]:
 
 
 def _in_texts(items: Sequence[Item], table: EntityTable) -> Iterator[list[TextEntity]]:
-    """The entities of each sentence of a chunk with their characters; built by columns, which takes half the time."""
+    """Yield the entities of each sentence with character offsets; building them by columns takes half the time."""
     assert table.confidence is not None
     cuts = np.searchsorted(table.sentence, np.arange(table.sentences + 1)).tolist()
     first, last, confidence = table.start.tolist(), table.end.tolist(), table.confidence.tolist()
@@ -269,8 +258,8 @@ def _in_texts(items: Sequence[Item], table: EntityTable) -> Iterator[list[TextEn
         yield list(map(partial(tuple.__new__, TextEntity), rows))
 
 
-def _joined(sentences: Sequence[tuple[Item, list[TextEntity]]]) -> TextEntities[Any]:
-    """The entities of the sentences of one input."""
+def _join(sentences: Sequence[tuple[Item, list[TextEntity]]]) -> TextEntities[Any]:
+    """Join the entities of the sentences of one input."""
     item, entities = sentences[0]
     tokens = item.tokens
     if len(sentences) > 1:
@@ -280,7 +269,7 @@ def _joined(sentences: Sequence[tuple[Item, list[TextEntity]]]) -> TextEntities[
 
 
 def item_of(sentence: Tokens) -> Item:
-    """A sentence for the engine; a string is not a list of tokens."""
+    """Return a sentence for the engine; a string is not a list of tokens."""
     if isinstance(sentence, Sentence):
         return Item(sentence.tokens, document_of(sentence), sentence)
     listed = isinstance(sentence, Sequence) and not isinstance(sentence, str | bytes)
