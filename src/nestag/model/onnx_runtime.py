@@ -1,9 +1,9 @@
-"""A recognizer without torch: a graph that `nestag export onnx` made, run by onnxruntime.
+"""A recognizer without torch: onnxruntime runs a graph that `nestag export onnx` wrote.
 
     ner = OnnxNER.from_pretrained("folder")
     ner("The mayor of Utrecht resigned.")
 
-It needs onnxruntime, tokenizers and NumPy alone, and answers as `NestedNER` does.
+It needs only onnxruntime, tokenizers and NumPy, and returns the same entities as `NestedNER`.
 """
 
 from __future__ import annotations
@@ -30,16 +30,14 @@ from nestag.model.predictor import Predictor, Settings
 from nestag.model.subwords.tokenizer import WordTokenizer
 
 OUTPUTS = ("n", "c", "u")
-VECTORS = "vectors"
-"""The output with what a head for spans sees, in the graph of a model that has one."""
+VECTORS = "vectors"  # the input of the span head: an output of graphs with one
 MOST_SUBWORDS = 2**31 - 1
-BATCH = 256
-"""Subwords that a thread scores at once: so few stay in the processor's cache from one operation to the next."""
+BATCH = 256  # subwords in a batch of a thread: small batches stay in the CPU's cache from operation to operation
 
 
 @dataclass(frozen=True)
 class GraphConfig:
-    """What a graph needs to know of its tokenizer, and what its numbers are."""
+    """The special subwords of a graph's tokenizer, and the precision of its weights."""
 
     begin: int = setting(minimum=0, maximum=MOST_SUBWORDS, help="id of the subword that begins a sequence")
     end: int = setting(minimum=0, maximum=MOST_SUBWORDS, help="id of the subword that ends a sequence")
@@ -60,16 +58,12 @@ class OnnxNER(Predictor):
         judge: Any = None,
         threads: int = 1,
     ) -> None:
-        """Put a session of onnxruntime, a tokenizer and a vocabulary together.
+        """Combine a session of onnxruntime, a tokenizer and a vocabulary.
 
-        `judge` is a session for spans; `threads` is how many batches are scored at once.
+        `judge` is the session of the span head; `threads` batches are scored in parallel.
         """
-        self.session = session
-        self.judge = judge
-        self.threads = threads
-        self.tokenizer = tokenizer
-        self.vocabulary = vocabulary
-        self.settings = settings
+        self.session, self.judge, self.threads = session, judge, threads
+        self.tokenizer, self.vocabulary, self.settings = tokenizer, vocabulary, settings
 
     @classmethod
     def from_pretrained(
@@ -82,14 +76,14 @@ class OnnxNER(Predictor):
         token: str | None = None,
         **settings: Any,
     ) -> OnnxNER:
-        """Load one from a folder or the hub; keyword arguments change its settings, `threads` 0 is all cores."""
+        """Load it from a folder or the hub; keyword arguments change its settings, `threads` 0 uses all cores."""
         if device not in (None, "cpu"):
             raise UnknownNameError(f"the device {device!r} cannot be used; a model for onnxruntime runs on cpu")
         onnxruntime, _ = installed("onnxruntime"), installed("tokenizers")
         threads = threads or cores()
         saved = open_model(path, GRAPH, settings, revision, token)
         config = from_mapping(GraphConfig, saved.json(CONFIG), str(saved.folder / CONFIG))
-        session = _session(onnxruntime, saved.folder, GRAPH, threads=1)  # a batch in each thread is faster
+        session = _session(onnxruntime, saved.folder, GRAPH, threads=1)  # one batch per thread is faster
         outputs = _widths(session.get_outputs())
         saved.check_labels(tuple(outputs.get(name) for name in OUTPUTS))
         judge: Any = None
@@ -104,13 +98,13 @@ class OnnxNER(Predictor):
         return cls(session, tokenizer, saved.vocabulary, saved.settings, judge, threads)
 
     def scorer(self) -> GraphScorer:
-        """What scores words, with the current settings."""
+        """Return the scorer with the current settings."""
         judge = self.judge if self.settings.verified_by else None
         return GraphScorer(self.session, self.vocabulary.sizes, self.settings.batch_subwords, judge, self.threads)
 
 
 class GraphScorer:
-    """A graph as the engine calls it: arrays in, log-probabilities out."""
+    """A graph with the engine's interface: arrays in, log-probabilities out."""
 
     def __init__(
         self,
@@ -120,17 +114,15 @@ class GraphScorer:
         judge: Any = None,
         threads: int = 1,
     ) -> None:
-        """`batch_subwords` is how many subwords each of some threads scores at once; 0 is what suits a CPU."""
-        self.session = session
-        self.judge = judge
-        self.threads = threads
+        """Each thread scores batches of `batch_subwords`; 0 is the best for a CPU."""
+        self.session, self.judge, self.threads = session, judge, threads
         self.sizes = sizes
         self.batch_subwords = batch_subwords or BATCH
         self.ahead = 0
         self.reach: int | None = None
 
     def start(self, batches: Iterable[Batch], words: int) -> Callable[[], Heads]:
-        """Score the words of a chunk; nothing is left to wait for."""
+        """Score the words of a chunk before returning."""
         names, sizes = list(OUTPUTS), list(self.sizes)
         if self.judge is not None:
             names.append(VECTORS)
@@ -141,8 +133,8 @@ class GraphScorer:
             arrays, row, column, word = batch
             with as_input_error("the graph cannot be computed", GRAPH):
                 scores = self.session.run(names, arrays._asdict())  # each windows x words x labels
-                for head, found in zip(heads, scores, strict=True):
-                    head[word] = found[row, column]
+                for head, output in zip(heads, scores, strict=True):
+                    head[word] = output[row, column]
 
         with worker_threads(self.threads) as pool:
             deque(pool.map(score, batches), maxlen=0)
@@ -152,14 +144,14 @@ class GraphScorer:
 
 
 class GraphJudge:
-    """Judges spans of words by a graph of its own."""
+    """The span head, which is a graph too."""
 
     def __init__(self, session: Any, vectors: Floats32) -> None:
         """`vectors` is words x width."""
         self.session, self.vectors = session, vectors
 
     def __call__(self, places: SpanPlaces) -> Floats32:
-        """The logits of every type: spans x types."""
+        """Return the logits of every type: spans x types."""
         with as_input_error("the graph cannot be computed", SPAN_GRAPH):
             logits: Floats32 = self.session.run(None, {VECTORS: self.vectors, **places._asdict()})[0]
             if logits.shape != (len(places.first), self.session.get_outputs()[0].shape[-1]):
@@ -168,7 +160,7 @@ class GraphJudge:
 
 
 def _session(onnxruntime: Any, folder: Path, graph: str, threads: int) -> Any:
-    """What runs a graph of a folder."""
+    """Return a session that runs a graph of a folder."""
     check_graph(folder / graph)
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
@@ -177,19 +169,19 @@ def _session(onnxruntime: Any, folder: Path, graph: str, threads: int) -> Any:
 
 
 def _widths(values: Iterable[Any]) -> dict[str, object]:
-    """The last dimension of each input or output of a graph, a number if it is fixed."""
+    """Return the last dimension of each input or output of a graph; it is a number if it is fixed."""
     return {value.name: value.shape[-1] if value.shape else None for value in values}
 
 
-def installed(name: str) -> Any:
-    """A library of the extra `onnx`; onnxruntime is told not to report to its makers, as it would from 1.29 on."""
+def installed(name: str, need: str = "nestag.model.onnx_runtime", extra: str = "onnx") -> Any:
+    """Import a library of an extra; onnxruntime's telemetry, on by default from 1.29, is switched off."""
     os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
     try:
         return import_module(name)
     except ImportError:
-        raise MissingExtraError(f"nestag.model.onnx_runtime needs {name}", "onnx") from None
+        raise MissingExtraError(f"{need} needs {name}", extra) from None
 
 
 def cores() -> int:
-    """The cores that this process may use."""
+    """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
