@@ -1,9 +1,7 @@
 """Export of a recognizer to ONNX, so that it runs without torch (onnx_runtime.py).
 
-Attention becomes one operation of onnxruntime, and norms and activations are fused with what precedes them: written
-out, attention is a dozen operations in each layer, most of which only copy. An export is checked before it is kept:
-its log-probabilities and entities must be those of torch. int8 changes scores, so its loss is measured in F1, and a
-loss above the limit is refused.
+An export is checked before it is kept: its log-probabilities and entities must be those of torch. int8 changes scores,
+so its loss is measured in F1, and a loss above the limit is refused.
 
 In int8, weights use seven bits, so that sums do not overflow on CPUs without VNNI. Embeddings are only looked up and
 use all eight. The ranges of activations are calibrated on samples: a range computed for each batch would take time, and
@@ -18,7 +16,6 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -38,16 +35,13 @@ from nestag.model.engine import Chunk
 from nestag.model.model_folder import CONFIG, GRAPH, SPAN_GRAPH, save_model
 from nestag.model.onnx_runtime import OUTPUTS, VECTORS, GraphConfig, OnnxNER, installed
 from nestag.model.predictor import Predictor, item_of
-from nestag.model.pretrained import LightConfig, LightEncoder
 from nestag.model.recognizer import NestedNER
 from nestag.model.subwords.layout import Special
 from nestag.model.tagger import Tagger
 
 TOLERANCE = 1e-4  # between log-probabilities of the graph and of torch
 SAMPLES = 200  # about how many sentences calibrate int8
-OPSET = 18  # the first version of ONNX that can pool subwords with a minimum or maximum
-ATTENTION = "nestag_one_operation"
-MASKED = -10_000.0  # added to the attention score of a masked subword, whose weight becomes zero
+OPSET = 23  # the first version of ONNX in which attention is one operation
 INT8_PARTS = ("tagger.encoder", "tagger.narrow", "tagger.convolutions")  # the large ones; heads stay in float32
 INT8_OPERATIONS = ["MatMul", "Gather"]
 
@@ -146,7 +140,6 @@ class _LogProbabilities(nn.Module):
 
 def write_graph(tagger: Tagger, path: Path, vectors: bool = False) -> None:
     """Write the graph of a tagger, for any number of windows, subwords and words."""
-    _library("onnx"), _library("onnxscript")
     windows, subwords, words = (torch.export.Dim(name) for name in ("windows", "subwords", "words"))
     by_subword, by_word = {0: windows, 1: subwords}, {0: windows, 1: words}
     example = (
@@ -159,11 +152,7 @@ def write_graph(tagger: Tagger, path: Path, vectors: bool = False) -> None:
     outputs = [*OUTPUTS, VECTORS] if vectors else list(OUTPUTS)
     shapes = (by_subword, by_subword, by_subword, by_word)
     names = ["input_ids", "attention_mask", "word", "shape"]
-    with _attention_as_one(tagger.encoder, tagger.mask_whole):
-        _write(_LogProbabilities(tagger, vectors), example, path, names, outputs, shapes)
-    if not isinstance(tagger.encoder, LightEncoder):  # it has nothing to fuse, and would lose its unused mask
-        with _silence():
-            _fuse(path)
+    _write(_LogProbabilities(tagger, vectors), example, path, names, outputs, shapes)
 
 
 def write_span_graph(tagger: Tagger, path: Path) -> None:
@@ -179,66 +168,27 @@ def write_span_graph(tagger: Tagger, path: Path) -> None:
 def _write(
     module: nn.Module, example: tuple[Tensor, ...], path: Path, inputs: list[str], outputs: list[str], shapes: Any
 ) -> None:
-    options: dict[str, Any] = {"opset_version": OPSET, "dynamo": True, "external_data": False, "verbose": False}
+    onnx, optimizer = _library("onnx"), _library("onnxscript").optimizer
+    options: dict[str, Any] = {"opset_version": OPSET, "dynamo": True, "verbose": False}
     with _silence():
-        torch.onnx.export(
-            module, example, path, input_names=inputs, output_names=outputs, dynamic_shapes=shapes, **options
+        program = torch.onnx.export(
+            module,
+            example,
+            input_names=inputs,
+            output_names=outputs,
+            dynamic_shapes=shapes,
+            optimize=False,  # onnxscript's fusion of rotary embeddings fails for ModernBERT
+            **options,
         )
-
-
-@contextmanager
-def _attention_as_one(encoder: Any, plain_masks: bool) -> Iterator[None]:
-    """Export the attention of an encoder as one operation, if its masks only mark padding."""
-    recent = hasattr(torch.onnx, "ops")  # torch 2.8 or later
-    if not (recent and plain_masks) or encoder.config.model_type == LightConfig.model_type:
-        yield
-        return
-    import_module("transformers").AttentionInterface.register(ATTENTION, _attention)
-    masks = import_module("transformers.masking_utils").AttentionMaskInterface
-    masks.register(ATTENTION, lambda *_, attention_mask, **__: attention_mask)  # windows x subwords
-    before = encoder.config._attn_implementation
-    encoder.set_attn_implementation(ATTENTION)
-    try:
-        yield
-    finally:
-        encoder.set_attn_implementation(before)
-
-
-def _attention(
-    module: Any, query: Tensor, key: Tensor, value: Tensor, mask: Tensor, scaling: float, **_: Any
-) -> tuple[Tensor, None]:
-    """Insert the operation: windows x heads x subwords x size -> windows x subwords x heads x size."""
-    windows, heads, subwords, size = query.shape
-    flat = [part.transpose(1, 2).reshape(windows, -1, heads * size) for part in (query, key, value)]
-    output = torch.onnx.ops.symbolic(
-        "com.microsoft::MultiHeadAttention",
-        (*flat, None, mask.to(torch.int32)),
-        {"num_heads": heads, "scale": scaling, "mask_filter_value": MASKED},
-        dtype=query.dtype,
-        shape=(windows, subwords, heads * size),
-        version=1,
-    )
-    return output.view(windows, subwords, heads, size), None
-
-
-def _fuse(path: Path) -> None:
-    """Fuse norms with the sums before them, and activations with biases, in the graph of a file."""
-    optimizer = installed("onnxruntime.transformers.optimizer")
-    options = installed("onnxruntime.transformers.fusion_options").FusionOptions("bert")
-    options.enable_attention = False  # it is one operation already, or of an unknown kind
-    fused = optimizer.optimize_model(str(path), model_type="bert", optimization_options=options, opt_level=0)
-    fused.save_model_to_file(str(path))
+        assert program is not None
+        limits = {"input_size_limit": 2**40, "output_size_limit": 2**40}  # weights too, or they stay in float32
+        onnx.save(optimizer.optimize(program.model_proto, **limits), path)
 
 
 def quantize(path: Path, samples: Iterable[Mapping[str, Ints]]) -> None:
     """Quantize the large parts of a graph to int8, calibrated on samples of its inputs."""
-    onnx, optimizer = _library("onnx"), _library("onnxscript.optimizer")
-    quantization = installed("onnxruntime.quantization")
+    onnx, quantization = _library("onnx"), installed("onnxruntime.quantization")
     model = onnx.load(path)
-    whole = {"input_size_limit": 2**40, "output_size_limit": 2**40}
-    optimizer.fold_constants(model, onnx_shape_inference=False, **whole)  # only weights can be quantized
-    optimizer.remove_unused_nodes(model)
-    onnx.save(model, path)
     nodes = [node for node in model.graph.node if _is_large(node)]
     weights = {weight.name for weight in model.graph.initializer}
     tables = weights & {node.input[0] for node in nodes if node.op_type == "Gather"}
