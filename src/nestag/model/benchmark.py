@@ -141,12 +141,15 @@ def _throughput(recognizer: NestedNER, items: Sequence[Item], bars: Bars) -> Ite
 def _latency(recognizer: NestedNER, sentences: Sequence[Sentence], bars: Bars) -> Iterator[Measurement]:
     """Tag one sentence at a time, compared with the bare encoder."""
     engine = recognizer.engine()
-    whole, encoder = [], []
+    pairs = []
     for sentence in [s for s in sentences if s.tokens][:SINGLE]:
         laid_out = engine.lay_out(Chunk([Item(sentence.tokens)], 0, 1))
-        works = [partial(_encode, recognizer, [laid_out]), partial(recognizer.predict, [sentence])]
-        for times, seconds in zip((encoder, whole), best_in_turn(works), strict=True):
-            times.append(seconds)
+        works: list[Callable[[], Any]] = [
+            partial(_encode, recognizer, [laid_out]),
+            partial(recognizer.predict, [sentence]),
+        ]
+        pairs.append(best_in_turn(works))
+    encoder, whole = zip(*pairs, strict=True)
     yield Measurement("one sentence at a time", 1000 * statistics.median(whole), "ms")
     yield Measurement("the same compared with the bare encoder", sum(whole) / sum(encoder), "times", most=bars.latency)
 

@@ -59,7 +59,7 @@ class SavedModel:
     """An opened model folder: its checked content, its vocabulary, and the settings to use."""
 
     folder: Path
-    files: tuple[str, ...]  # those that the manifest lists
+    files: tuple[str, ...]  # those that the manifest lists, which are neither links out of the folder nor changed
     content: Mapping[str, bytes]  # of all files but the large ones
     vocabulary: Vocabulary
     settings: Settings
@@ -68,16 +68,10 @@ class SavedModel:
         """Parse one of its JSON files."""
         return parse_json(self.content[name], str(self.folder / name))
 
-    def read(self, name: str) -> bytes:
-        """Return the bytes of any of its files; a missing card is empty."""
-        if name == CARD and not os.path.lexists(self.folder / CARD):
-            return b""
-        return self.content[name] if name in self.content else _read(self.folder, name, limit=None)
-
     @property
     def card(self) -> str:
-        """Return its description in Markdown, empty if it has none."""
-        return self.read(CARD).decode(errors="replace")
+        """Its description in Markdown, empty if it has none."""
+        return _read(self.folder, CARD).decode(errors="replace") if os.path.lexists(self.folder / CARD) else ""
 
     def tokenizer(self, special: Iterable[int] | None = None) -> WordTokenizer:
         """Load its tokenizer and try it on two words; without the ids of special tokens, look up their names."""
@@ -145,7 +139,7 @@ def open_model(
         raise InputError(f"it is a model for {LOADED_BY[GRAPH if GRAPH in digests else WEIGHTS]}", str(folder))
     content = {name: _read(folder, name) for name in digests if name not in LARGE}
     for name, digest in digests.items():
-        if digest == (_sha256(content[name]) if name in content else _digest(_inside(folder, name))):
+        if digest == _sha256(content.get(name) or _inside(folder, name)):
             continue
         if name != SETTINGS:
             raise InputError(f"{name} is not the file that was saved; copy the folder again", str(folder))
@@ -194,7 +188,7 @@ def write_manifest(folder: Path) -> None:
     for name in sorted(name for name in BOUND if (folder / name).is_file()):
         with (folder / name).open("rb+") as stream:
             os.fsync(stream.fileno())  # or the manifest could reach the disk first
-        files[name] = _digest(folder / name)
+        files[name] = _sha256(folder / name)
     _write(folder / MANIFEST, _json({"format": FORMAT, "files": files}))
 
 
@@ -318,18 +312,16 @@ def _inside(folder: Path, name: str) -> Path:
     return path
 
 
-def _read(folder: Path, name: str, limit: int | None = LARGEST) -> bytes:
+def _read(folder: Path, name: str) -> bytes:
     with reading(_inside(folder, name)) as stream:
-        data = stream.read() if limit is None else stream.read(limit + 1)
-    if limit is not None and len(data) > limit:
-        raise InputError(f"{name} has more than {limit:,} bytes; was it saved by nestag?", str(folder))
+        data = stream.read(LARGEST + 1)
+    if len(data) > LARGEST:
+        raise InputError(f"{name} has more than {LARGEST:,} bytes; was it saved by nestag?", str(folder))
     return data
 
 
-def _digest(path: Path) -> str:
-    with path.open("rb") as stream:
+def _sha256(source: bytes | Path) -> str:
+    if isinstance(source, bytes):
+        return hashlib.sha256(source).hexdigest()
+    with source.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
-def _sha256(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()

@@ -61,7 +61,7 @@ def load_state(checkpoint: Path, device: torch.device) -> State:
             kind, _, name = key.partition(".")
             weights[kind][name] = file.get_tensor(key)
     values["dev"] = scorings_from(values["dev"])
-    return State(**values, **{kind: weights[kind] or None for kind in WEIGHTS_OF_STATE})
+    return State(**values, average=weights["average"] or None, best_weights=weights["best_weights"] or None)
 
 
 def complete(checkpoint: Path) -> None:
