@@ -92,8 +92,8 @@ def test_value_before_key_is_refused(file: Path) -> None:
 
 
 @pytest.mark.parametrize("number", [b"\xea\x00", b"\xea\x80\x80\x00", b"\xff" * 9 + b"\x02", b"\x80" * 20, b"\xea"])
-def test_malformed_numbers_are_refused(file: Path, number: bytes) -> None:
-    """The first two are the key of field 13, with more bytes than it needs."""
+def test_odd_numbers_are_refused(file: Path, number: bytes) -> None:
+    """The first two are the key of field 13, with more bytes than it needs; the others are no numbers."""
     tensor = number + b"\x00"
     refused(file, field(7, field(5, tensor)))
 

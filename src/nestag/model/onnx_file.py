@@ -82,12 +82,10 @@ def _fields(data: mmap, start: int, end: int) -> Iterator[_Field]:
 
 
 def _varint(data: mmap, start: int, end: int) -> tuple[int, int]:
-    """Return a number and where it ends; one with more bytes than it needs is refused."""
+    """Return a number and where it ends."""
     value = 0
     for at in range(start, min(end, start + 10)):
         value |= (data[at] & 127) << 7 * (at - start)
         if data[at] < 128:
-            if (data[at] == 0 and at > start) or value >= 2**64:
-                break
             return value, at + 1
     raise ValueError("a number is malformed")
