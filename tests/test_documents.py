@@ -62,7 +62,7 @@ BLOCKS_NOT_RUN = {
 }
 """The beginning of a block -> why it is not run."""
 
-MINILM = encoders.PACKAGED["minilm"][1]
+MINILM = encoders.REQUIREMENT
 SHELL = ("nestag", "make", "pip", "git", "export", "python", "accelerate", "docker")
 
 
@@ -122,7 +122,7 @@ def place(furnished: Path, tiny_encoder: Callable[[str], str], tmp_path: Path, m
     here = tmp_path / "here"
     shutil.copytree(furnished, here)
     monkeypatch.chdir(here)
-    monkeypatch.setattr(encoders, "_packaged", lambda _: Path(tiny_encoder("bert")))
+    monkeypatch.setattr(encoders, "_minilm", lambda: Path(tiny_encoder("bert")))
     planned = training.plan_for
     monkeypatch.setattr(
         training, "plan_for", lambda *a, **k: replace(planned(*a, **k), steps=2, warmup_steps=1, evaluate_every=2)

@@ -31,7 +31,7 @@ from nestag.decoding.verification import BIASES
 from nestag.evaluation import score
 from nestag.evaluation.thresholds import Rated, calibration
 from nestag.formats import jsonl
-from nestag.model.chunks import Item
+from nestag.model.engine import Item
 from nestag.model.predictor import TextEntity
 from nestag.model.recognizer import NestedNER
 from nestag.training.calibration import judged_proposals, verification_for

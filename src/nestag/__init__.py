@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from nestag.model.model_folder import load
     from nestag.model.recognizer import NestedNER
     from nestag.training.adaptation import adapt
-    from nestag.training.checkup import doctor
+    from nestag.training.advice import doctor
     from nestag.training.recipe import Recipe
     from nestag.training.run import train
 
@@ -102,7 +102,7 @@ _HOMES = {
     "nestag.inspect.rendering": ("render",),
     "nestag.inspect.splitting": ("split",),
     "nestag.inspect.statistics": ("stats",),
-    "nestag.training.checkup": ("doctor",),
+    "nestag.training.advice": ("doctor",),
     "nestag.training.adaptation": ("adapt",),
     "nestag.training.recipe": ("Recipe",),
     "nestag.training.run": ("train",),

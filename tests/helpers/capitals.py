@@ -13,8 +13,7 @@ import numpy as np
 
 from nestag.decoding import EntityTable
 from nestag.encodings.vocabulary import Vocabulary
-from nestag.model.chunks import Item
-from nestag.model.engine import Scorer, TaggedChunk
+from nestag.model.engine import Item, Scorer, TaggedChunk
 from nestag.model.predictor import Predictor, Settings
 
 

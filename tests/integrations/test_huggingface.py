@@ -165,7 +165,7 @@ from pathlib import Path
 import transformers
 import nestag
 from nestag.integrations import huggingface
-from nestag.model.hub import upload
+from nestag.model.encoders import upload
 from nestag.model.model_folder import FILES, local_folder
 folder, text, example = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
 huggingface.register()
@@ -206,6 +206,6 @@ def test_up_to_the_hub_and_down_again(trained_model: Path, tmp_path: Path) -> No
     files = {token for _, path, token in hub.asked if path.startswith("/you/")}
     assert files == {"secret"}  # transformers asks for tags without it, and does without
     assert missing.startswith("InputError you/none: neither a folder nor on the hub")
-    assert bad.startswith("InputError no name: no name of the hub")
+    assert bad.startswith("InputError no name: not a valid hub name")
     ner = NestedNER.from_pretrained(folder, "cpu")
     assert ner.predict(CORPUS) == GOLD

@@ -109,10 +109,10 @@ def test_a_light_encoder_without_subwords_says_what_to_install(tmp_path: Path, m
     from nestag.model import encoders
 
     monkeypatch.setattr(encoders, "find_spec", lambda _: None)
-    encoders._packaged.cache_clear()
+    encoders._minilm.cache_clear()
     with pytest.raises(UnknownNameError, match="'minilm' is not installed; pip install"):
         locate("light")
-    encoders._packaged.cache_clear()
+    encoders._minilm.cache_clear()
     with pytest.raises(UnknownNameError, match="there is no folder"):
         locate(f"light:{tmp_path}/nothing")
     assert locate("light:org/model") == "org/model"

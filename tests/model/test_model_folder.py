@@ -20,7 +20,7 @@ import faulty_runs
 import nestag
 from faulty_runs import attempt
 from model_mutations import Watch
-from nestag.errors import InputError, MissingExtraError
+from nestag.errors import InputError, MissingExtraError, UnknownNameError
 from nestag.model.model_folder import (
     FILES,
     HISTORY,
@@ -209,8 +209,14 @@ def test_a_vocabulary_of_another_size_is_refused(model: Path) -> None:
     ("change", "told"),
     [
         (lambda c: c["encoder"].update(model_type="timm_backbone"), "'timm_backbone' is no encoder of text"),
+        (
+            lambda c: c["encoder"].update(model_type="modernvbert", text_config={}),
+            "'modernvbert' is no encoder of text",
+        ),
         (lambda c: c["encoder"].update(num_hidden_layers=10**9), "too large a number"),
-        (lambda c: c["encoder"].update(num_hidden_layers=3 * 10**6), "more than 1,430 modules"),
+        (lambda c: c["encoder"].update(num_hidden_layers=3 * 10**6), "num_hidden_layers is 3,000,000"),
+        (lambda c: c["encoder"].update(model_type="albert", num_hidden_layers=1_001), "num_hidden_layers is 1,001"),
+        (lambda c: c["encoder"].update(model_type="longformer", attention_window=[2, 1_025]), "window is 1,025"),
         (lambda c: c.update(conv_size=200_000), r"asks for 480,\d+,\d+,\d+ weights and the file of weights has"),
         (lambda c: c["encoder"].update(vocab_size=4 * 10**6), r"asks for 64,\d+,\d+ weights"),
         (lambda c: c.update(conv_size=2**62), "cannot be loaded"),
@@ -326,6 +332,13 @@ def test_all_files_have_the_rights_that_the_user_gives_new_files(model: Path, tm
     finally:
         os.umask(before)
     assert {stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "again").iterdir()} == {0o640}
+
+
+@pytest.mark.parametrize("language", ["en.examples", "punctuation", "../x", ""])
+def test_a_language_names_no_other_module(model: Path, language: str) -> None:
+    change_settings(model, {"language": language})
+    with pytest.raises(UnknownNameError, match="spaCy cannot tokenize"):
+        NestedNER.from_pretrained(model, "cpu")("A text.")
 
 
 def test_an_encoder_that_names_code_is_refused(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ def exported(trained_model: Path, tmp_path_factory: pytest.TempPathFactory) -> P
     with copied_graph(folder / "plain"):
         done = command("export", "onnx", trained_model, folder / "small", "--int8", "--max-loss", 50)
     assert done.exit_code == 0, done.stderr
-    assert "on the entities that torch finds in the sample" in done.stderr
+    assert "on the entities of float32 in the sample" in done.stderr
     return folder
 
 
@@ -134,7 +134,7 @@ def test_in_int8_too_no_answer_depends_on_its_batch(exported: Path, batch: int) 
 
 
 def test_int8_without_sentences_is_refused(trained_model: Path, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no word to see on which numbers eight bits must hold"):
+    with pytest.raises(InputError, match="int8 calibration needs at least one"):
         export(NestedNER.from_pretrained(trained_model, "cpu"), tmp_path / "out", [], int8=True)
     assert not (tmp_path / "out").exists()
 
@@ -173,11 +173,11 @@ def test_a_graph_that_scores_otherwise_is_refused(
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize(("kind", "fused"), [("bert", 2), ("roberta", 2), ("electra", 2), ("distilbert", 0)])
+@pytest.mark.parametrize(("kind", "fused"), [("bert", 2), ("roberta", 2), ("electra", 2), ("distilbert", 2)])
 def test_means_of_subwords_shapes_and_convolutions_export(
     kind: str, fused: int, tiny_encoder: Callable[[str], str], tmp_path: Path
 ) -> None:
-    """For encoders whose masks say only what is padding, attention is one operation in each of the two layers."""
+    """Attention is one operation in each of the two layers."""
     import onnx
     import onnxruntime
 
@@ -189,7 +189,7 @@ def test_means_of_subwords_shapes_and_convolutions_export(
     tagger = Tagger.around(encoder, sizes=(3, 4, 5), pooling="mean", shape_size=4, conv_size=8)
     write_graph(tagger, tmp_path / "model.onnx")
     operations = [node.op_type for node in onnx.load(tmp_path / "model.onnx").graph.node]
-    assert operations.count("MultiHeadAttention") == fused
+    assert operations.count("Attention") == fused
     layout = LayoutMaker(load_tokenizer(encoder), 32).lay_out([["the", "usa", "."], ["x"], ["lincoln"] * 9])
     batch = np.arange(len(layout.windows))
     row, column, word = layout.kept(batch)

@@ -13,7 +13,7 @@ import pytest
 
 from nestag.data.sentence import Sentence
 from nestag.errors import InputError
-from nestag.model.chunks import Chunk, Item, chunks
+from nestag.model.engine import Chunk, Item, chunks
 from nestag.model.predictor import item_of
 from nestag.model.recognizer import NestedNER
 from nestag.training.run import train

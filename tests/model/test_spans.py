@@ -17,7 +17,7 @@ from nestag.data.sentence import Sentence
 from nestag.errors import InputError, SettingError
 from nestag.evaluation import score
 from nestag.formats import jsonl
-from nestag.model.chunks import Item
+from nestag.model.engine import Item
 from nestag.model.model_folder import change_settings, copy_model
 from nestag.model.onnx_export import export
 from nestag.model.onnx_runtime import OnnxNER

@@ -10,8 +10,7 @@ import pytest
 
 from capitals import Capitals
 from nestag.data.document import Document, joined_offsets
-from nestag.model.chunks import Item
-from nestag.model.engine import TaggedChunk
+from nestag.model.engine import Item, TaggedChunk
 from nestag.serve import batcher
 from nestag.serve.batcher import Batcher, ClosedError, ExpiredError, UntaggableError, give_back_memory
 from waiting import wait_until

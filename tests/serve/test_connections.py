@@ -16,8 +16,7 @@ import httpx
 import pytest
 
 from capitals import Capitals
-from nestag.model.chunks import Item
-from nestag.model.engine import TaggedChunk
+from nestag.model.engine import Item, TaggedChunk
 from nestag.serve.limits import RefusedError, ServerLimits
 from nestag.serve.metrics import Metrics
 from nestag.serve.middleware import Gate

@@ -23,9 +23,14 @@ from nestag.model.model_folder import WEIGHTS, is_finished
 from nestag.model.pretrained import load_encoder
 from nestag.model.recognizer import load_tokenizer
 from nestag.model.subwords import LayoutMaker
-from nestag.training import adaptation, masked_language_modelling
-from nestag.training.adaptation import AdaptationProgress, _schedule
-from nestag.training.masked_language_modelling import Guesser, hidden
+from nestag.training import adaptation
+from nestag.training.adaptation import (
+    AdaptationProgress,
+    MaskedLanguageModel,
+    _schedule,
+    lay_out_text,
+    mask_words,
+)
 from nestag.training.run import train
 from nestag.training.run_folder import CHECKPOINTS
 from tiny_encoders import KINDS
@@ -45,7 +50,7 @@ def test_whole_words_are_hidden_and_nothing_else() -> None:
     torch.manual_seed(0)
     ids = torch.randint(10, 60, (400, 20))
     word = torch.arange(20).div(2, rounding_mode="floor").sub(1).clamp(max=8).repeat(400, 1)  # -1 -1 0 0 1 1 ...
-    shown, asked = hidden(ids, word, MASK, 60)
+    shown, asked = mask_words(ids, word, MASK, 60)
     assert not asked[:, :2].any()
     for first in range(2, 18, 2):
         assert torch.equal(asked[:, first], asked[:, first + 1])
@@ -75,9 +80,9 @@ def test_the_encoder_rests_while_the_new_head_finds_its_way() -> None:
 
 
 def test_a_batch_in_which_nothing_is_hidden_has_no_loss(tiny_encoder: Callable[[str], str]) -> None:
-    guesser = Guesser(load_encoder(tiny_encoder("bert")), MASK)
+    model = MaskedLanguageModel(load_encoder(tiny_encoder("bert")), MASK)
     ids = torch.full((1, 3), 7)
-    loss, right, asked = guesser(ids, torch.ones_like(ids), torch.full_like(ids, -1))
+    loss, right, asked = model(ids, torch.ones_like(ids), torch.full_like(ids, -1))
     assert (loss.item(), right.item(), asked.item()) == (0.0, 0, 0)
     loss.backward()
 
@@ -87,11 +92,11 @@ def test_a_text_is_packed_the_same_in_pieces(
 ) -> None:
     maker = LayoutMaker(load_tokenizer(tiny_encoder("bert")), 40)
     text = [Sentence(one.tokens, id=f"{number // 5}-{number}") for number, one in enumerate([*MANY, Sentence([])])]
-    whole = masked_language_modelling.packed(maker, text)
-    monkeypatch.setattr(masked_language_modelling, "CHUNK", 3)
-    pieces = masked_language_modelling.packed(maker, iter(text))
+    whole = lay_out_text(maker, text)
+    monkeypatch.setattr(adaptation, "CHUNK", 3)
+    pieces = lay_out_text(maker, iter(text))
     assert pieces.fingerprint == whole.fingerprint
-    assert masked_language_modelling.packed(maker, text[:-2]).fingerprint != whole.fingerprint
+    assert lay_out_text(maker, text[:-2]).fingerprint != whole.fingerprint
     for name in ("input_ids", "attention_mask", "word"):
         batch = np.arange(len(whole.layout.windows))
         both = [getattr(one.layout.arrays(batch), name) for one in (whole, pieces)]
@@ -112,8 +117,8 @@ def test_every_kind_of_encoder_learns_to_guess(kind: str, tiny_encoder: Callable
         watch=lambda progress: losses.append(progress.loss),
     )  # fmt: skip
     assert done.steps == 40
-    assert done.guessed is not None
-    assert 0 <= done.guessed <= 1
+    assert done.accuracy is not None
+    assert 0 <= done.accuracy <= 1
     known = [loss for loss in losses if loss is not None]
     assert known[-1] < known[0] - 0.1
     after = load_file(tmp_path / "new" / WEIGHTS)
@@ -128,9 +133,9 @@ def test_more_is_guessed_after_more_passes(tiny_encoder: Callable[[str], str], t
         adapt(MANY, tmp_path / str(epochs), tiny_encoder("bert"), dev=MANY, epochs=epochs, use_cpu=True)
         for epochs in (1, 150)
     )
-    assert short.guessed is not None
-    assert long.guessed is not None
-    assert long.guessed > short.guessed + 0.2
+    assert short.accuracy is not None
+    assert long.accuracy is not None
+    assert long.accuracy > short.accuracy + 0.2
 
 
 def test_an_adapted_encoder_is_trained_with(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
@@ -179,7 +184,7 @@ def test_a_finished_adaptation_is_not_done_again_and_another_is_refused(
     with pytest.raises(InputError, match="other sentences in text"):
         adapt(CORPUS, tmp_path / "new", encoder, epochs=1, use_cpu=True)
     (tmp_path / "new" / "adaptation.json").write_text("[]")
-    with pytest.raises(InputError, match="no report of an adaptation"):
+    with pytest.raises(InputError, match="not a report of an adaptation"):
         adapt(MANY, tmp_path / "new", encoder, epochs=1, use_cpu=True)
 
 
@@ -200,7 +205,7 @@ def test_a_tokenizer_that_hides_nothing_is_refused(tiny_encoder: Callable[[str],
     tokenizer.mask_token = None
     tokenizer.save_pretrained(tmp_path / "encoder")
     AutoModel.from_pretrained(tiny_encoder("bert")).save_pretrained(tmp_path / "encoder")
-    with pytest.raises(InputError, match="no subword that hides others"):
+    with pytest.raises(InputError, match="no mask token"):
         adapt(CORPUS, tmp_path / "new", str(tmp_path / "encoder"), use_cpu=True)
 
 
@@ -213,4 +218,4 @@ def test_the_command(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None
     assert "windows, 20 steps" in ran.stderr
     assert "more on this machine" in ran.stderr  # also where no bar can be seen
     assert "step 10 of 20" in ran.stderr
-    assert "of the hidden subwords of dev are guessed; train with --encoder" in ran.stderr
+    assert "accuracy on masked subwords of dev; train with --encoder" in ran.stderr

@@ -72,7 +72,7 @@ def test_two_processes_adapt_one_encoder(tiny_encoder: Callable[[str], str], tmp
     assert [process.wait() for process in launched] == [0, 0]
     found = json.loads((tmp_path / "new" / "adaptation.json").read_text())
     assert found["steps"] == 3
-    assert 0 <= found["guessed"] <= 1
+    assert 0 <= found["accuracy"] <= 1
     train(MANY, CORPUS, tmp_path / "model", quick(str(tmp_path / "new"), steps=1), use_cpu=True)
 
 

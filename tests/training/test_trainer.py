@@ -94,7 +94,8 @@ def test_a_checkpoint_is_the_inverse_of_its_saving(averaged: bool, tmp_path: Pat
     (tmp_path / "checkpoint-3").mkdir()
     (tmp_path / "checkpoint-2").mkdir()
     dev = [Scoring(1, 0.5, Score.of(1, 2, 3), 2.5), Scoring(2, 0.25, Score.of(2, 2, 3), 5.0)]
-    saved = State(dev, 1.5, 4, 7.5, 3 * averaged, weights if averaged else None, weights)
+    average = {"w": torch.zeros(3, 2).T} if averaged else None  # not contiguous
+    saved = State(dev, 1.5, 4, 7.5, 3 * averaged, average, weights)
     save_state(tmp_path / "checkpoint-3", saved)
     complete(tmp_path / "checkpoint-3")
     assert [path.name for path in tmp_path.iterdir()] == ["checkpoint-3"]  # the one before it is gone

@@ -39,7 +39,7 @@ class Packed:
 def pack(path: str, changes: Mapping[str, Any] | None = None) -> Packed:
     """A model of a folder or of a name on the hub, checked; settings that it cannot have are refused too."""
     saved = open_model(path, changes=changes)
-    files = {name: saved.read(name) for name in sorted([*saved.files, MANIFEST])}
+    files = {name: (saved.folder / name).read_bytes() for name in sorted([*saved.files, MANIFEST])}
     digests = "".join(f"{name} {hashlib.sha256(data).hexdigest()}\n" for name, data in files.items())
     return Packed(files, hashlib.sha256(digests.encode()).hexdigest())
 

@@ -65,8 +65,8 @@ def adapt(
             tell(f"stopped after step {shown.step:,}{saved_in(output)}")
             raise
     tell_all(report.summary())
-    guessed = "" if done.guessed is None else f", {done.guessed:.1%} of the hidden subwords of dev are guessed"
-    tell(f"{done.windows:,} windows, {done.steps:,} steps{guessed}; train with --encoder {output}")
+    accuracy = "" if done.accuracy is None else f", {done.accuracy:.1%} accuracy on masked subwords of dev"
+    tell(f"{done.windows:,} windows, {done.steps:,} steps{accuracy}; train with --encoder {output}")
 
 
 class AdaptationBar:

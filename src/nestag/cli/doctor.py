@@ -12,7 +12,7 @@ from nestag.cli.options import From, Given, Json, Reading
 from nestag.cli.terminal import echo, hush, tell_all
 from nestag.errors import visible
 from nestag.inspect.doctor import Diagnosis, DoctorLimits, Severity
-from nestag.training.checkup import Checkup
+from nestag.training.advice import Checkup
 
 COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.HINT: "cyan"}
 INDENT = 9

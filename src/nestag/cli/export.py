@@ -137,7 +137,7 @@ def onnx(
     if dev is not None:
         tell(f"float32: F1 {100 * found.f1:.2f} on {dev}")
     if found.int8_f1 is not None:
-        tell(f"int8:    F1 {100 * found.int8_f1:.2f} on {dev or 'the entities that torch finds in the sample'}")
+        tell(f"int8:    F1 {100 * found.int8_f1:.2f} on {dev or 'the entities of float32 in the sample'}")
     tell(f"wrote {directory}; nestag predict and nestag.model.onnx_runtime read it without torch")
 
 

@@ -207,8 +207,8 @@ def _pipeline(language: str) -> Language:
             "raw text needs spaCy's tokenizer", "text", ", or choose the tokenizer 'whitespace'"
         ) from None
     try:
-        pipeline = spacy.blank(language)
-    except ImportError as error:
+        pipeline = spacy.blank(language if language.isalpha() else "")  # it imports the module of that name
+    except (ImportError, AttributeError) as error:
         raise UnknownNameError(f"spaCy cannot tokenize {language!r} ({' '.join(str(error).split())})") from None
     pipeline.add_pipe("sentencizer")
     pipeline.max_length = 10**9  # the limit is for parsers; tokenizing needs little memory

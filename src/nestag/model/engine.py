@@ -9,11 +9,12 @@ does not depend on how the sentences were cut into chunks or batches.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import replace
-from typing import NamedTuple, Protocol
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -32,7 +33,6 @@ from nestag.decoding import (
 )
 from nestag.encodings.base import Naming
 from nestag.encodings.vocabulary import Vocabulary
-from nestag.model.chunks import Chunk, Item, chunks
 from nestag.model.subwords import NOTHING, Arrays, Layout, LayoutMaker, batches
 
 DECODERS = 2
@@ -44,6 +44,60 @@ its batches better and need fewer calls."""
 
 LEAST = 0.01
 """Entities of less probability are never looked for: there are as many as there are spans."""
+
+
+class Item(NamedTuple):
+    """The tokens and the document of a sentence, and any value to return with its entities."""
+
+    tokens: Sequence[str]
+    document: str = ""  # its name, or "" if there is none
+    source: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Sentences to tag, with neighbouring sentences before and after them as context."""
+
+    items: list[Item]
+    first: int  # the first sentence to be tagged
+    last: int  # the end of the sentences to be tagged
+
+    @property
+    def own(self) -> list[Item]:
+        """The sentences to be tagged."""
+        return self.items[self.first : self.last]
+
+
+def chunks(items: Iterable[Item], size: int, context: int = 0) -> Iterator[Chunk]:
+    """Split a stream into chunks of `size`, each with neighbours of at least `context` words from its documents.
+
+    So the context of a sentence does not depend on where a chunk ends.
+    """
+    source = iter(items)
+    waiting: list[Item] = []  # read, but not yet in a chunk
+    before: list[Item] = []
+
+    def following() -> Iterator[Item]:
+        yield from waiting[size:]
+        for item in source:
+            waiting.append(item)
+            yield item
+
+    while waiting := waiting + list(islice(source, max(0, size - len(waiting)))):
+        own = waiting[:size]
+        after = _context(own[-1].document, following(), context)
+        yield Chunk([*before, *own, *after], len(before), len(before) + len(own))
+        before = _context(own[-1].document, reversed([*before, *own]), context)[::-1]
+        waiting = waiting[size:]
+
+
+def _context(document: str, neighbours: Iterator[Item], words: int) -> list[Item]:
+    """Return the first neighbours of the same document that have enough words."""
+    context: list[Item] = []
+    while document and words > 0 and (item := next(neighbours, None)) and item.document == document:
+        context.append(item)
+        words -= len(item.tokens)
+    return context
 
 
 class Batch(NamedTuple):
@@ -170,7 +224,8 @@ class Engine:
 
     def lay_out(self, chunk: Chunk) -> LaidOut:
         """The first stage: words -> subwords -> windows -> batches of windows."""
-        layout = self.maker.lay_out(chunk.tokens, chunk.documents)
+        tokens, documents = [item.tokens for item in chunk.items], [item.document for item in chunk.items]
+        layout = self.maker.lay_out(tokens, documents)
         if self.scorer.reach is not None:
             layout = replace(layout, windows=layout.windows.narrowed(self.scorer.reach))
         sentence = layout.windows.sentence

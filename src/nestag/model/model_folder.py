@@ -1,8 +1,8 @@
-"""A model folder: save it, check it, load it, change its settings.
+"""A model folder: save it, check it, load it, describe it, change its settings.
 
-A folder is untrusted. A manifest has the sha256 of its files and is written last, so that a folder without one is not
-a finished model. Only the files named here are ever opened, each JSON file once: its bytes are hashed, then parsed.
-transformers never sees the folder. Everything else that lies in it is ignored.
+A folder is untrusted. Its manifest has the sha256 of its files and is written last, so a folder without a manifest is
+not a finished model. nestag opens only the files named here. Each JSON file is read once: its bytes are hashed, then
+parsed. transformers never gets the path of the folder. All other files in it are ignored.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import math
 import os
 import shutil
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -24,46 +24,34 @@ from nestag.encodings.vocabulary import Vocabulary
 from nestag.errors import InputError, MissingExtraError, UnknownNameError, as_input_error, either
 from nestag.formats.files import reading, writing
 from nestag.formats.files.sources import refuse_empty
-from nestag.model.hub import download
+from nestag.model.encoders import download
 from nestag.model.predictor import PROBE, Predictor, Settings
 from nestag.model.subwords.tokenizer import WordTokenizer
 
-MANIFEST = "manifest.json"
-SETTINGS = "nestag.json"
-VOCABULARY = "vocabulary.json"
-WEIGHTS = "model.safetensors"
-GRAPH = "model.onnx"
-CONFIG = "config.json"
-TOKENIZER = "tokenizer.json"
-TOKENIZER_CONFIG = "tokenizer_config.json"
-HISTORY = "history.json"
-CARD = "README.md"
-ADAPTED = "adaptation.json"
-"""In the folder of an adapted encoder, which is not a model."""
+MANIFEST, CARD = "manifest.json", "README.md"
+CONFIG, VOCABULARY, SETTINGS, TOKENIZER = "config.json", "vocabulary.json", "nestag.json", "tokenizer.json"
+TOKENIZER_CONFIG, HISTORY = "tokenizer_config.json", "history.json"
+WEIGHTS, GRAPH = "model.safetensors", "model.onnx"
+ADAPTED = "adaptation.json"  # in the folder of an adapted encoder, which is not a model
 
 REQUIRED = (CONFIG, VOCABULARY, SETTINGS, TOKENIZER)
-LARGE = (WEIGHTS, GRAPH)
-"""Files that are not held in memory."""
-BOUND = (*REQUIRED, *LARGE, TOKENIZER_CONFIG, HISTORY, ADAPTED)
-"""Files whose sha256 the manifest has."""
+LARGE = (WEIGHTS, GRAPH)  # not held in memory
+BOUND = (*REQUIRED, *LARGE, TOKENIZER_CONFIG, HISTORY, ADAPTED)  # the manifest has their sha256
 FILES = (*BOUND, MANIFEST, CARD)
-"""All files of a model: only these are read, copied, uploaded and downloaded."""
+"""All files of a model. No other file is read, copied, uploaded or downloaded."""
 
-FORMAT = 1
-"""The layout of the folder; one of another layout is refused."""
-
-LARGEST = 2**28
-"""Bytes of a JSON file or of the card."""
+FORMAT = 1  # the layout of the folder; other layouts are refused
+LARGEST = 2**28  # bytes of a JSON file or of the card
 
 LOADED_BY = {
-    WEIGHTS: "torch; load it with nestag.load, or make one for onnxruntime with: nestag export onnx MODEL DIR",
+    WEIGHTS: "torch; load it with nestag.load, or convert it for onnxruntime with: nestag export onnx MODEL DIR",
     GRAPH: "onnxruntime; load it with nestag.load",
 }
-"""What computes with each kind of weights; a model has one kind."""
+"""The runtime of each kind of weights; a model has one kind."""
 
 
 class EditedModelWarning(UserWarning):
-    """Settings of a model were changed after it was saved."""
+    """The settings of a model were changed after it was saved."""
 
 
 @dataclass(frozen=True)
@@ -71,8 +59,8 @@ class SavedModel:
     """An opened model folder: its checked content, its vocabulary, and the settings to use."""
 
     folder: Path
-    files: tuple[str, ...]  # those that the manifest lists
-    content: Mapping[str, bytes]  # of all but the large ones
+    files: tuple[str, ...]  # those that the manifest lists, which are neither links out of the folder nor changed
+    content: Mapping[str, bytes]  # of all files but the large ones
     vocabulary: Vocabulary
     settings: Settings
 
@@ -80,19 +68,13 @@ class SavedModel:
         """Parse one of its JSON files."""
         return parse_json(self.content[name], str(self.folder / name))
 
-    def read(self, name: str) -> bytes:
-        """Return the bytes of any of its files; there may be no card, which is empty then."""
-        if name == CARD and not os.path.lexists(self.folder / CARD):
-            return b""
-        return self.content[name] if name in self.content else _read(self.folder, name, most=None)
-
     @property
     def card(self) -> str:
         """Its description in Markdown, empty if it has none."""
-        return self.read(CARD).decode(errors="replace")
+        return _read(self.folder, CARD).decode(errors="replace") if os.path.lexists(self.folder / CARD) else ""
 
     def tokenizer(self, special: Iterable[int] | None = None) -> WordTokenizer:
-        """Load its tokenizer and try it on two words; without the ids of special tokens their names are looked up."""
+        """Load its tokenizer and try it on two words; without the ids of special tokens, look up their names."""
         with as_input_error("the tokenizer cannot be loaded", str(self.folder)):
             inner = import_module("tokenizers").Tokenizer.from_str(self.content[TOKENIZER].decode())
             if special is None:
@@ -102,11 +84,11 @@ class SavedModel:
             tokenizer(PROBE, add_special_tokens=True)
         return tokenizer
 
-    def check_labels(self, scored: tuple[object, ...]) -> None:
-        """Refuse weights that score other numbers of labels than the vocabulary has."""
-        if scored != self.vocabulary.sizes:
+    def check_labels(self, sizes: tuple[object, ...]) -> None:
+        """Refuse weights whose numbers of labels differ from those of the vocabulary."""
+        if sizes != self.vocabulary.sizes:
             raise InputError(
-                f"its weights score {scored} labels and its vocabulary has {self.vocabulary.sizes}", str(self.folder)
+                f"its weights score {sizes} labels and its vocabulary has {self.vocabulary.sizes}", str(self.folder)
             )
 
     def check_spans(self, types: object) -> None:
@@ -150,14 +132,14 @@ def open_model(
     revision: str | None = None,
     token: str | None = None,
 ) -> SavedModel:
-    """Open a folder, or a model of the hub, with this kind of weights or any; `changes` replace stored settings."""
+    """Open a folder or a hub model that has this kind of weights, or any; `changes` replace stored settings."""
     folder = local_folder(str(path), revision, token)
     digests = _manifest(folder)
     if weights and weights not in digests:
         raise InputError(f"it is a model for {LOADED_BY[GRAPH if GRAPH in digests else WEIGHTS]}", str(folder))
     content = {name: _read(folder, name) for name in digests if name not in LARGE}
     for name, digest in digests.items():
-        if digest == (_sha256(content[name]) if name in content else _digest(_inside(folder, name))):
+        if digest == _sha256(content.get(name) or _inside(folder, name)):
             continue
         if name != SETTINGS:
             raise InputError(f"{name} is not the file that was saved; copy the folder again", str(folder))
@@ -173,7 +155,7 @@ def open_model(
 
 
 def local_folder(path: str, revision: str | None = None, token: str | None = None) -> Path:
-    """Return the folder of a model: the path itself, or what the hub holds under that name."""
+    """Return the folder of a model: the path itself, or the download of that hub name."""
     refuse_empty(path)
     if Path(path).is_dir():
         return Path(path)
@@ -187,7 +169,7 @@ def local_folder(path: str, revision: str | None = None, token: str | None = Non
 def save_model(
     folder: Path, vocabulary: Vocabulary, settings: Settings, tokenizer: WordTokenizer, texts: Mapping[str, str]
 ) -> None:
-    """Write all but the weights, and other files if they have any text; the manifest comes last."""
+    """Write all but the weights, with further files if their text is not empty; the manifest comes last."""
     files = {
         VOCABULARY: vocabulary.to_json(),
         SETTINGS: _json(to_mapping(settings)),
@@ -196,23 +178,22 @@ def save_model(
     }
     for name, text in files.items():
         if text:
-            with writing(folder / name) as stream:
-                stream.write(text)
+            _write(folder / name, text)
     write_manifest(folder)
 
 
 def write_manifest(folder: Path) -> None:
-    """Bind the files of a folder together, which makes it a finished model."""
-    bound = sorted(name for name in BOUND if (folder / name).is_file())
-    for name in bound:
-        _sync(folder / name)  # or the manifest could reach the disk before them
-    files = {name: _digest(folder / name) for name in bound}
-    with writing(folder / MANIFEST) as stream:
-        stream.write(_json({"format": FORMAT, "files": files}))
+    """Write the sha256 of the files of a folder, which makes it a finished model."""
+    files = {}
+    for name in sorted(name for name in BOUND if (folder / name).is_file()):
+        with (folder / name).open("rb+") as stream:
+            os.fsync(stream.fileno())  # or the manifest could reach the disk first
+        files[name] = _sha256(folder / name)
+    _write(folder / MANIFEST, _json({"format": FORMAT, "files": files}))
 
 
 def copy_model(folder: Path, target: Path) -> None:
-    """Copy the files that a manifest binds together, and the card; the manifest comes last."""
+    """Copy the files that the manifest lists, and the card; the manifest comes last."""
     card = [CARD] if os.path.lexists(folder / CARD) else []
     target.mkdir(parents=True, exist_ok=True)
     for name in (*_manifest(folder), *card, MANIFEST):
@@ -220,18 +201,16 @@ def copy_model(folder: Path, target: Path) -> None:
 
 
 def change_settings(folder: str | Path, values: Mapping[str, Any]) -> None:
-    """Store other settings in a saved model, then their sha256; unknown ones are refused when it is loaded."""
+    """Store other settings in a saved model, and their sha256; unknown ones are refused when it is loaded."""
     place = Path(folder)
-    files = dict(_manifest(place))
+    files = _manifest(place)
     text = _json({**read_json(place / SETTINGS), **values})
-    manifest = _json({"format": FORMAT, "files": {**files, SETTINGS: _sha256(text.encode())}})
-    for name, new in ((SETTINGS, text), (MANIFEST, manifest)):
-        with writing(place / name) as stream:
-            stream.write(new)
+    _write(place / SETTINGS, text)
+    _write(place / MANIFEST, _json({"format": FORMAT, "files": {**files, SETTINGS: _sha256(text.encode())}}))
 
 
 def is_finished(folder: Path) -> bool:
-    """Whether a folder holds a model that was saved to the end."""
+    """Whether a folder holds a completely saved model."""
     return (folder / MANIFEST).is_file()
 
 
@@ -240,6 +219,23 @@ def saved_vocabulary(folder: Path) -> Vocabulary | None:
     if not (folder / VOCABULARY).is_file():
         return None
     return _vocabulary(_read(folder, VOCABULARY), str(folder / VOCABULARY))
+
+
+def default_card(name: str, types: Sequence[str]) -> str:
+    """Return a card for a model that has none: what it is, and how to load it."""
+    return f"""---
+library_name: nestag
+tags: [nested-ner, token-classification]
+---
+# {name}
+
+A recognizer of nested named entities, trained with nestag.
+
+    import nestag
+    nestag.load("{name}")("A text.")
+
+Types: {", ".join(types)}.
+"""
 
 
 def read_json(path: Path) -> Any:
@@ -251,7 +247,7 @@ def parse_json(data: bytes, source: str) -> Any:
     """Parse JSON strictly: UTF-8, finite numbers, no key twice."""
     try:
         value = json.loads(data.decode(), parse_constant=_finite, parse_float=_finite, object_pairs_hook=_table)
-        json.dumps(value, ensure_ascii=False).encode()  # fails on half a character, which could never be printed
+        json.dumps(value, ensure_ascii=False).encode()  # fails on lone surrogates, which cannot be printed
     except (ValueError, RecursionError) as error:
         raise InputError(f"cannot be read as JSON ({error}); copy the model again", source) from None
     return value
@@ -274,8 +270,13 @@ def _json(value: Any) -> str:
     return json.dumps(value, indent=1) + "\n"
 
 
+def _write(path: Path, text: str) -> None:
+    with writing(path) as stream:
+        stream.write(text)
+
+
 def _manifest(folder: Path) -> Mapping[str, str]:
-    """Return the sha256 of each bound file; names that are not ours are ignored."""
+    """Return the sha256 of each file; names that nestag does not write are ignored."""
     if not is_finished(folder):
         raise InputError(f"there is no {MANIFEST} in it; give a folder saved by training", str(folder))
     manifest = read_json(folder / MANIFEST)
@@ -285,7 +286,7 @@ def _manifest(folder: Path) -> Mapping[str, str]:
     listed = manifest.get("files")
     files = {name: listed[name] for name in BOUND if name in listed} if isinstance(listed, dict) else {}
     if ADAPTED in files:
-        raise InputError("it is an adapted encoder and not a model; make one: nestag train --encoder", str(folder))
+        raise InputError("it is an adapted encoder and not a model; train one: nestag train --encoder", str(folder))
     if not set(files) >= set(REQUIRED) or not set(files) & set(LOADED_BY):
         raise InputError(f"{MANIFEST} does not list the files of a model; copy the folder again", str(folder))
     return files
@@ -301,7 +302,7 @@ def _vocabulary(data: bytes, source: str) -> Vocabulary:
 
 
 def _inside(folder: Path, name: str) -> Path:
-    """Return the path of a file, which must be one and lie in the folder itself or in the hub's cache."""
+    """Return the path of a file, which must be in the folder itself or in the hub's cache."""
     path, real = folder / name, folder.resolve()
     if not path.is_file():
         raise InputError(f"{name} is missing; copy the whole folder again, or train again", str(folder))
@@ -311,23 +312,16 @@ def _inside(folder: Path, name: str) -> Path:
     return path
 
 
-def _read(folder: Path, name: str, most: int | None = LARGEST) -> bytes:
+def _read(folder: Path, name: str) -> bytes:
     with reading(_inside(folder, name)) as stream:
-        data = stream.read() if most is None else stream.read(most + 1)
-    if most is not None and len(data) > most:
-        raise InputError(f"{name} has more than {most:,} bytes; was it saved by nestag?", str(folder))
+        data = stream.read(LARGEST + 1)
+    if len(data) > LARGEST:
+        raise InputError(f"{name} has more than {LARGEST:,} bytes; was it saved by nestag?", str(folder))
     return data
 
 
-def _sync(path: Path) -> None:
-    with path.open("rb+") as stream:
-        os.fsync(stream.fileno())
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as stream:
+def _sha256(source: bytes | Path) -> str:
+    if isinstance(source, bytes):
+        return hashlib.sha256(source).hexdigest()
+    with source.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
-def _sha256(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()

@@ -1,9 +1,9 @@
-"""A recognizer without torch: a graph that `nestag export onnx` made, run by onnxruntime.
+"""A recognizer without torch: onnxruntime runs a graph that `nestag export onnx` wrote.
 
     ner = OnnxNER.from_pretrained("folder")
     ner("The mayor of Utrecht resigned.")
 
-It needs onnxruntime, tokenizers and NumPy alone, and answers as `NestedNER` does.
+It needs only onnxruntime, tokenizers and NumPy, and returns the same entities as `NestedNER`.
 """
 
 from __future__ import annotations
@@ -29,16 +29,14 @@ from nestag.model.predictor import Predictor, Settings
 from nestag.model.subwords.tokenizer import WordTokenizer
 
 OUTPUTS = ("n", "c", "u")
-SPANS = "spans"
-"""The output of the span grid, in the graph of a model that has one."""
+SPANS = "spans"  # the output of the span grid, in graphs with one
 MOST_SUBWORDS = 2**31 - 1
-BATCH = 256
-"""Subwords that a thread scores at once: so few stay in the processor's cache from one operation to the next."""
+BATCH = 256  # subwords in a batch of a thread: small batches stay in the CPU's cache from operation to operation
 
 
 @dataclass(frozen=True)
 class GraphConfig:
-    """What a graph needs to know of its tokenizer, and what its numbers are."""
+    """The special subwords of a graph's tokenizer, and the precision of its weights."""
 
     begin: int = setting(minimum=0, maximum=MOST_SUBWORDS, help="id of the subword that begins a sequence")
     end: int = setting(minimum=0, maximum=MOST_SUBWORDS, help="id of the subword that ends a sequence")
@@ -58,12 +56,9 @@ class OnnxNER(Predictor):
         settings: Settings = Settings(),  # noqa: B008
         threads: int = 1,
     ) -> None:
-        """Put a session of onnxruntime, a tokenizer and a vocabulary together; `threads` score batches concurrently."""
-        self.session = session
-        self.threads = threads
-        self.tokenizer = tokenizer
-        self.vocabulary = vocabulary
-        self.settings = settings
+        """Combine a session of onnxruntime, a tokenizer and a vocabulary; `threads` batches are scored in parallel."""
+        self.session, self.threads = session, threads
+        self.tokenizer, self.vocabulary, self.settings = tokenizer, vocabulary, settings
 
     @classmethod
     def from_pretrained(
@@ -76,14 +71,14 @@ class OnnxNER(Predictor):
         token: str | None = None,
         **settings: Any,
     ) -> OnnxNER:
-        """Load one from a folder or the hub; keyword arguments change its settings, `threads` 0 is all cores."""
+        """Load it from a folder or the hub; keyword arguments change its settings, `threads` 0 uses all cores."""
         if device not in (None, "cpu"):
             raise UnknownNameError(f"the device {device!r} cannot be used; a model for onnxruntime runs on cpu")
         onnxruntime, _ = installed("onnxruntime"), installed("tokenizers")
         threads = threads or cores()
         saved = open_model(path, GRAPH, settings, revision, token)
         config = from_mapping(GraphConfig, saved.json(CONFIG), str(saved.folder / CONFIG))
-        session = _session(onnxruntime, saved.folder, GRAPH, threads=1)  # a batch in each thread is faster
+        session = _session(onnxruntime, saved.folder, GRAPH, threads=1)  # one batch per thread is faster
         outputs = _widths(session.get_outputs())
         saved.check_labels(tuple(outputs.get(name) for name in OUTPUTS))
         saved.check_spans(outputs.get(SPANS, 0))
@@ -91,7 +86,7 @@ class OnnxNER(Predictor):
         return cls(session, tokenizer, saved.vocabulary, saved.settings, threads)
 
     def scorer(self) -> GraphScorer:
-        """What scores words, with the current settings."""
+        """Return the scorer with the current settings."""
         settings = self.settings
         return GraphScorer(
             self.session, self.vocabulary.sizes, settings.batch_subwords, settings.least_span_logit, self.threads
@@ -99,7 +94,7 @@ class OnnxNER(Predictor):
 
 
 class GraphScorer:
-    """A graph as the engine calls it: arrays in, log-probabilities out."""
+    """A graph with the engine's interface: arrays in, log-probabilities out."""
 
     def __init__(
         self,
@@ -109,20 +104,18 @@ class GraphScorer:
         least_span_logit: float | None = None,
         threads: int = 1,
     ) -> None:
-        """`batch_subwords` is how many subwords each thread scores at once; 0 is what suits a CPU.
+        """Each thread scores batches of `batch_subwords`; 0 is the best for a CPU.
 
         With `least_span_logit`, the spans with at least this logit are returned too.
         """
-        self.session = session
-        self.least_span_logit = least_span_logit
-        self.threads = threads
+        self.session, self.threads, self.least_span_logit = session, threads, least_span_logit
         self.sizes = sizes
         self.batch_subwords = batch_subwords or BATCH
         self.ahead = 0
         self.reach: int | None = None
 
     def start(self, batches: Iterable[Batch], words: int) -> Callable[[], Heads]:
-        """Score the words of a chunk; nothing is left to wait for."""
+        """Score the words of a chunk before returning."""
         least = self.least_span_logit
         names = [*OUTPUTS, *([] if least is None else [SPANS])]
         heads = [np.zeros((words, size), dtype=np.float32) for size in self.sizes]
@@ -154,7 +147,7 @@ def best_cells(logits: Floats32, word: Ints, least: float) -> SpanCells:
 
 
 def _session(onnxruntime: Any, folder: Path, graph: str, threads: int) -> Any:
-    """What runs a graph of a folder."""
+    """Return a session that runs a graph of a folder."""
     check_graph(folder / graph)
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
@@ -163,19 +156,19 @@ def _session(onnxruntime: Any, folder: Path, graph: str, threads: int) -> Any:
 
 
 def _widths(values: Iterable[Any]) -> dict[str, object]:
-    """The last dimension of each input or output of a graph, a number if it is fixed."""
+    """Return the last dimension of each input or output of a graph; it is a number if it is fixed."""
     return {value.name: value.shape[-1] if value.shape else None for value in values}
 
 
-def installed(name: str) -> Any:
-    """A library of the extra `onnx`; onnxruntime is told not to report to its makers, as it would from 1.29 on."""
+def installed(name: str, need: str = "nestag.model.onnx_runtime", extra: str = "onnx") -> Any:
+    """Import a library of an extra; onnxruntime's telemetry, on by default from 1.29, is switched off."""
     os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
     try:
         return import_module(name)
     except ImportError:
-        raise MissingExtraError(f"nestag.model.onnx_runtime needs {name}", "onnx") from None
+        raise MissingExtraError(f"{need} needs {name}", extra) from None
 
 
 def cores() -> int:
-    """The cores that this process may use."""
+    """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

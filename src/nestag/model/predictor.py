@@ -1,6 +1,6 @@
-"""Predictors: the one road from texts to entities, whatever scores the words.
+"""Predictors: the only way from texts to entities.
 
-    text -> sentences of tokens -> engine -> entities with the characters that they cover
+    text -> sentences of tokens -> engine -> entities with character offsets
 
 Command line, server, batch inference, spaCy and Hugging Face all call `Predictor.pipe`. The scores come from torch
 (recognizer.py) or from an ONNX graph (onnx_runtime.py).
@@ -26,31 +26,22 @@ from nestag.decoding import Decoding, EntityTable, Search
 from nestag.encodings.base import Naming
 from nestag.encodings.vocabulary import Vocabulary
 from nestag.inspect.rendering import render
-from nestag.model.chunks import Chunk, Item
 from nestag.model.encoders import Precision
-from nestag.model.engine import LEAST, ChunkScores, Engine, Scorer
+from nestag.model.engine import LEAST, Chunk, ChunkScores, Engine, Item, Scorer
 from nestag.model.subwords import Cut, LayoutMaker
 
 Tokens = Sequence[str] | Sentence
 InputT = TypeVar("InputT", bound=str | Document | Sentence | Sequence[str], covariant=True)
-"""What entities are found in: a text, a document, or a sentence whose tokens are known."""
 
 CALLS = 'ner("A text."), ner(["One text.", "Another."]), or for tokens ner([["One", "sentence"]]) or ner(sentences)'
-"""What a recognizer can be called with, for errors."""
-
-DECIMALS = 4
-"""Of confidences in records."""
-
-ROUNDING = 1e-4
-"""Subtracted from the lowest logit, so that rounding drops no span before its probability is compared."""
-
-PROBE = ["a", "☃"]
-"""Words that the tokenizer of a model must be able to read, whether it knows them or not."""
+DECIMALS = 4  # of confidences in records
+PROBE = ["a", "☃"]  # every tokenizer must be able to read these words
+ROUNDING = 1e-4  # subtracted from the lowest logit, so that rounding drops no span before its probability is compared
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How a recognizer reads and decodes; stored beside the weights."""
+    """The settings of a recognizer, stored with the weights."""
 
     max_length: int = setting(512, minimum=8, help="maximum subwords in a window")
     windows: Cut = setting("overlapping", help="how windows of longer sentences are laid out; MaChAmp's are disjoint")
@@ -94,12 +85,12 @@ class Settings:
 
     @property
     def reading(self) -> Options:
-        """How raw text is cut into words and sentences."""
+        """How raw text is tokenized and split into sentences."""
         return Options(tokenizer=self.tokenizer, language=self.language)
 
 
 class TextEntity(NamedTuple):
-    """An entity as every interface reports it; positions are half-open (docs/predicting.md has the record)."""
+    """An entity as every interface reports it, described in docs/predicting.md; positions are half-open."""
 
     start: int  # in characters of the text; tokens without a text are joined by single spaces
     end: int
@@ -111,7 +102,7 @@ class TextEntity(NamedTuple):
 
     @property
     def entity(self) -> Entity:
-        """The entity as corpora have it, in tokens."""
+        """The entity in tokens, as in corpora."""
         return Entity(self.start_token, self.end_token, self.type)
 
     def record(self) -> dict[str, Any]:
@@ -120,16 +111,16 @@ class TextEntity(NamedTuple):
 
 
 class TextEntities(list[TextEntity], Generic[InputT]):
-    """The entities of a text, outermost first in each sentence; notebooks draw them."""
+    """The entities of a text, outermost first in each sentence. Notebooks draw them."""
 
     def __init__(self, source: InputT, tokens: Sequence[str], entities: Iterable[TextEntity] = ()) -> None:
-        """`source` is what the entities were found in, `tokens` are those of all its sentences."""
+        """`source` is the input, `tokens` are those of all its sentences."""
         super().__init__(entities)
         self.source, self.tokens = source, tokens
 
     @property
     def text(self) -> str:
-        """The text; of a sentence of a document, its part of the text."""
+        """The text; for a sentence of a document, its part of the text."""
         match self.source:
             case str(text) | Document(text=text):
                 return text
@@ -148,7 +139,7 @@ class TextEntities(list[TextEntity], Generic[InputT]):
 
 
 class Predictor(ABC):
-    """A recognizer of nested entities, whatever computes its scores."""
+    """A recognizer of nested entities; subclasses compute the scores."""
 
     tokenizer: Any
     vocabulary: Vocabulary
@@ -156,7 +147,7 @@ class Predictor(ABC):
 
     @abstractmethod
     def scorer(self) -> Scorer:
-        """What scores words, with the current settings."""
+        """Return the scorer with the current settings."""
 
     def __call__(self, inputs: Any) -> Any:
         """Return the entities of a text or sentence, or a list with those of each of several.
@@ -174,22 +165,22 @@ class Predictor(ABC):
     ) -> Iterator[TextEntities[InputT]]:
         """Stream the entities of each text, document, sentence or list of tokens, in order.
 
-        Texts are tokenized as in training, unless `options` are given. `batch_size` is the number of sentences that are
-        tagged together; 0 chooses by device.
+        Texts are tokenized as in training by default. `batch_size` is the number of sentences that are tagged together;
+        0 chooses by device.
         """
-        cutting = options or self.settings.reading
-        items = (item for number, source in enumerate(inputs) for item in _items(number, source, cutting))
+        reading = options or self.settings.reading
+        items = (item for number, source in enumerate(inputs) for item in _items(number, source, reading))
         chunks = self.engine(batch_size).run(items, confidence=True)
         sentences = (pair for chunk, table in chunks for pair in zip(chunk, _in_texts(chunk, table), strict=True))
         for _, pairs in groupby(sentences, key=lambda pair: pair[0].source.number):
-            yield _joined(list(pairs))
+            yield _join(list(pairs))
 
     def predict(self, sentences: Iterable[Tokens]) -> list[tuple[Entity, ...]]:
         """Return the entities of each sentence in tokens, without confidences."""
         return [entities for _, entities in self._stream(sentences)]
 
     def annotate(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
-        """Stream the sentences, in order, with the entities found in them."""
+        """Stream the sentences, in order, with their predicted entities."""
         for sentence, entities in self._stream(sentences):
             yield sentence.with_entities(entities)
 
@@ -199,12 +190,12 @@ class Predictor(ABC):
 
     @cached_property
     def layout_maker(self) -> LayoutMaker:
-        """Lays sentences out for the encoder, and remembers the words it has seen."""
+        """The layout maker, which remembers the words it has seen."""
         settings = self.settings
         return LayoutMaker(self.tokenizer, settings.max_length, settings.context, settings.windows)
 
     def engine(self, chunk_size: int = 0) -> Engine:
-        """The engine that tags with the current settings; a `chunk_size` of 0 suits what scores."""
+        """Return an engine with the current settings; a `chunk_size` of 0 chooses by scorer."""
         settings = self.settings
         return Engine(
             self.scorer(),
@@ -221,33 +212,28 @@ class Predictor(ABC):
         )
 
     def scores(self, sentences: Sequence[Sequence[str]], documents: Sequence[str] | None = None) -> ChunkScores:
-        """The log-probabilities of the three heads for every word, the sentences one after the other."""
+        """Return the log-probabilities of the three heads for every word of all sentences, concatenated."""
         items = list(map(Item, sentences, documents or [""] * len(sentences)))
         engine = self.engine(max(1, len(items)))
         return engine.score(engine.lay_out(Chunk(items, 0, len(items))))
 
 
 class _InputPlace(NamedTuple):
-    """Where a sentence is in the inputs."""
+    """The position of a sentence in the inputs."""
 
     number: int  # of the input
     source: Any  # the input
-    text: str | None = None  # None if the tokens are joined by spaces
-    begin: int = 0  # of the text in its document, which the offsets count in
-    offsets: Sequence[Offsets] = ()
+    text: str | None = None  # None: the tokens are joined by spaces
+    begin: int = 0  # of the text in its document
+    offsets: Sequence[Offsets] = ()  # in the document
     first: int = 0  # tokens of the input before the sentence
 
 
 def _items(number: int, source: Any, options: Options) -> Iterator[Item]:
-    """The sentences of an input for the engine, at least one."""
+    """Yield the sentences of an input for the engine, at least one."""
     if isinstance(source, Sentence):
-        origin = source.origin
-        place = (
-            _InputPlace(number, source, origin.text, origin.start, origin.offsets)
-            if origin
-            else _InputPlace(number, source)
-        )
-        yield Item(source.tokens, document_of(source), place)
+        in_text = (source.origin.text, source.origin.start, source.origin.offsets) if source.origin else ()
+        yield Item(source.tokens, document_of(source), _InputPlace(number, source, *in_text))
     elif isinstance(source, str | Document):
         document = source if isinstance(source, Document) else Document(str(number), source)
         text, first = document.text, 0
@@ -260,7 +246,7 @@ def _items(number: int, source: Any, options: Options) -> Iterator[Item]:
 
 
 def _in_texts(items: Sequence[Item], table: EntityTable) -> Iterator[list[TextEntity]]:
-    """The entities of each sentence of a chunk with their characters; built by columns, which takes half the time."""
+    """Yield the entities of each sentence with character offsets; building them by columns takes half the time."""
     assert table.confidence is not None
     cuts = np.searchsorted(table.sentence, np.arange(table.sentences + 1)).tolist()
     first, last, confidence = table.start.tolist(), table.end.tolist(), table.confidence.tolist()
@@ -280,8 +266,8 @@ def _in_texts(items: Sequence[Item], table: EntityTable) -> Iterator[list[TextEn
         yield list(map(partial(tuple.__new__, TextEntity), rows))
 
 
-def _joined(sentences: Sequence[tuple[Item, list[TextEntity]]]) -> TextEntities[Any]:
-    """The entities of the sentences of one input."""
+def _join(sentences: Sequence[tuple[Item, list[TextEntity]]]) -> TextEntities[Any]:
+    """Join the entities of the sentences of one input."""
     item, entities = sentences[0]
     tokens = item.tokens
     if len(sentences) > 1:
@@ -291,7 +277,7 @@ def _joined(sentences: Sequence[tuple[Item, list[TextEntity]]]) -> TextEntities[
 
 
 def item_of(sentence: Tokens) -> Item:
-    """A sentence for the engine; a string is not a list of tokens."""
+    """Return a sentence for the engine; a string is not a list of tokens."""
     if isinstance(sentence, Sentence):
         return Item(sentence.tokens, document_of(sentence), sentence)
     listed = isinstance(sentence, Sequence) and not isinstance(sentence, str | bytes)

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 import transformers
 from torch import Tensor, nn
-from transformers import AutoConfig, AutoModel, PretrainedConfig, PreTrainedModel
+from transformers import CONFIG_MAPPING, AutoConfig, AutoModel, PretrainedConfig, PreTrainedModel
 from transformers.modeling_outputs import BaseModelOutput
 from transformers.models.auto.modeling_auto import (
     MODEL_FOR_MASKED_LM_MAPPING_NAMES,
@@ -36,6 +36,9 @@ MORE_SETTINGS = {
     "share_att_key", "talking_head",
 }  # fmt: skip
 """What encoders read from their configuration, in one version of transformers or another, without a default there."""
+
+LIMITS = {"layer": 1_000, "window": 1_024, "block": 1_024}
+"""Largest numbers in settings with these words: no weights limit shared layers, and windows that are padded."""
 
 SIZE = 192
 """Numbers in a vector; 30,522 subwords of MiniLM are 5.9 million numbers."""
@@ -109,7 +112,7 @@ def load_encoder(encoder: str) -> Any:
         raise out_of_reach(encoder, error) from None
     if missing := [name for name in sorted(info["missing_keys"]) if not name.startswith("pooler.")]:
         raise InputError(f"{len(missing)} of its weights are missing, e.g. {missing[0]}; get it again", encoder)
-    if (kind := pretrained.config.model_type) not in TEXT_ENCODERS:
+    if not _is_text_encoder(kind := pretrained.config.model_type):
         raise InputError(f"{kind!r} is no encoder of text; choose one such as bert or roberta", encoder)
     return pretrained
 
@@ -135,8 +138,21 @@ def known_settings(stored: Mapping[str, Any]) -> dict[str, Any]:
     kind = stored["model_type"]
     if kind == LightConfig.model_type:
         known = {"vocab_size", "hidden_size"}
-    elif kind in TEXT_ENCODERS:
+    elif _is_text_encoder(kind):
         known = {*AutoConfig.for_model(kind).to_dict()} - {*PretrainedConfig().to_dict()} | MORE_SETTINGS
     else:
         raise ValueError(f"{kind!r} is no encoder of text that transformers has")
-    return {"model_type": kind, **{name: value for name, value in stored.items() if name in known}}
+    settings = {name: value for name, value in stored.items() if name in known}
+    for name, value in settings.items():
+        numbers = [number for number in (value if isinstance(value, list) else [value]) if isinstance(number, int)]
+        limit = min((limit for word, limit in LIMITS.items() if word in name), default=max(numbers, default=0))
+        if max(numbers, default=0) > limit:
+            raise InputError(
+                f"its encoder's {name} is {max(numbers):,}; the largest that nestag takes is {limit:,}", kind
+            )
+    return {"model_type": kind, **settings}
+
+
+def _is_text_encoder(kind: Any) -> bool:
+    """Whether a kind can be named: one that has no further models inside, whose settings could name anything."""
+    return kind in TEXT_ENCODERS and not getattr(CONFIG_MAPPING[kind], "sub_configs", None)

@@ -12,9 +12,18 @@ from transformers import AutoTokenizer, PreTrainedTokenizerBase
 
 from nestag.encodings.vocabulary import Vocabulary
 from nestag.errors import InputError, SettingError, UnknownNameError, as_input_error
-from nestag.model.encoders import locate, longest_window, out_of_reach
-from nestag.model.hub import plain_card, upload
-from nestag.model.model_folder import CARD, CONFIG, FILES, TOKENIZER_CONFIG, WEIGHTS, SavedModel, open_model, save_model
+from nestag.model.encoders import locate, longest_window, out_of_reach, upload
+from nestag.model.model_folder import (
+    CARD,
+    CONFIG,
+    FILES,
+    TOKENIZER_CONFIG,
+    WEIGHTS,
+    SavedModel,
+    default_card,
+    open_model,
+    save_model,
+)
 from nestag.model.predictor import Predictor, Settings
 from nestag.model.scorer import TaggerScorer
 from nestag.model.subwords.tokenizer import WordTokenizer
@@ -93,7 +102,7 @@ class NestedNER(Predictor):
     ) -> str:
         """Upload it with its card to the hub, under a name such as `you/model`, and return where it is."""
         with TemporaryDirectory() as scratch:
-            card = self.card or plain_card(name, self.vocabulary.types)
+            card = self.card or default_card(name, self.vocabulary.types)
             described = NestedNER(self.model, self.tokenizer, self.vocabulary, self.settings, card)
             described.save_pretrained(scratch)
             return upload(Path(scratch), FILES, name, private=private, token=token, revision=revision)

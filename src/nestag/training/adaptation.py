@@ -1,18 +1,21 @@
-"""Adapting an encoder to a kind of text before it learns entities: it goes on guessing hidden words.
+"""Adapting an encoder to a domain: masked language modelling on text without entities, before training.
 
-Text needs no entities, so there is usually more of it. An encoder of general text gains where the text is of another
-kind (docs/results/recipe.md has what was measured, also where nothing was gained). What it becomes is a folder that
-`nestag train --encoder` takes. Like a training run, an adaptation that was interrupted goes on where it stopped.
+The gain is largest for text that differs from the encoder's (docs/results/recipe.md has the measurements). The result
+is a folder for `nestag train --encoder`. An interrupted adaptation resumes, like a training run. The head is tied to
+the encoder's subword vectors, so it works with any encoder, even if it was published without a head.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass
+from functools import partial
+from itertools import islice
 from math import ceil
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,11 +23,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from accelerate.utils import wait_for_everyone
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy, gelu, linear
 from torch.optim import AdamW, Optimizer
 from torch.optim.lr_scheduler import LambdaLR
 from transformers import TrainerCallback, set_seed
 
 from nestag.data.arrays import Ints
+from nestag.data.document import document_of
 from nestag.data.sentence import Sentence
 from nestag.errors import InputError, named
 from nestag.formats.corpus import corpus_of
@@ -33,42 +39,28 @@ from nestag.model.encoders import is_light, longest_window
 from nestag.model.model_folder import ADAPTED, WEIGHTS, is_finished, read_json, write_manifest
 from nestag.model.pretrained import load_encoder
 from nestag.model.recognizer import load_tokenizer
-from nestag.model.subwords import Layout, LayoutMaker
+from nestag.model.subwords import Layout, LayoutMaker, Subwords, join_windows, windows_of
 from nestag.training.checkpoints import ResumableTrainer, explained
-from nestag.training.masked_language_modelling import Guesser, packed
 from nestag.training.run_folder import CHECKPOINTS, claimed, is_first_process, process_count
 from nestag.training.trainer import CHECKPOINT_SECONDS
 
-WIDTH = 128
-"""Subwords that are read at once: as many sentences of one document as fit."""
-
-BATCH = 128
-"""Windows in a step."""
-
-EPOCHS = 100
-MOST_STEPS = 5_000
-"""Default number of epochs: a hundred, fewer of long texts, but one at least."""
-
+WIDTH, BATCH = 128, 128  # subwords in a window, windows in a step
+EPOCHS, MOST_STEPS = 100, 5_000  # the default: 100 epochs, fewer of long texts, but at least one
 RATE, HEAD_RATE = 2e-4, 1e-3
-FROZEN = 0.05
-"""Share of the steps in which only the new head learns, and of those in which the encoder's rate rises after that."""
-
-CHECKPOINT_STEPS = 500
-"""Steps between two checkpoints of several processes, whose clocks could disagree; one process goes by time."""
-
-TRIED = 512
-"""Windows of dev that are guessed at the end, at most."""
+FROZEN = 0.05  # share of the steps in which only the head learns, and of those of the encoder's warmup after that
+CHECKPOINT_STEPS = 500  # between two checkpoints of several processes, whose clocks differ; one process goes by time
+DEV_WINDOWS = 512  # windows of dev that are scored at the end, at most
+CHUNK = 10_000  # sentences in memory while a text is read
+MASKED = 0.2  # share of the words that are predicted
+MASK_TOKENS, RANDOM_TOKENS = 0.8, 0.1  # of those, the shares of mask and random tokens; the rest stays unchanged
 
 
 class AdaptationProgress(NamedTuple):
-    """How far an adaptation is."""
+    """The state of an adaptation."""
 
     step: int
     steps: int
     loss: float | None
-
-
-WatchAdaptation = Callable[[AdaptationProgress], None]
 
 
 @dataclass(frozen=True)
@@ -77,7 +69,7 @@ class Adaptation:
 
     windows: int
     steps: int
-    guessed: float | None  # of the hidden subwords of dev, the share that is guessed right
+    accuracy: float | None  # of the predictions for masked subwords of dev
 
 
 def adapt(
@@ -88,13 +80,13 @@ def adapt(
     dev: Iterable[Sentence] | Any = (),
     epochs: int | None = None,
     seed: int = 1,
-    watch: WatchAdaptation | None = None,
+    watch: Callable[[AdaptationProgress], None] | None = None,
     use_cpu: bool = False,
 ) -> Adaptation:
-    """Let an encoder guess hidden words of a text and save it in `output`; entities are not looked at.
+    """Continue pretraining an encoder on a text and save it in `output`; entities are ignored.
 
-    It takes sentences, also a stream of them, or datasets of Hugging Face `datasets`. On `dev` it is measured at the
-    end how many words are guessed right. The same call after an interruption goes on where it stopped.
+    The text is an iterable of sentences, or datasets of Hugging Face `datasets`. The accuracy on `dev` is measured at
+    the end. The same call resumes after an interruption.
     """
     if is_light(encoder):
         raise InputError(f"{encoder!r} has no layers to adapt; adapt another, then train with light:FOLDER", "adapt")
@@ -103,48 +95,44 @@ def adapt(
     set_seed(seed)
     pretrained, tokenizer, folder = load_encoder(encoder), load_tokenizer(encoder), Path(output)
     if tokenizer.mask_token_id is None:
-        raise InputError("its tokenizer has no subword that hides others; choose another encoder", encoder)
+        raise InputError("its tokenizer has no mask token; choose another encoder", encoder)
     maker = LayoutMaker(tokenizer, longest_window(pretrained.config, WIDTH))
-    texts = {"text": packed(maker, corpus_of(text)), "dev": packed(maker, corpus_of(dev))}
-    if not len(texts["text"].layout.windows):
+    texts = {"text": lay_out_text(maker, corpus_of(text)), "dev": lay_out_text(maker, corpus_of(dev))}
+    layout = texts["text"].layout
+    if not len(layout.windows):
         raise InputError("there is no sentence with words in it; check the file", "text")
-    data = {name: one.fingerprint for name, one in texts.items()}
+    data = {name: laid_out.fingerprint for name, laid_out in texts.items()}
     claim = {"recipe": {"encoder": encoder, "epochs": epochs}, "seed": seed, "data": data}
     with claimed(folder, claim) if is_first_process() else nullcontext(), explained(folder):
         if not is_finished(folder):
-            layout = texts["text"].layout
             steps = steps_for(len(layout.windows), epochs)
-            model = Guesser(pretrained, tokenizer.mask_token_id)
-            trainer = _GuessTrainer(model, layout, folder / CHECKPOINTS, steps, seed, use_cpu, watch)
+            model = MaskedLanguageModel(pretrained, tokenizer.mask_token_id)
+            trainer = _trainer(model, layout, folder / CHECKPOINTS, steps, seed, use_cpu)
+            trainer.add_callback(_Stepper(trainer, watch))
             trainer.run()
             if is_first_process():
-                done = Adaptation(len(layout.windows), steps, _guessed(trainer, texts["dev"].layout))
-                _save(folder, pretrained, tokenizer, done)
+                accuracy = _accuracy(trainer, texts["dev"].layout)
+                _save(folder, pretrained, tokenizer, Adaptation(len(layout.windows), steps, accuracy))
             wait_for_everyone()
         if is_first_process():
             shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
-        return _finished(folder)
+        try:
+            return Adaptation(**read_json(folder / ADAPTED))
+        except TypeError as error:
+            raise InputError(f"not a report of an adaptation ({error!s:.100})", str(folder / ADAPTED)) from None
 
 
-def _finished(folder: Path) -> Adaptation:
-    """What an adaptation said of itself when it was finished."""
-    try:
-        return Adaptation(**read_json(folder / ADAPTED))
-    except TypeError as error:
-        raise InputError(f"no report of an adaptation ({error!s:.100})", str(folder / ADAPTED)) from None
-
-
-def _save(folder: Path, encoder: Any, tokenizer: Any, done: Adaptation) -> None:
+def _save(folder: Path, encoder: Any, tokenizer: Any, adaptation: Adaptation) -> None:
     with writing_together(folder) as new:
         encoder.save_pretrained(new)
         tokenizer.save_pretrained(new)
-        (new / ADAPTED).write_text(json.dumps(asdict(done), indent=1) + "\n", encoding="utf-8")
-        shutil.copymode(new / ADAPTED, new / WEIGHTS)  # safetensors lets nobody but the owner read
+        (new / ADAPTED).write_text(json.dumps(asdict(adaptation), indent=1) + "\n", encoding="utf-8")
+        shutil.copymode(new / ADAPTED, new / WEIGHTS)  # safetensors lets only the owner read
     write_manifest(folder)  # this makes it finished
 
 
 def steps_for(windows: int, epochs: int | None) -> int:
-    """How many steps are taken.
+    """Return the number of steps.
 
     >>> steps_for(windows=1280, epochs=3), steps_for(1280, None), steps_for(12_800, None), steps_for(1_280_000, None)
     (30, 1000, 5000, 10000)
@@ -153,76 +141,127 @@ def steps_for(windows: int, epochs: int | None) -> int:
     return epochs * epoch_steps if epochs else min(EPOCHS * epoch_steps, max(MOST_STEPS, epoch_steps))
 
 
-class _GuessTrainer(ResumableTrainer):
-    """Trains an encoder by masked language modelling."""
+class TextLayout(NamedTuple):
+    """A text in windows, and a hash of it."""
 
-    def __init__(
-        self,
-        model: Guesser,
-        layout: Layout,
-        checkpoints: Path,
-        steps: int,
-        seed: int,
-        use_cpu: bool,
-        watch: WatchAdaptation | None,
-    ) -> None:
-        self.layout = layout
-        weights = [
-            {"params": list(model.encoder.parameters()), "lr": RATE},
-            {"params": model.head, "lr": HEAD_RATE},
-        ]
-        optimizer = AdamW(weights, weight_decay=0.01)
-        super().__init__(
-            model,
-            checkpoints,
-            steps,
-            seed,
-            use_cpu,
-            {
-                "per_device_train_batch_size": max(1, BATCH // process_count()),
-                "max_grad_norm": 1.0,
-                "bf16": torch.cuda.is_available() and torch.cuda.is_bf16_supported() and not use_cpu,
-                "logging_steps": 10,
-                "report_to": "none",
-            },
-            data_collator=self.tensors,
-            train_dataset=range(len(layout.windows)),
-            optimizers=(optimizer, _schedule(optimizer, steps)),
-            callbacks=[_Stepper(self, watch)],
-        )
+    layout: Layout
+    fingerprint: str
 
-    def tensors(self, numbers: Sequence[int] | Ints, layout: Layout | None = None) -> dict[str, torch.Tensor]:
-        """What the model takes for some windows."""
-        arrays = (layout or self.layout).arrays(np.array(numbers))
-        names = "input_ids", "attention_mask", "word"
-        return {name: torch.from_numpy(getattr(arrays, name)) for name in names}
 
-    def compute_loss(self, model: Any, inputs: dict[str, Any], *_: Any, **__: Any) -> torch.Tensor:
-        """The loss of a batch."""
-        loss: torch.Tensor = model(**inputs).loss
-        return loss
+def lay_out_text(maker: LayoutMaker, sentences: Iterable[Sentence]) -> TextLayout:
+    """Fill windows with as many sentences of one document as fit; only subwords are kept in memory."""
+    source, digest = iter(sentences), hashlib.sha256()
+    chunks = [maker.table.subwords([])]
+    documents: list[int] = []  # a number for each sentence, which changes with its document
+    last: str | None = None
+    while chunk := list(islice(source, CHUNK)):
+        chunks.append(maker.table.subwords([sentence.tokens for sentence in chunk]))
+        for sentence in chunk:
+            name = document_of(sentence)
+            documents.append((documents[-1] if documents else 0) + (name != last))
+            last = name
+            digest.update(json.dumps([sentence.tokens, name]).encode())
+    subwords, room = Subwords(*map(np.concatenate, zip(*chunks, strict=True))), maker.max_length - 2
+    windows = join_windows(windows_of(subwords, room, "disjoint"), documents, room)
+    return TextLayout(Layout(subwords, windows, maker.special), digest.hexdigest())
+
+
+class Prediction(NamedTuple):
+    """The result of masked language modelling on a batch."""
+
+    loss: Tensor
+    correct: Tensor  # subwords
+    masked: Tensor  # subwords
+
+
+class MaskedLanguageModel(nn.Module):
+    """An encoder, and a head that predicts masked subwords."""
+
+    def __init__(self, encoder: Any, mask: int) -> None:
+        super().__init__()
+        self.encoder, self.mask = encoder, mask
+        subwords, size = encoder.get_input_embeddings().weight.shape
+        self.narrow = nn.Linear(encoder.config.hidden_size, size)
+        nn.init.normal_(self.narrow.weight, std=0.02)
+        nn.init.zeros_(self.narrow.bias)
+        self.norm = nn.LayerNorm(size)
+        self.bias = nn.Parameter(torch.zeros(subwords))
+
+    @property
+    def head(self) -> list[nn.Parameter]:
+        """The weights that are new."""
+        return [*self.narrow.parameters(), *self.norm.parameters(), self.bias]
+
+    def forward(self, input_ids: Tensor, attention_mask: Tensor, word: Tensor) -> Prediction:
+        """Mask words and predict them."""
+        corrupted, masked = mask_words(input_ids, word, self.mask, len(self.bias))
+        vectors = self.encoder(input_ids=corrupted, attention_mask=attention_mask).last_hidden_state[masked]
+        subwords, gold = self.encoder.get_input_embeddings().weight, input_ids[masked]
+        logits = linear(self.norm(gelu(self.narrow(vectors))), subwords, self.bias).float()  # masked x subwords
+        loss = cross_entropy(logits, gold, reduction="sum") / masked.sum().clamp(min=1)
+        return Prediction(loss, (logits.argmax(-1) == gold).sum(), masked.sum())
+
+
+def mask_words(input_ids: Tensor, word: Tensor, mask: int, subwords: int) -> tuple[Tensor, Tensor]:
+    """Mask some whole words; return the ids, and which of them are to be predicted."""
+    chosen = torch.rand(input_ids.shape, device=input_ids.device) < MASKED  # by the number of the word
+    masked = chosen.gather(1, word.clamp(min=0)) & (word >= 0)
+    draw = torch.rand(input_ids.shape, device=input_ids.device)
+    corrupted = torch.where(masked & (draw < MASK_TOKENS), mask, input_ids)
+    random = torch.randint_like(input_ids, subwords)
+    return torch.where(masked & (draw >= 1 - RANDOM_TOKENS), random, corrupted), masked
+
+
+def _trainer(
+    model: MaskedLanguageModel, layout: Layout, checkpoints: Path, steps: int, seed: int, use_cpu: bool
+) -> ResumableTrainer:
+    groups = [{"params": list(model.encoder.parameters()), "lr": RATE}, {"params": model.head, "lr": HEAD_RATE}]
+    optimizer = AdamW(groups, weight_decay=0.01)
+    options = {
+        "per_device_train_batch_size": max(1, BATCH // process_count()),
+        "max_grad_norm": 1.0,
+        "bf16": torch.cuda.is_available() and torch.cuda.is_bf16_supported() and not use_cpu,
+        "logging_steps": 10,
+        "report_to": "none",
+    }
+    return ResumableTrainer(
+        model,
+        checkpoints,
+        steps,
+        seed,
+        use_cpu,
+        options,
+        data_collator=partial(_tensors, layout),
+        train_dataset=range(len(layout.windows)),
+        optimizers=(optimizer, _schedule(optimizer, steps)),
+    )
+
+
+def _tensors(layout: Layout, numbers: Sequence[int] | Ints) -> dict[str, Tensor]:
+    """Return the model's input for some windows."""
+    arrays = layout.arrays(np.array(numbers))
+    return {name: torch.from_numpy(getattr(arrays, name)) for name in ("input_ids", "attention_mask", "word")}
 
 
 class _Stepper(TrainerCallback):
-    """Says when to save, tells the watcher, and stops when interrupted."""
+    """Decides when to save, reports progress, and stops when interrupted."""
 
-    def __init__(self, trainer: _GuessTrainer, watch: WatchAdaptation | None) -> None:
+    def __init__(self, trainer: ResumableTrainer, watch: Callable[[AdaptationProgress], None] | None) -> None:
         self.trainer, self.watch = trainer, watch
         self.saved = time.monotonic()
         self.loss: float | None = None
 
     def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **_: Any) -> None:
-        """Now and then."""
+        """Remember the loss."""
         self.loss = (logs or {}).get("loss", self.loss)
 
     def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        """After each step."""
+        """Report the step, and save if it is time."""
         if self.watch:
             self.watch(AdaptationProgress(state.global_step, state.max_steps, self.loss))
-        alone = process_count() == 1
-        due = (
-            time.monotonic() - self.saved >= CHECKPOINT_SECONDS if alone else state.global_step % CHECKPOINT_STEPS == 0
-        )
+        due = state.global_step % CHECKPOINT_STEPS == 0
+        if process_count() == 1:
+            due = time.monotonic() - self.saved >= CHECKPOINT_SECONDS
         control.should_save = bool(self.trainer.interrupted) or due
         control.should_training_stop = bool(self.trainer.interrupted) or control.should_training_stop
         if control.should_save:
@@ -230,31 +269,31 @@ class _Stepper(TrainerCallback):
 
 
 def _schedule(optimizer: Optimizer, steps: int) -> LambdaLR:
-    """The head's rate falls to nothing; the encoder's is nothing at first, rises, and falls with it."""
+    """Let the head's rate fall linearly to zero; the encoder's is zero at first, then rises to it and falls with it."""
     begin = FROZEN * steps
-
-    def of_encoder(step: int) -> float:
-        return min(max(0.0, (step - begin) / (begin + 1)), 1.0) * of_head(step)
 
     def of_head(step: int) -> float:
         return 1 - step / steps
+
+    def of_encoder(step: int) -> float:
+        return min(max(0.0, (step - begin) / (begin + 1)), 1.0) * of_head(step)
 
     return LambdaLR(optimizer, [of_encoder, of_head])
 
 
 @torch.no_grad()
-def _guessed(trainer: _GuessTrainer, dev: Layout) -> float | None:
-    """The share of hidden subwords that is guessed right, over windows taken evenly from dev; None without one."""
+def _accuracy(trainer: ResumableTrainer, dev: Layout) -> float | None:
+    """Return the accuracy on masked subwords, over windows taken evenly from dev; None without a dev."""
     if not len(dev.windows):
         return None
     model: Any = trainer.accelerator.unwrap_model(trainer.model)
     model.train(False)
     device = model.bias.device
-    windows = np.linspace(0, len(dev.windows) - 1, min(TRIED, len(dev.windows))).astype(int)
-    found = []
-    torch.manual_seed(0)  # the same words are hidden whichever encoder guesses
+    windows = np.linspace(0, len(dev.windows) - 1, min(DEV_WINDOWS, len(dev.windows))).astype(int)
+    torch.manual_seed(0)  # the same words are masked for every encoder
+    correct = masked = 0
     for at in range(0, len(windows), BATCH):
-        batch = trainer.tensors(windows[at : at + BATCH], dev)
-        _, right, asked = model(**{name: tensor.to(device) for name, tensor in batch.items()})
-        found.append((int(right), int(asked)))
-    return sum(right for right, _ in found) / max(1, sum(asked for _, asked in found))
+        batch = _tensors(dev, windows[at : at + BATCH])
+        prediction = model(**{name: tensor.to(device) for name, tensor in batch.items()})
+        correct, masked = correct + int(prediction.correct), masked + int(prediction.masked)
+    return correct / max(1, masked)

@@ -1,4 +1,4 @@
-"""Model cards: what a model was trained on and how well it does, written for whoever finds it later."""
+"""Model cards: what a model was trained on, with which settings, and its scores."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import platform
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nestag.data.sentence import Entity, Sentence
 from nestag.evaluation.display import by_depth, by_type, overall
@@ -16,16 +16,8 @@ from nestag.evaluation.result import Evaluation
 from nestag.inspect.table_forms import TableForm, write
 from nestag.training.recipe import Recipe
 
-if TYPE_CHECKING:
-    from huggingface_hub import EvalResult
-
-TASK = "token-classification"
-"""The task of the hub that nested entities are nearest to."""
-
-PACKAGES = ("nestag", "torch", "transformers", "numpy")
-"""Packages whose versions are named."""
-
-Predictions = Sequence[Sequence[Entity]]
+TASK = "token-classification"  # the hub's task that is closest to nested entities
+PACKAGES = ("torch", "transformers", "numpy")
 
 
 def card(
@@ -33,20 +25,24 @@ def card(
     recipe: Recipe,
     seed: int,
     splits: Mapping[str, Sequence[Sentence]],
-    predicted: Mapping[str, Predictions],
+    predicted: Mapping[str, Sequence[Sequence[Entity]]],
     *,
     sections: Mapping[str, str] = {},
     loaded_by: str = "nestag.NestedNER",
     **metadata: Any,
 ) -> str:
-    """A model card in Markdown, with the scores also as metadata; `predicted` holds predictions for some splits.
+    """Return a model card in Markdown, with the scores also as metadata; `predicted` has predictions for some splits.
 
-    `sections` are further ones by their titles, `metadata` further fields of the hub's, e.g. `license`.
+    `sections` are further ones by their titles, `metadata` further fields of the hub, e.g. `license`.
     """
-    from huggingface_hub import ModelCard, ModelCardData
+    from huggingface_hub import EvalResult, ModelCard, ModelCardData
 
-    found = {split: _evaluated(splits[split], guesses) for split, guesses in predicted.items()}
-    results = [result for split, evaluation in found.items() for result in _results(split, evaluation)]
+    evaluations = {split: _evaluate(splits[split], entities) for split, entities in predicted.items()}
+    results = [
+        EvalResult(TASK, split, split, metric, round(getattr(evaluation.overall, metric), 4))
+        for split, evaluation in evaluations.items()
+        for metric in ("precision", "recall", "f1")
+    ]
     data = ModelCardData(
         library_name="nestag",
         pipeline_tag=TASK,
@@ -55,62 +51,41 @@ def card(
         eval_results=results or None,
         **metadata,
     )
-    body = "\n".join([*_opening(name, loaded_by), *_titled(sections), *_body(recipe, seed, splits, found)])
+    module, _, loader = loaded_by.rpartition(".")
+    opening = f"""# {name}
+
+A recognizer of nested named entities, trained with [nestag](https://pypi.org/project/nestag/).
+
+    from {module} import {loader}
+    {loader}.from_pretrained("{name}")("...")
+"""
+    further = [f"## {title}\n\n{text}\n" for title, text in sections.items()]
+    body = "\n".join([opening, *further, *_body(recipe, seed, splits, evaluations)])
     return str(ModelCard(f"---\n{data.to_yaml()}\n---\n{body}\n"))
 
 
-def _evaluated(sentences: Sequence[Sentence], guesses: Predictions) -> Evaluation:
-    return evaluate_pairs(Pair(one, one.with_entities(guess)) for one, guess in zip(sentences, guesses, strict=True))
-
-
-def _results(split: str, evaluation: Evaluation) -> Iterator[EvalResult]:
-    """The strict scores of a split as the hub's leaderboards read them."""
-    from huggingface_hub import EvalResult
-
-    for metric in ("precision", "recall", "f1"):
-        yield EvalResult(
-            task_type=TASK,
-            dataset_type=split,
-            dataset_name=split,
-            metric_type=metric,
-            metric_value=round(getattr(evaluation.overall, metric), 4),
-        )
-
-
-def _opening(name: str, loaded_by: str) -> Iterator[str]:
-    """What it is and how it is loaded."""
-    module, _, loader = loaded_by.rpartition(".")
-    yield f"# {name}\n"
-    yield "A recognizer of nested named entities, trained with [nestag](https://pypi.org/project/nestag/).\n"
-    yield f"    from {module} import {loader}"
-    yield f'    {loader}.from_pretrained("{name}")("...")\n'
-
-
-def _titled(sections: Mapping[str, str]) -> Iterator[str]:
-    for title, text in sections.items():
-        yield f"## {title}\n\n{text}\n"
+def _evaluate(sentences: Sequence[Sentence], predicted: Sequence[Sequence[Entity]]) -> Evaluation:
+    pairs = zip(sentences, predicted, strict=True)
+    return evaluate_pairs(Pair(gold, gold.with_entities(entities)) for gold, entities in pairs)
 
 
 def _body(
     recipe: Recipe,
     seed: int,
     splits: Mapping[str, Sequence[Sentence]],
-    found: Mapping[str, Evaluation],
+    evaluations: Mapping[str, Evaluation],
 ) -> Iterator[str]:
-    """Data, scores and settings."""
+    """Yield the sections on data, scores and settings."""
+    from nestag import __version__
+
     yield "## Data\n\n| split | sentences | tokens | entities |\n|---|---|---|---|"
     for split, sentences in splits.items():
         tokens, entities = sum(map(len, sentences)), sum(len(sentence.entities) for sentence in sentences)
         yield f"| {split} | {len(sentences):,} | {tokens:,} | {entities:,} |"
-    for split, evaluation in found.items():
+    for split, evaluation in evaluations.items():
         yield f"\n## Scores on {split}\n"
         yield from (write(table(evaluation), TableForm.markdown) for table in (overall, by_type, by_depth))
     yield f"\n## Settings\n\nSeed {seed}.\n\n| setting | value |\n|---|---|"
     yield from (f"| {key} | {value} |" for key, value in asdict(recipe).items())
-    yield "\n" + " · ".join([f"Python {platform.python_version()}", *map(_version, PACKAGES)])
-
-
-def _version(package: str) -> str:
-    from nestag import __version__
-
-    return f"{package} {__version__ if package == 'nestag' else version(package)}"
+    versions = [f"{package} {version(package)}" for package in PACKAGES]
+    yield "\n" + " · ".join([f"Python {platform.python_version()}", f"nestag {__version__}", *versions])

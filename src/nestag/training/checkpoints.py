@@ -1,7 +1,6 @@
 """Checkpoints: a Trainer that saves when it is interrupted and resumes, and the state that nestag adds to a checkpoint.
 
-nestag's state is saved in the folder of Trainer's checkpoint. A checkpoint counts once its last file, which marks it as
-complete, has been written.
+nestag's state is one more file in Trainer's checkpoint. A checkpoint counts once its last file marks it as complete.
 """
 
 from __future__ import annotations
@@ -16,20 +15,18 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
 from transformers import PrinterCallback, Trainer, TrainingArguments
 
 from nestag.errors import InputError
 from nestag.formats.files import sync_tree
-from nestag.model.model_folder import WEIGHTS
 from nestag.training.interruption import ENDING, Interrupted, interruptible
 from nestag.training.plan import Scoring, scorings_from
 from nestag.training.run_folder import COMPLETE, is_first_process, last_checkpoint
 
-STATE = "nestag_state.json"
-AVERAGE = "average.safetensors"
-BEST = "best.safetensors"
+STATE = "nestag.safetensors"
+WEIGHTS_OF_STATE = ("average", "best_weights")
 
 Weights = dict[str, torch.Tensor]
 
@@ -39,7 +36,7 @@ class State:
     """nestag's part of a checkpoint."""
 
     dev: list[Scoring]
-    loss_sum: float  # of the steps since dev was scored last
+    loss_sum: float  # of the steps since the last evaluation
     loss_steps: int
     seconds: float  # of training so far
     average_steps: int
@@ -48,54 +45,38 @@ class State:
 
 
 def save_state(checkpoint: Path, state: State) -> None:
-    """Add nestag's state to Trainer's checkpoint."""
-    record = {
-        "dev": state.dev,
-        "loss": [state.loss_sum, state.loss_steps],
-        "seconds": state.seconds,
-        "average": state.average_steps,
-    }
-    (checkpoint / STATE).write_text(json.dumps(record), encoding="utf-8")
-    for name, weights in ((AVERAGE, state.average), (BEST, state.best_weights)):
-        if weights is not None:
-            save_file({key: value.contiguous() for key, value in weights.items()}, checkpoint / name)
-    for name in (AVERAGE, BEST, WEIGHTS):
-        if (checkpoint / name).exists():
-            shutil.copymode(checkpoint / STATE, checkpoint / name)  # safetensors lets nobody but the owner read
+    """Add nestag's state to Trainer's checkpoint: weights as tensors, the rest as metadata."""
+    values = dict(vars(state))
+    weights = {kind: values.pop(kind) or {} for kind in WEIGHTS_OF_STATE}
+    tensors = {f"{kind}.{name}": tensor.contiguous() for kind in weights for name, tensor in weights[kind].items()}
+    save_file(tensors, checkpoint / STATE, {"state": json.dumps(values)})
+
+
+def load_state(checkpoint: Path, device: torch.device) -> State:
+    """Load what `save_state` saved."""
+    weights: dict[str, Weights] = {kind: {} for kind in WEIGHTS_OF_STATE}
+    with safe_open(checkpoint / STATE, "pt", device=str(device)) as file:
+        values = json.loads(file.metadata()["state"])
+        for key in file.keys():  # noqa: SIM118 - it is not a dict
+            kind, _, name = key.partition(".")
+            weights[kind][name] = file.get_tensor(key)
+    values["dev"] = scorings_from(values["dev"])
+    return State(**values, average=weights["average"] or None, best_weights=weights["best_weights"] or None)
 
 
 def complete(checkpoint: Path) -> None:
     """Mark a checkpoint as complete, and remove older ones."""
-    sync_tree(checkpoint)  # or the mark could be on the disk before what it speaks for
+    sync_tree(checkpoint)  # or the mark could reach the disk first
     (checkpoint / COMPLETE).touch()
     for old in checkpoint.parent.glob("checkpoint-*"):
         if old != checkpoint:
             shutil.rmtree(old, ignore_errors=True)
 
 
-def load_state(checkpoint: Path, device: torch.device) -> State:
-    """The inverse of `save_state`."""
-    record = json.loads((checkpoint / STATE).read_text(encoding="utf-8"))
-
-    def weights(name: str) -> Weights | None:
-        path = checkpoint / name
-        return load_file(path, device=str(device)) if path.exists() else None
-
-    return State(
-        dev=scorings_from(record["dev"]),
-        loss_sum=record["loss"][0],
-        loss_steps=record["loss"][1],
-        seconds=record["seconds"],
-        average_steps=record["average"],
-        average=weights(AVERAGE),
-        best_weights=weights(BEST),
-    )
-
-
 class ResumableTrainer(Trainer):
     """A Trainer that prints nothing, saves when it is interrupted, and resumes from the last complete checkpoint.
 
-    Its callback decides when to evaluate and save.
+    A callback decides when to evaluate and save.
     """
 
     def __init__(
@@ -122,7 +103,7 @@ class ResumableTrainer(Trainer):
 
     @property
     def finished(self) -> bool:
-        """Whether there are no more steps to take."""
+        """Whether all steps are done."""
         return bool(self.state.global_step >= self.args.max_steps)
 
     def run(self) -> None:
@@ -137,10 +118,10 @@ class ResumableTrainer(Trainer):
             self.interrupted.obey()
 
     def save_more(self, checkpoint: Path) -> None:
-        """Save what Trainer does not know of; subclasses extend it."""
+        """Save what Trainer does not; for subclasses."""
 
     def load_more(self, checkpoint: Path) -> None:
-        """The inverse of `save_more`."""
+        """Load what `save_more` saved."""
 
     def _save_checkpoint(self, *arguments: Any, **named: Any) -> None:
         super()._save_checkpoint(*arguments, **named)
@@ -152,7 +133,7 @@ class ResumableTrainer(Trainer):
 
 @contextmanager
 def explained(folder: Path) -> Iterator[None]:
-    """Turn a full disk into a one-line error, whichever library hits it."""
+    """Turn a full disk into a one-line error, whichever library reports it."""
     try:
         yield
     except (OSError, SafetensorError, RuntimeError) as error:

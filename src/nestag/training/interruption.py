@@ -1,14 +1,19 @@
-"""Signals that ask a running job to stop, and how it shuts down cleanly."""
+"""Signals that ask a running job to stop, and how it shuts down cleanly.
+
+Signals that are ignored already, as under nohup, stay ignored. Outside the main thread nothing is handled, because
+signals do not arrive there.
+"""
 
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import NoReturn
+from typing import Any, NoReturn
 
 ENDING = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-"""The signals by which others end a process; not every system has both."""
+"""The signals that end a process; not every system has both."""
 
 
 class Interrupted:
@@ -22,7 +27,7 @@ class Interrupted:
         return self.times > 0
 
     def obey(self) -> NoReturn:
-        """Stop in the way that was asked for last."""
+        """Stop as the last signal asks."""
         if self.last == signal.SIGINT:
             raise KeyboardInterrupt
         raise SystemExit(128 + self.last)
@@ -30,51 +35,39 @@ class Interrupted:
 
 @contextmanager
 def interruptible(*signals: signal.Signals, patience: int | None = None) -> Iterator[Interrupted]:
-    """Count signals inside the block instead of raising; raise after `patience` signals.
-
-    Signals that are ignored already, as under nohup, stay ignored.
-    """
+    """Count signals inside the block instead of raising; raise after `patience` signals."""
     interrupted = Interrupted()
 
-    def ask(number: int, _: object) -> None:
+    def count(number: int, _: object) -> None:
         interrupted.times += 1
         interrupted.last = signal.Signals(number)
         if patience is not None and interrupted.times > patience:
             interrupted.obey()
 
-    heard = [number for number in signals if signal.getsignal(number) is not signal.SIG_IGN]
-    try:
-        before = {number: signal.signal(number, ask) for number in heard}
-    except ValueError:  # not in the main thread: nobody can press Ctrl-C here
+    with _handling([number for number in signals if signal.getsignal(number) is not signal.SIG_IGN], count):
         yield interrupted
-        return
-    try:
-        yield interrupted
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 @contextmanager
 def ending_as_exceptions() -> Iterator[None]:
-    """SIGTERM and SIGHUP raise SystemExit instead of killing the process, so that nothing half written stays behind.
-
-    The second one kills. Signals that are ignored already, as under nohup, stay ignored.
-    """
+    """Let SIGTERM and SIGHUP raise SystemExit, so that no half-written file stays behind; the second one kills."""
 
     def end(number: int, _: object) -> None:
         signal.signal(number, signal.SIG_DFL)
         raise SystemExit(128 + number)
 
-    try:
-        before = {number: signal.getsignal(number) for number in ENDING}
-        for number, handler in before.items():
-            if handler is signal.SIG_DFL:
-                signal.signal(number, end)
-    except ValueError:  # not in the main thread, where signals do not arrive
-        before = {}
+    with _handling([number for number in ENDING if signal.getsignal(number) is signal.SIG_DFL], end):
+        yield
+
+
+@contextmanager
+def _handling(signals: Iterable[signal.Signals], handler: Callable[[int, Any], None]) -> Iterator[None]:
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.signal(number, handler) for number in signals}
     try:
         yield
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        for number, handled in before.items():
+            signal.signal(number, handled)

@@ -1,8 +1,8 @@
-"""The training plan: what a recipe means for a corpus of this size, and the progress of a run that follows it.
+"""The training plan: the numbers of a run on a corpus of this size, and the progress of a run that follows it.
 
 The corpus decides what the recipe leaves open. A small corpus needs many epochs in small batches, a large one few in
-large batches; what must not be too small for either is the number of steps. The rule was found on GENIA, LitBank and
-GUM and checked on GermEval (docs/results/sizes.md).
+large batches. Neither may have too few steps. The rule was tuned on GENIA, LitBank and GUM and checked on GermEval
+(docs/results/sizes.md).
 """
 
 from __future__ import annotations
@@ -19,13 +19,10 @@ from nestag.evaluation import Score
 from nestag.model.subwords import batches, sentence_batches
 from nestag.training.recipe import Auto, Recipe
 
-SMALLEST_BATCH, LARGEST_BATCH = 256, 2048
-MOST_CONTEXT = 4
-"""How many times larger a batch becomes for the sake of context, at most: it must fit into memory."""
-
+SMALLEST_BATCH, LARGEST_BATCH = 256, 2048  # subwords
+MOST_CONTEXT = 4  # the largest factor by which context enlarges a batch, which must fit into memory
 FEWEST_STEPS, ENOUGH_STEPS = 600, 1500
-SUBWORDS_A_WORD = 1.35
-"""About how many subwords a word has in English with MiniLM."""
+SUBWORDS_PER_WORD = 1.35  # in English with MiniLM
 
 Number = TypeVar("Number", int, float)
 
@@ -34,25 +31,25 @@ Number = TypeVar("Number", int, float)
 class TrainingPlan:
     """The numbers of a training run."""
 
-    sentences: int  # windows, to be exact
+    sentences: int  # more precisely, windows
     subwords: int  # of the training corpus, special ones included
     batch_subwords: int
-    epoch_steps: int  # steps that see the corpus once
+    epoch_steps: int
     steps: int
     warmup_steps: int
     ema_decay: float
-    evaluate_every: int  # steps between two scorings of dev
-    patience: int  # scorings
-    dev_subwords: int  # of the corpus that is scored
+    evaluate_every: int  # steps
+    patience: int  # evaluations
+    dev_subwords: int
 
     @property
     def epochs(self) -> float:
-        """How often the corpus is seen."""
+        """The number of epochs."""
         return self.steps / self.epoch_steps
 
     @property
     def evaluations(self) -> int:
-        """How often dev is scored."""
+        """The number of evaluations on dev."""
         return -(-self.steps // self.evaluate_every)
 
     def __str__(self) -> str:
@@ -71,23 +68,23 @@ def plan_for(
     processes: int = 1,
     labelled: int | None = None,
 ) -> TrainingPlan:
-    """The plan for windows of these sizes; without the sentence of each window, each is a sentence.
+    """Return the plan for windows of these sizes; by default, each window is a sentence.
 
-    In a step every process takes batches of its own. `labelled` counts the subwords that are not context, so that a
-    batch has as many sentences with context as without.
+    In a step every process has its own batches. `labelled` counts the subwords that are not context, so that a batch
+    has as many sentences with context as without.
     """
     subwords = int(sizes.sum())
     batch_subwords = given(recipe.batch_subwords) or batch_with_context(subwords, labelled or subwords)
     if recipe.batching == "fixed":
         sentence = np.arange(len(sizes)) if sentence is None else sentence
-        found = len(sentence_batches(sizes, sentence, batch_subwords, recipe.batch_sentences))
+        count = len(sentence_batches(sizes, sentence, batch_subwords, recipe.batch_sentences))
     else:
-        found = len(batches(sizes, batch_subwords, recipe.batch_sentences))
-    epoch_steps = max(1, -(-found // (recipe.gradient_accumulation_steps * processes)))
+        count = len(batches(sizes, batch_subwords, recipe.batch_sentences))
+    epoch_steps = max(1, -(-count // (recipe.gradient_accumulation_steps * processes)))
     epochs = given(recipe.epochs)
     steps = given(recipe.steps) or (epochs * epoch_steps if epochs else steps_for(epoch_steps))
-    seen = subwords * steps / epoch_steps
     patience = given(recipe.early_stopping_patience)
+    seen = subwords * steps / epoch_steps
     evaluations = min(steps, given(recipe.evaluations) or epochs or evaluations_for(seen, dev_subwords))
     return TrainingPlan(
         sentences=len(sizes),
@@ -104,18 +101,18 @@ def plan_for(
 
 
 def rough_plan(recipe: Recipe, sentences: int, words: int) -> TrainingPlan:
-    """About what a plan will be, before anything is tokenized."""
-    size = round(SUBWORDS_A_WORD * words / max(1, sentences)) + 2
+    """Estimate a plan before anything is tokenized."""
+    size = round(SUBWORDS_PER_WORD * words / max(1, sentences)) + 2
     return plan_for(recipe, np.full(max(1, sentences), size), dev_subwords=0)
 
 
 def given(value: Number | Auto) -> Number | None:
-    """A number, or None where the corpus decides."""
+    """Return a number, or None if the corpus decides."""
     return None if value == "auto" else value
 
 
 def batch_for(subwords: int) -> int:
-    """Subwords in a batch: they grow with the square root of the corpus, as does the number of batches.
+    """Return the subwords in a batch, which grow with the square root of the corpus, as does the number of batches.
 
     >>> [batch_for(subwords) for subwords in (3_000, 30_000, 500_000)]
     [256, 692, 2048]
@@ -124,7 +121,7 @@ def batch_for(subwords: int) -> int:
 
 
 def batch_with_context(subwords: int, labelled: int) -> int:
-    """Subwords in a batch where only some of the corpus's are labelled and the others are context.
+    """Return the subwords in a batch if only some of the corpus's are labelled and the others are context.
 
     >>> [batch_with_context(subwords, 500_000) for subwords in (500_000, 1_500_000, 9_000_000)]
     [2048, 6144, 8192]
@@ -133,7 +130,7 @@ def batch_with_context(subwords: int, labelled: int) -> int:
 
 
 def steps_for(epoch_steps: int) -> int:
-    """Steps in all: 30 epochs for a small corpus, fewer for a larger one, and at least 7.
+    """Return the number of steps: 30 epochs for a small corpus, fewer for a larger one, and at least 7.
 
     >>> [steps_for(epoch_steps) for epoch_steps in (5, 30, 80, 300)]
     [600, 900, 1500, 2100]
@@ -142,43 +139,43 @@ def steps_for(epoch_steps: int) -> int:
 
 
 def average_for(steps: int) -> float:
-    """The decay of the average of weights: its memory is a share of the run."""
+    """Return the decay of the moving average of weights, which remembers a tenth of the run."""
     return 1 - 1 / max(10.0, min(1_000.0, 0.1 * steps))
 
 
 def evaluations_for(seen: float, dev_subwords: int) -> int:
-    """How often dev is scored: up to 20 times, fewer if that would take longer than learning does."""
+    """Return the number of evaluations: 20, fewer if they would take longer than training, and at least 8."""
     return int(max(8, min(20, seen / max(1, dev_subwords))))
 
 
 class Scoring(NamedTuple):
-    """Dev scored once."""
+    """An evaluation on dev."""
 
-    step: int  # after which it was scored
-    loss: float  # the mean since it was scored before
+    step: int
+    loss: float  # the mean since the last evaluation
     score: Score
-    seconds: float  # of training until then, interruptions left out
-    labels: float | None = None  # the sum of the three heads' accuracies, if the best scoring is chosen by it
+    seconds: float  # of training until then, without interruptions
+    labels: float | None = None  # the sum of the heads' label accuracies, if it selects the best weights
 
     @property
     def rank(self) -> float:
-        """What the best scoring has most of."""
+        """The number that selects the best weights."""
         return self.score.f1 if self.labels is None else self.labels
 
 
 @dataclass
 class Progress:
-    """The state of a run, passed to the watcher."""
+    """The state of a run."""
 
     plan: TrainingPlan
     step: int = 0
-    loss: float | None = None  # the mean since dev was scored last; None before the first step
+    loss: float | None = None  # the mean since the last evaluation; None before the first step
     dev: list[Scoring] = field(default_factory=list)
-    seconds: float | None = None  # how long the whole run will take if it does not stop early; None until known
+    seconds: float | None = None  # of the whole run without early stopping; None until known
 
     @property
     def best_scoring(self) -> Scoring | None:
-        """The first of the best scorings, or None if dev has not been scored."""
+        """The first of the best evaluations, or None before the first evaluation."""
         return best_of(self.dev)
 
     @property
@@ -191,19 +188,19 @@ class Progress:
 
     @property
     def finished(self) -> bool:
-        """Whether there is nothing left to learn."""
+        """Whether the run is over."""
         return self.stalled or self.step >= self.plan.steps
 
 
 ProgressCallback = Callable[[Progress], None]
-"""Whoever wants to know where a run stands: called at the start, after each step and after each scoring."""
+"""Called at the start, after each step and after each evaluation."""
 
 
 def best_of(scorings: Sequence[Scoring]) -> Scoring | None:
-    """The first scoring of the highest rank, or None if there is none."""
+    """Return the first evaluation of the highest rank, or None if there is none."""
     return max(scorings, key=lambda scoring: scoring.rank, default=None)
 
 
 def scorings_from(records: Sequence[Sequence[Any]]) -> list[Scoring]:
-    """Scorings as JSON has them."""
+    """Return evaluations from their JSON."""
     return [Scoring(step, loss, Score(*score), *rest) for step, loss, score, *rest in records]

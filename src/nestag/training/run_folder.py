@@ -1,7 +1,7 @@
 """The folder of a training run: which run it belongs to, its checkpoints, and the lock of the process that trains.
 
-A folder belongs to one run. You can start the run again whenever it was interrupted; nestag refuses another run once
-there is something to lose. A run is finished when its model's manifest is written. Nothing here needs torch.
+A folder belongs to one run. You can start an interrupted run again. nestag refuses to start another run in the folder
+once there is something to lose. A run is finished when its model's manifest is written. Nothing here needs torch.
 """
 
 from __future__ import annotations
@@ -23,16 +23,14 @@ from nestag.formats.files import is_part, remove_leftovers, writing
 from nestag.model.model_folder import is_finished
 from nestag.training.recipe import Recipe, as_now
 
-CHECKPOINTS = "checkpoints"
-CLAIM = "run.json"
-LOCK = ".lock"
+CHECKPOINTS, CLAIM, LOCK = "checkpoints", "run.json", ".lock"
+COMPLETE = "complete"  # the file that marks a checkpoint as complete
+
 RunIdentity = dict[str, Any]
-COMPLETE = "complete"
-"""The file that marks a checkpoint as complete."""
 
 
 def process_count() -> int:
-    """The number of processes that train together, as `accelerate launch` starts them."""
+    """Return the number of processes that train together, as torchrun and `accelerate launch` set it."""
     return int(os.environ.get("WORLD_SIZE", "1"))
 
 
@@ -42,24 +40,20 @@ def is_first_process() -> bool:
 
 
 def last_checkpoint(folder: Path) -> Path | None:
-    """The newest complete checkpoint, or None."""
-    return max(filter(_is_complete, folder.glob("checkpoint-*")), key=step_of, default=None)
+    """Return the newest complete checkpoint, or None."""
+    return max((path.parent for path in folder.glob(f"checkpoint-*/{COMPLETE}")), key=step_of, default=None)
 
 
 def step_of(checkpoint: Path) -> int:
-    """The step after which a checkpoint was saved, which its name says."""
+    """Return the step of a checkpoint, which is in its name."""
     return int(checkpoint.name.rpartition("-")[2])
 
 
 def remove_incomplete(folder: Path) -> None:
-    """Remove checkpoints that a process was writing when it died; only for the process that trains in the folder."""
+    """Remove checkpoints of killed processes; only the process that trains in the folder may call this."""
     for checkpoint in folder.glob("checkpoint-*"):
-        if not _is_complete(checkpoint):
+        if not (checkpoint / COMPLETE).exists():
             shutil.rmtree(checkpoint, ignore_errors=True)
-
-
-def _is_complete(checkpoint: Path) -> bool:
-    return (checkpoint / COMPLETE).exists()
 
 
 def claim_of(
@@ -69,16 +63,15 @@ def claim_of(
     dev: Sequence[Sentence],
     reading: Options = DEFAULT,
 ) -> RunIdentity:
-    """What tells a run from all others."""
+    """Return what distinguishes a run from all others."""
     data = {"train": fingerprint(training), "dev": fingerprint(dev)}
     claim = {"recipe": to_mapping(recipe), "seed": seed, "data": data}
-    cutting = {name: getattr(reading, name) for name in ("tokenizer", "language")}
-    usual = {name: getattr(DEFAULT, name) for name in cutting}
-    return claim if cutting == usual else {**claim, "text": cutting}
+    text, default = ({name: getattr(of, name) for name in ("tokenizer", "language")} for of in (reading, DEFAULT))
+    return claim if text == default else {**claim, "text": text}
 
 
 def fingerprint(sentences: Sequence[Sentence]) -> str:
-    """The sha256 of sentences: their words, entities and ids."""
+    """Return the sha256 of sentences: their words, entities and ids."""
     digest = hashlib.sha256()
     for sentence in sentences:
         record = [sentence.tokens, sorted(sentence.entities), sentence.id]
@@ -88,7 +81,7 @@ def fingerprint(sentences: Sequence[Sentence]) -> str:
 
 @contextmanager
 def claimed(folder: Path, claim: RunIdentity) -> Iterator[None]:
-    """Make the folder this run's own while the block lasts; a folder of another run or process is refused."""
+    """Reserve the folder for this run inside the block; the folder of another run or process is refused."""
     if folder.exists() and not folder.is_dir():
         raise InputError("this is a file; choose another name for the folder", str(folder))
     if not (folder / CLAIM).exists() and _has_files(folder):
@@ -112,40 +105,43 @@ def claimed(folder: Path, claim: RunIdentity) -> Iterator[None]:
 
 
 def _check(folder: Path, claim: RunIdentity) -> None:
-    """Refuse to go on with another run's work; where nothing was saved yet, there is none."""
+    """Refuse to resume another run, unless it saved nothing."""
     file = folder / CLAIM
     if file.exists():
-        try:
-            found = json.loads(file.read_text(encoding="utf-8"))
-            usual = {name: value for name, value in as_now({}).items() if name in claim["recipe"]}
-            found["recipe"] = {**usual, **found["recipe"]}
-        except (ValueError, LookupError, TypeError, RecursionError):
-            found = None
-        if found == claim:
+        stored = _stored_claim(file, claim)
+        if stored == claim:
             return
         if is_finished(folder) or last_checkpoint(folder / CHECKPOINTS):
-            raise InputError(
-                f"another run is in this folder ({_difference(found, claim)}); choose another", str(folder)
-            )
+            reason = ", ".join(_differences(stored, claim)) or "made by another version of nestag"
+            raise InputError(f"another run is in this folder ({reason}); choose another", str(folder))
     with writing(file) as stream:
         stream.write(json.dumps(claim, indent=1) + "\n")
 
 
-def _difference(found: Any, claim: RunIdentity) -> str:
-    """What tells two runs apart, in words."""
-    if (
-        not isinstance(found, dict)
-        or not isinstance(found.get("recipe"), dict)
-        or not isinstance(found.get("data"), dict)
-    ):
-        return f"{CLAIM} cannot be read"
-    told = [f"other sentences in {name}" for name in claim["data"] if found["data"].get(name) != claim["data"][name]]
-    told += ["another seed"] if found.get("seed") != claim["seed"] else []
-    told += ["text cut in another way"] if found.get("text") != claim.get("text") else []
+def _stored_claim(file: Path, claim: RunIdentity) -> RunIdentity | None:
+    """Read a claim, with defaults for settings that did not exist then; None if it cannot be read."""
+    try:
+        stored = json.loads(file.read_text(encoding="utf-8"))
+        defaults = {name: value for name, value in as_now({}).items() if name in claim["recipe"]}
+        return {"seed": None, **stored, "recipe": defaults | stored["recipe"], "data": dict(stored["data"])}
+    except (ValueError, LookupError, TypeError, RecursionError):
+        return None
+
+
+def _differences(stored: RunIdentity | None, claim: RunIdentity) -> Iterator[str]:
+    """Yield what distinguishes two runs, in words."""
+    if stored is None:
+        yield f"{CLAIM} cannot be read"
+        return
+    names = [name for name in claim["data"] if stored["data"].get(name) != claim["data"][name]]
+    yield from (f"other sentences in {name}" for name in names)
+    if stored["seed"] != claim["seed"]:
+        yield "another seed"
+    if stored.get("text") != claim.get("text"):
+        yield "text is tokenized differently"
     for name, value in claim["recipe"].items():
-        if found["recipe"].get(name) != value:
-            told.append(f"{name} {found['recipe'].get(name)!r} instead of {value!r}")
-    return ", ".join(told) or "made by another version of nestag"
+        if stored["recipe"].get(name) != value:
+            yield f"{name} {stored['recipe'].get(name)!r} instead of {value!r}"
 
 
 def _has_files(folder: Path) -> bool:

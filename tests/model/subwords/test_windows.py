@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from nestag.model.subwords.windows import Windows, batches, joined, sentence_batches, windows_of, with_context
+from nestag.model.subwords.windows import Windows, batches, join_windows, sentence_batches, windows_of, with_context
 from nestag.model.subwords.words import Subwords
 
 word_sizes = st.lists(st.integers(1, 12), max_size=60)
@@ -169,7 +169,7 @@ def test_joined_windows_hold_every_subword_once_and_as_many_of_a_document_as_fit
     apart = windows_of(found, room, "disjoint")
     if not len(apart):
         return
-    together = joined(apart, documents, room)
+    together = join_windows(apart, documents, room)
     assert together.begin[0] == 0
     assert together.end[-1] == found.counts.sum()
     assert (together.begin[1:] == together.end[:-1]).all()

@@ -5,7 +5,7 @@ arrays a batch at a time (`layout`). Nothing here loops over words in Python exc
 """
 
 from nestag.model.subwords.layout import NOTHING, Arrays, Layout, LayoutMaker
-from nestag.model.subwords.windows import Cut, Windows, batches, joined, sentence_batches, windows_of
+from nestag.model.subwords.windows import Cut, Windows, batches, join_windows, sentence_batches, windows_of
 from nestag.model.subwords.words import SHAPES, Subwords, WordTable
 
 __all__ = [
@@ -19,7 +19,7 @@ __all__ = [
     "Windows",
     "WordTable",
     "batches",
-    "joined",
+    "join_windows",
     "sentence_batches",
     "windows_of",
 ]

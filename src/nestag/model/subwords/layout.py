@@ -1,4 +1,4 @@
-"""Sentences laid out for an encoder: tokenized, cut into windows, and turned into padded arrays a batch at a time."""
+"""Sentences laid out for an encoder: tokenized, split into windows, and turned into padded arrays batch by batch."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from nestag.model.subwords.windows import Cut, Windows, windows_of, with_context
 from nestag.model.subwords.words import Subwords, WordTable
 
 NOTHING = -1
-"""The word of a subword that belongs to none, and the shape of a word that is not there."""
+"""The word of a subword that belongs to none, and the shape of a word that is padding."""
 
 
 class Arrays(NamedTuple):
-    """What a tagger takes for some windows."""
+    """The input of a tagger."""
 
     input_ids: Ints  # windows x subwords
     attention_mask: Ints  # windows x subwords
@@ -35,7 +35,7 @@ class Special(NamedTuple):
 
     @classmethod
     def of(cls, tokenizer: Any) -> Special:
-        """Those before and after a text, whatever the tokenizer calls them."""
+        """Return those before and after a text, whatever the tokenizer calls them."""
         pad = tokenizer.pad_token_id or 0
         begin = tokenizer.cls_token_id if tokenizer.cls_token_id is not None else tokenizer.bos_token_id
         end = tokenizer.sep_token_id if tokenizer.sep_token_id is not None else tokenizer.eos_token_id
@@ -62,12 +62,12 @@ class Layout:
 
     @property
     def labelled_subwords(self) -> int:
-        """Subwords in all windows but those that are only context, the special ones included."""
+        """The number of subwords without context, including the special ones."""
         windows = self.windows
         return int((self.places[windows.last] - self.places[windows.first] + 2).sum())
 
     def arrays(self, batch: Ints) -> Arrays:
-        """The arrays of some windows, padded to the longest."""
+        """Return the arrays of some windows, padded to the longest."""
         chosen = self.windows.take(batch)
         size = chosen.end - chosen.begin
         place = chosen.begin[:, None] + np.arange(int(size.max()))  # windows x subwords without the special ones
@@ -82,15 +82,13 @@ class Layout:
         labelled = inside & (place >= self.places[chosen.first][:, None]) & (place < self.places[chosen.last][:, None])
         word = np.full((rows, length), NOTHING, dtype=np.int64)
         word[:, 1:-1] = np.where(labelled, self.word_of[place] - chosen.first[:, None], NOTHING)
-        return Arrays(input_ids, attention, word, self.of_words(self.subwords.shapes, chosen.first, chosen.last))
-
-    def of_words(self, values: Ints, first: Ints, last: Ints) -> Ints:
-        """Values of words as windows x words; NOTHING beyond the last word of a window."""
-        place = first[:, None] + np.arange(int((last - first).max()))
-        return np.where(place < last[:, None], values[np.minimum(place, len(values) - 1)], NOTHING)
+        at = chosen.first[:, None] + np.arange(int((chosen.last - chosen.first).max()))  # windows x words
+        shapes = self.subwords.shapes
+        shape = np.where(at < chosen.last[:, None], shapes[np.minimum(at, len(shapes) - 1)], NOTHING)
+        return Arrays(input_ids, attention, word, shape)
 
     def kept(self, batch: Ints) -> tuple[Ints, Ints, Ints]:
-        """The words labelled in some windows: the row and the column of each in the batch, and its number."""
+        """Return the row and the column in a batch, and the number, of each word that is labelled there."""
         chosen = self.windows.take(batch)
         count = chosen.keep_last - chosen.keep_first
         row = np.repeat(np.arange(len(batch)), count)
@@ -102,15 +100,14 @@ class LayoutMaker:
     """Lays sentences out for one encoder."""
 
     def __init__(self, tokenizer: Any, max_length: int, context: int = 0, cut: Cut = "overlapping") -> None:
-        """`max_length` counts subwords, the two special ones included; with `context`, neighbours are read up to it."""
-        self.max_length = max_length
-        self.context = context
+        """`max_length` counts subwords, including the two special ones; with `context`, neighbours fill up to it."""
+        self.max_length, self.context = max_length, context
         self.cut: Cut = cut
         self.table = WordTable(tokenizer, max_length - 2)
         self.special = Special.of(tokenizer)
 
     def lay_out(self, sentences: Sequence[Sequence[str]], documents: Sequence[str] | None = None) -> Layout:
-        """Cut sentences into windows; with their documents' names, neighbours can be context."""
+        """Split sentences into windows; if the names of their documents are known, neighbours can be context."""
         subwords = self.table.subwords(sentences)
         windows = windows_of(subwords, self.max_length - 2, self.cut)
         if self.context and documents is not None and len(documents):

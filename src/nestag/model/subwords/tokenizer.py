@@ -1,4 +1,4 @@
-"""The tokenizer of a model: one of the library `tokenizers`, without transformers around it."""
+"""The tokenizer of a model: one of the library `tokenizers`, without transformers."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ SPECIAL = {
     "unk_token": ("unk_token",),
     "mask_token": ("mask_token",),
 }
-"""Special tokens that are used, each with the names that tokenizers of transformers have for it, the first wins."""
+"""The special tokens that are used, each with the names that transformers has for it; the first one wins."""
 
 
 class WordTokenizer:
-    """A tokenizer of sentences that are split into words."""
+    """A tokenizer of sentences that are split into words, with the interface of transformers."""
 
-    bos_token_id = eos_token_id = None  # cls and sep take their place
+    bos_token_id = eos_token_id = None  # cls and sep replace them
 
     def __init__(
         self, inner: Any, cls: int | None, sep: int | None, pad: int | None, unk: int | None, mask: int | None = None
     ) -> None:
-        """Wrap a `tokenizers.Tokenizer`, given the ids of its special tokens; it neither pads nor truncates."""
+        """Wrap a `tokenizers.Tokenizer` with the ids of its special tokens; padding and truncation are switched off."""
         inner.no_padding()
         inner.no_truncation()
         self.inner = inner
@@ -40,7 +40,7 @@ class WordTokenizer:
 
     @classmethod
     def with_tokens(cls, inner: Any, names: Mapping[str, Any]) -> WordTokenizer:
-        """Look up the ids of special tokens, which are named as in a `tokenizer_config.json`."""
+        """Look up the ids of special tokens that are named as in a `tokenizer_config.json`."""
         return cls(inner, *(_id(inner, [names.get(alias) for alias in aliases]) for aliases in SPECIAL.values()))
 
     def tokenizer_config(self) -> str:
@@ -61,11 +61,10 @@ class WordTokenizer:
 
 
 class Encoded:
-    """What a tokenizer call returns, with the interface of transformers."""
+    """The result of a tokenizer, with the interface of transformers."""
 
     def __init__(self, encodings: Sequence[Any], single: bool) -> None:
-        """Keep the encodings; `single` means that one sentence was given and not a list of them."""
-        self._encodings, self._single = encodings, single
+        self._encodings, self._single = encodings, single  # single: of one sentence instead of a list
 
     def __getitem__(self, name: Literal["input_ids"]) -> Any:
         ids = [encoding.ids for encoding in self._encodings]
@@ -78,6 +77,6 @@ class Encoded:
 
 
 def _id(inner: Any, names: Sequence[Any]) -> int | None:
-    """Return the id of the first name that is given; transformers 4 writes some names as tables."""
+    """Return the id of the first name that is not None; transformers 4 writes some names as tables."""
     texts = (name.get("content") if isinstance(name, Mapping) else name for name in names if name)
     return next((inner.token_to_id(str(text)) for text in texts), None)

@@ -1,9 +1,8 @@
-"""Windows: the stretches of subwords that an encoder reads at once, and batches of them.
+"""Windows: the subwords that an encoder reads at once, and batches of them.
 
-A sentence longer than the encoder takes is read in overlapping windows that cut no word, and every word is labelled
-once, in the window where it stands furthest from an edge. Disjoint windows are MaChAmp's: they end after so many
-subwords, in the middle of a word if need be. Neighbouring sentences of the same document can stand around a sentence as
-context; they are read and not labelled.
+A sentence longer than the encoder's maximum is read in overlapping windows that split no word. Each word is labelled in
+the window where it is furthest from an edge. Disjoint windows are MaChAmp's: they end after a fixed number of subwords,
+even within a word. Neighbouring sentences of the same document can be added as context, which is read and not labelled.
 """
 
 from __future__ import annotations
@@ -37,103 +36,99 @@ class Windows:
 
     @property
     def sizes(self) -> Ints:
-        """Subwords in each window, the two special ones included."""
+        """Subwords in each window, including the two special ones."""
         return self.end - self.begin + 2
 
     def __len__(self) -> int:
         return len(self.sentence)
 
     def narrowed(self, reach: int) -> Windows:
-        """The same subwords, but of their words only those labelled here and so many on each side of them."""
+        """Keep the subwords, but only the words labelled here and this many words on each side of them."""
         first = np.maximum(self.first, self.keep_first - reach)
         return replace(self, first=first, last=np.minimum(self.last, self.keep_last + reach))
 
     def take(self, rows: Ints | Sequence[int]) -> Windows:
-        """Some of the windows."""
+        """Return some of the windows."""
         return Windows(*(getattr(self, field.name)[rows] for field in fields(self)))
 
 
 def windows_of(subwords: Subwords, room: int, cut: Cut = "overlapping") -> Windows:
-    """Windows of at most `room` subwords; those of one sentence overlap by about a quarter, or not at all."""
+    """Return windows of at most `room` subwords; those of one sentence overlap by about a quarter, or not at all."""
     words, places = subwords.word_offsets, subwords.subword_offsets
     size = places[words[1:]] - places[words[:-1]]  # subwords of each sentence
     whole = np.flatnonzero((size <= room) & (subwords.lengths > 0))
     first, last = words[whole], words[whole + 1]
-    rows = [np.stack([whole, first, last, first, last, places[first], places[last]])]
+    columns = [np.stack([whole, first, last, first, last, places[first], places[last]])]
+    cut_sentence = _disjoint if cut == "disjoint" else _overlapping
     for sentence in np.flatnonzero(size > room):
-        first_word, end_word = int(words[sentence]), int(words[sentence + 1])
-        if cut == "disjoint":
-            rows.append(_pieces(places, int(sentence), first_word, end_word, room))
-            continue
-        found = list(_cut(places, first_word, end_word, room))
-        rows.append(
-            np.array([(sentence, a, b, keep_a, keep_b, places[a], places[b]) for a, b, keep_a, keep_b in found]).T
-        )
-    columns = np.concatenate(rows, axis=1)
-    return Windows(*columns[:, np.argsort(columns[0], kind="stable")])
+        pieces = cut_sentence(places, int(words[sentence]), int(words[sentence + 1]), room)
+        columns.append(np.concatenate([np.full((1, pieces.shape[1]), sentence), pieces]))
+    table = np.concatenate(columns, axis=1)
+    return Windows(*table[:, np.argsort(table[0], kind="stable")])
 
 
-def _cut(places: Ints, first: int, end: int, room: int) -> Iterator[tuple[int, int, int, int]]:
-    """The windows of one long sentence: the words read, and the words labelled."""
+def _overlapping(places: Ints, first: int, end: int, room: int) -> Ints:
+    """Return the columns of the windows of one long sentence, all but the first."""
 
-    def reach(start: int) -> int:  # the end of the longest stretch of words that fits
+    def reach(start: int) -> int:  # the end of the words from here that fit
         return min(end, int(np.searchsorted(places, places[start] + room, side="right")) - 1)
 
-    spans = [(first, reach(first))]
-    while spans[-1][1] < end:
-        last = spans[-1][1]
-        overlapping = int(np.searchsorted(places, places[last] - room // 4, side="left"))
-        advancing = int(np.searchsorted(places, places[last + 1] - room, side="left"))  # the next word must fit
-        start = min(last, max(overlapping, advancing))
-        spans.append((start, reach(start)))
-    borders = [first, *((later[0] + former[1]) // 2 for former, later in pairwise(spans)), end]
-    for (start, last), (keep_first, keep_last) in zip(spans, pairwise(borders), strict=True):
-        yield start, last, keep_first, keep_last
+    def spans() -> Iterator[tuple[int, int]]:
+        start = first
+        while (last := reach(start)) < end:
+            yield start, last
+            overlap = int(np.searchsorted(places, places[last] - room // 4, side="left"))
+            advance = int(np.searchsorted(places, places[last + 1] - room, side="left"))  # the next word must fit
+            start = min(last, max(overlap, advance))
+        yield start, last
+
+    starts, lasts = np.array(list(spans())).T
+    borders = np.concatenate([[first], (starts[1:] + lasts[:-1]) // 2, [end]])
+    return np.stack([starts, lasts, borders[:-1], borders[1:], places[starts], places[lasts]])
 
 
-def _pieces(places: Ints, sentence: int, first: int, end: int, room: int) -> Ints:
-    """The disjoint windows of one long sentence; a word is labelled in the one that holds its last subword."""
+def _disjoint(places: Ints, first: int, end: int, room: int) -> Ints:
+    """Return the same for disjoint windows; a word is labelled in the window that holds its last subword."""
     begin = np.arange(int(places[first]), int(places[end]), room)
     stop = np.minimum(begin + room, places[end])
     last = np.searchsorted(places, stop, side="right") - 1  # the end of the words that end in each window
     start = np.concatenate([[first], last[:-1]])
-    rows = np.stack([np.full_like(begin, sentence), start, last, start, last, begin, stop])
-    return rows[:, start < last]  # no word may end in the middle of a very long one
+    return np.stack([start, last, start, last, begin, stop])[:, start < last]  # no word may end within a long one
 
 
 def with_context(windows: Windows, subwords: Subwords, documents: Sequence[str], room: int) -> Windows:
-    """The windows of whole sentences widened by as much of their document as there is room for."""
+    """Widen the windows of whole sentences by as much of their document as fits into the room."""
     words, places = subwords.word_offsets, subwords.subword_offsets
     same = np.fromiter((a == b for a, b in pairwise(documents)), dtype=bool, count=max(0, len(documents) - 1))
-    begins = np.flatnonzero(np.concatenate([[True], ~same]))  # the sentences that begin a document
+    begins = np.flatnonzero(np.concatenate([[True], ~same]))  # the first sentence of each document
     document = np.searchsorted(begins, windows.sentence, side="right") - 1
     ends = np.append(begins[1:], len(documents))
-    least, most = places[words[begins[document]]], places[words[ends[document]]]
+    lowest, highest = places[words[begins[document]]], places[words[ends[document]]]
     named = np.fromiter(map(bool, documents), dtype=bool, count=len(documents))[windows.sentence]
     whole = (windows.first == words[windows.sentence]) & (windows.last == words[windows.sentence + 1])
     free = np.where(named & whole, room - (windows.end - windows.begin), 0)
     free[free < 2] = 0
-    left = np.minimum(free // 2, windows.begin - least)
-    right = np.minimum(free - left, most - windows.end)
+    left = np.minimum(free // 2, windows.begin - lowest)
+    right = np.minimum(free - left, highest - windows.end)
     return replace(windows, begin=windows.begin - left, end=windows.end + right)
 
 
-def joined(windows: Windows, documents: Sequence[object], room: int) -> Windows:
-    """Disjoint windows put together while they are of one document and at most `room` subwords."""
+def join_windows(windows: Windows, documents: Sequence[object], room: int) -> Windows:
+    """Join disjoint windows of the same document into windows of at most `room` subwords."""
     begins: list[int] = []
     begin, document = 0, object()
     for row, (sentence, start, end) in enumerate(zip(windows.sentence, windows.begin, windows.end, strict=True)):
         if documents[sentence] != document or end - begin > room:
             begins.append(row)
             begin, document = start, documents[sentence]
-    first, last = np.array(begins, dtype=np.int64), np.array([*begins[1:], len(windows)], dtype=np.int64) - 1
-    last = last[: len(first)]  # no windows, none joined
+    first, end_row = np.array(begins, dtype=np.int64), np.array([*begins[1:], len(windows)], dtype=np.int64)
+    last = end_row[: len(first)] - 1  # without windows there is nothing to join
     words = windows.first[first], windows.last[last]
     return Windows(windows.sentence[first], *words, *words, windows.begin[first], windows.end[last])
 
 
 def batches(sizes: Ints, budget: int, most: int = 10_000, rng: random.Random | None = None) -> list[Ints]:
-    """Windows of similar size together, padded size within `budget` subwords; in random order if `rng` is given.
+    """Group windows of similar size, padded size within `budget` subwords; with `rng`, in random order.
 
     >>> [batch.tolist() for batch in batches(np.array([9, 1, 8, 2]), budget=20)]
     [[1, 3], [2, 0]]
@@ -144,23 +139,23 @@ def batches(sizes: Ints, budget: int, most: int = 10_000, rng: random.Random | N
     shuffled = np.array(order, dtype=np.int64)
     ordered = shuffled[np.argsort(sizes[shuffled], kind="stable")]
     sorted_sizes = sizes[ordered]
-    found: list[Ints] = []
+    groups: list[Ints] = []
     at = 0
     while at < len(ordered):
         block = sorted_sizes[at : at + min(most, max(1, budget))]
         fits = block * np.arange(1, len(block) + 1) <= budget  # true, then false: sizes do not fall
         count = max(1, int(np.count_nonzero(fits)))
-        found.append(ordered[at : at + count])
+        groups.append(ordered[at : at + count])
         at += count
     if rng:
-        rng.shuffle(found)
-    return found
+        rng.shuffle(groups)
+    return groups
 
 
 def sentence_batches(sizes: Ints, sentence: Ints, budget: int, most: int) -> list[Ints]:
-    """The batches of MaChAmp: whole sentences by size, at most `most` of `budget` subwords, padding not counted.
+    """Return MaChAmp's batches: whole sentences by size, at most `most` of `budget` subwords, without padding.
 
-    The windows of a sentence stay together; its special subwords count once. A sentence over the budget is alone.
+    The windows of a sentence stay together, and its special subwords count once. A sentence over the budget is alone.
 
     >>> [batch.tolist() for batch in sentence_batches(np.array([9, 5, 8, 5]), np.array([0, 1, 2, 2]), 16, 32)]
     [[1, 0], [2, 3]]
@@ -168,15 +163,15 @@ def sentence_batches(sizes: Ints, sentence: Ints, budget: int, most: int) -> lis
     inner = np.bincount(sentence, sizes - 2).astype(np.int64)
     windows = np.bincount(sentence)
     first = np.cumsum(windows) - windows
-    found: list[list[int]] = [[]]
+    groups: list[list[int]] = [[]]
     filled = members = 0
     for number in np.argsort(inner, kind="stable").tolist():
         if not windows[number]:  # a sentence without words
             continue
         size = int(inner[number]) + 2
         if members and (members >= most or filled + size > budget):
-            found.append([])
+            groups.append([])
             filled = members = 0
-        found[-1] += range(int(first[number]), int(first[number] + windows[number]))
+        groups[-1] += range(int(first[number]), int(first[number] + windows[number]))
         filled, members = filled + size, members + 1
-    return [np.array(batch, dtype=np.int64) for batch in found if batch]
+    return [np.array(batch, dtype=np.int64) for batch in groups if batch]

@@ -1,52 +1,45 @@
-"""Words -> subword ids, as flat arrays: each distinct word is tokenized once and looked up afterwards.
+"""Words -> subword ids, as flat arrays: each distinct word is tokenized once and then looked up.
 
-That is right only for tokenizers that split a word the same way wherever it stands. `splits_words_alone` finds out
-when a tokenizer is loaded; for others every sentence is tokenized as a whole.
+That is only correct for tokenizers that split a word the same way in every context. `splits_words_alone` checks this
+when a tokenizer is loaded. With any other tokenizer, every sentence is tokenized as a whole.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import chain, repeat
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from nestag.data.arrays import Ints
 
 SHAPES = 10
-"""How many word shapes there are."""
+"""The number of word shapes."""
 
-MOST_WORDS = 2**18
-"""Distinct words that are remembered; beyond that the table is emptied, so that memory stays bounded."""
-
-MOST_CHARACTERS = 2**24
-"""The same for their characters, so that words of absurd length do not fill the memory either."""
+MOST_WORDS, MOST_CHARACTERS = 2**18, 2**24
+"""Limits on the remembered words; above them the table is emptied, so that memory stays bounded."""
 
 PROBES = (
     ("of", "Paris", "unbelievable", "IL-2", "x", ",", "(", "naïve", "1984", "漢字", "don't", "U.S.", "...", "of"),
     ("word", ".", "\u200b", "word", "A", "word"),
 )
-"""Sentences on which a tokenizer shows whether it splits each word by itself."""
-
-
-class Tokenizer(Protocol):
-    """What is used of a fast tokenizer of transformers."""
-
-    unk_token_id: int | None
-
-    def __call__(self, text: Any, *, is_split_into_words: bool, add_special_tokens: bool) -> Any:
-        """Subwords of sentences of words."""
-        ...
+"""Sentences that show whether a tokenizer splits each word independently."""
 
 
 class Subwords(NamedTuple):
-    """The subwords of some sentences, one after the other."""
+    """The subwords of sentences, concatenated."""
 
     ids: Ints  # of every subword
     counts: Ints  # subwords of each word, at least 1
     shapes: Ints  # of each word
     lengths: Ints  # words of each sentence
+
+    @classmethod
+    def of(cls, pieces: Sequence[Sequence[int]], words: Sequence[str], lengths: Ints) -> Self:
+        """Flatten the subwords of each word."""
+        ids = np.fromiter(chain.from_iterable(pieces), dtype=np.int64)
+        return cls(ids, _lengths(pieces), np.fromiter(map(shape, words), np.int64, len(words)), lengths)
 
     @property
     def word_offsets(self) -> Ints:
@@ -62,10 +55,9 @@ class Subwords(NamedTuple):
 class WordTable:
     """A tokenizer that remembers the words it has seen."""
 
-    def __init__(self, tokenizer: Tokenizer, longest: int) -> None:
-        """Keep at most the first `longest` subwords of a word."""
-        self.tokenizer = tokenizer
-        self.longest = longest
+    def __init__(self, tokenizer: Any, longest: int) -> None:
+        """Wrap a `WordTokenizer` or a fast tokenizer of transformers; words are cut after `longest` subwords."""
+        self.tokenizer, self.longest = tokenizer, longest
         self.unknown = tokenizer.unk_token_id if tokenizer.unk_token_id is not None else 0
         self.cached = splits_words_alone(tokenizer)
         self._forget()
@@ -73,67 +65,60 @@ class WordTable:
     def _forget(self) -> None:
         self._rows: dict[str, int] = {}
         self._characters = 0
-        self._ids: Ints = np.zeros(0, dtype=np.int64)
-        self._starts: Ints = np.zeros(0, dtype=np.int64)
-        self._counts: Ints = np.zeros(0, dtype=np.int64)
-        self._shapes: Ints = np.zeros(0, dtype=np.int64)
+        self._table = Subwords.of([], [], _lengths([]))
+        self._starts = self._table.subword_offsets
 
     def subwords(self, sentences: Sequence[Sequence[str]]) -> Subwords:
-        """The subwords of every word of every sentence."""
-        lengths = np.fromiter(map(len, sentences), dtype=np.int64, count=len(sentences))
-        words = list(chain.from_iterable(sentences))
+        """Return the subwords of every word of every sentence."""
+        lengths, words = _lengths(sentences), list(chain.from_iterable(sentences))
         if not self.cached:
-            pieces = [self._whole(sentence) for sentence in sentences]
-            found = list(chain.from_iterable(pieces))
-            return Subwords(_flat(found), _sizes(found), _shapes(words), lengths)
+            pieces = list(chain.from_iterable(map(self._tokenize_sentence, sentences)))
+            return Subwords.of(pieces, words, lengths)
         rows = self._look_up(words)
-        counts = self._counts[rows]
+        counts = self._table.counts[rows]
         ends = np.cumsum(counts)
-        # subword j of word w stands at start(w) + j; all of them at once
+        # subword j of word w is at start(w) + j; all of them at once
         at = np.repeat(self._starts[rows] - (ends - counts), counts) + np.arange(ends[-1] if len(ends) else 0)
-        return Subwords(self._ids[at], counts, self._shapes[rows], lengths)
+        return Subwords(self._table.ids[at], counts, self._table.shapes[rows], lengths)
 
     def _look_up(self, words: list[str]) -> Ints:
+        """Return the row of each word in the table, after adding the new words."""
         if len(self._rows) > MOST_WORDS or self._characters > MOST_CHARACTERS:
             self._forget()
-        rows = self._known(words)
+        rows = self._known_rows(words)
         if len(new := np.flatnonzero(rows < 0)):
-            self._learn(list(dict.fromkeys(words[at] for at in new)))
-            rows = self._known(words)
+            self._add(list(dict.fromkeys(words[at] for at in new)))
+            rows = self._known_rows(words)
         return rows
 
-    def _known(self, words: list[str]) -> Ints:
-        """The row of each word, -1 for one that was not seen before."""
+    def _known_rows(self, words: list[str]) -> Ints:
         return np.fromiter(map(self._rows.get, words, repeat(-1)), dtype=np.int64, count=len(words))
 
-    def _learn(self, words: list[str]) -> None:
-        """Tokenize words that were not seen before, in one call."""
+    def _add(self, words: list[str]) -> None:
+        """Tokenize new words, in one call."""
         encoded = self.tokenizer([[word] for word in words], is_split_into_words=True, add_special_tokens=False)
-        pieces = [self._kept(ids) for ids in encoded["input_ids"]]
-        counts = _sizes(pieces)
+        new = Subwords.of([self._cut(ids) for ids in encoded["input_ids"]], words, _lengths([]))
         self._characters += sum(map(len, words))
         self._rows.update(zip(words, range(len(self._rows), len(self._rows) + len(words)), strict=True))
-        self._starts = np.concatenate([self._starts, len(self._ids) + np.cumsum(counts) - counts])
-        self._ids = np.concatenate([self._ids, _flat(pieces)])
-        self._counts = np.concatenate([self._counts, counts])
-        self._shapes = np.concatenate([self._shapes, _shapes(words)])
+        self._table = Subwords(*map(np.concatenate, zip(self._table, new, strict=True)))
+        self._starts = self._table.subword_offsets
 
-    def _whole(self, sentence: Sequence[str]) -> list[list[int]]:
-        """The subwords of each word of a sentence that is tokenized as a whole."""
+    def _tokenize_sentence(self, sentence: Sequence[str]) -> list[list[int]]:
+        """Return the subwords of each word of a sentence that is tokenized as a whole."""
         pieces: list[list[int]] = [[] for _ in sentence]
         if sentence:
             encoded = self.tokenizer(list(sentence), is_split_into_words=True, add_special_tokens=False)
             for number, word in zip(encoded["input_ids"], encoded.word_ids(), strict=True):
                 pieces[word].append(number)
-        return [self._kept(ids) for ids in pieces]
+        return [self._cut(ids) for ids in pieces]
 
-    def _kept(self, ids: list[int]) -> list[int]:
-        """A word that becomes no subword at all (odd Unicode) gets the unknown one."""
+    def _cut(self, ids: list[int]) -> list[int]:
+        """Cut a very long word; a word without subwords (odd Unicode) becomes the unknown subword."""
         return ids[: self.longest] or [self.unknown]
 
 
-def splits_words_alone(tokenizer: Tokenizer) -> bool:
-    """Whether a tokenizer splits a word the same way whatever stands around it."""
+def splits_words_alone(tokenizer: Any) -> bool:
+    """Whether a tokenizer splits a word the same way in every context."""
     for probe in PROBES:
         together = tokenizer(list(probe), is_split_into_words=True, add_special_tokens=False)["input_ids"]
         alone = tokenizer([[word] for word in probe], is_split_into_words=True, add_special_tokens=False)["input_ids"]
@@ -143,7 +128,7 @@ def splits_words_alone(tokenizer: Tokenizer) -> bool:
 
 
 def offsets(sizes: Ints) -> Ints:
-    """Where each of some consecutive pieces begins, and the end of the last.
+    """Return where each of some consecutive pieces begins, and the end of the last.
 
     >>> offsets(np.array([2, 0, 3])).tolist()
     [0, 2, 2, 5]
@@ -152,7 +137,7 @@ def offsets(sizes: Ints) -> Ints:
 
 
 def shape(word: str) -> int:
-    """What a word looks like, for encoders that do not see capitals: a number under `SHAPES`.
+    """Return what a word looks like, for encoders that do not see capitals: a number under `SHAPES`.
 
     >>> [shape(word) for word in ("of", "Paris", "USA", "IL-2", "mRNA", "1984", "3rd", ",", "A")]
     [0, 1, 2, 3, 4, 5, 6, 7, 8]
@@ -173,13 +158,5 @@ def shape(word: str) -> int:
     return 1 if upper == 1 and letters[0].isupper() else 4 if upper < len(letters) else 9
 
 
-def _shapes(words: Sequence[str]) -> Ints:
-    return np.fromiter(map(shape, words), dtype=np.int64, count=len(words))
-
-
-def _sizes(pieces: Sequence[Sequence[int]]) -> Ints:
+def _lengths(pieces: Sequence[Sequence[Any]]) -> Ints:
     return np.fromiter(map(len, pieces), dtype=np.int64, count=len(pieces))
-
-
-def _flat(pieces: Sequence[Sequence[int]]) -> Ints:
-    return np.fromiter(chain.from_iterable(pieces), dtype=np.int64)
