@@ -39,7 +39,7 @@ def test_prodigy_sets_aside_what_was_not_accepted(tmp_path: Path) -> None:
     path = saved(tmp_path, "x.jsonl", answers + example(relations=[{"head": 1}]))
     sentences, report = read_all(format_named("prodigy"), path, Options())
     assert len(sentences) == 2
-    assert report.counts == {"example not accepted set aside": 2, "relation left out": 1}
+    assert report.counts == {"rejected or ignored example dropped": 2, "relation dropped": 1}
 
 
 def test_prodigy_whose_first_records_have_no_spans(tmp_path: Path) -> None:
@@ -50,7 +50,7 @@ def test_prodigy_whose_first_records_have_no_spans(tmp_path: Path) -> None:
     assert format_of(path).name == "prodigy"
     sentences, report = read_all(format_named("prodigy"), path)
     assert [len(sentence.entities) for sentence in sentences] == [0, 0, 0, 0, 1]
-    assert report.counts["example not accepted set aside"] == 1
+    assert report.counts["rejected or ignored example dropped"] == 1
 
 
 def test_prodigy_writes_what_it_is_known_for(tmp_path: Path) -> None:

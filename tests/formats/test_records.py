@@ -47,16 +47,16 @@ def test_lists_are_read_whatever_the_blocks(values: list[dict[str, str]], size: 
 def test_objects_one_after_the_other_are_read_however_they_are_laid_out(tmp_path: Path) -> None:
     path = saved(tmp_path, "x.json", '\n{"id": 1}\n{\n "id": 2\n}{"id": 3}\n\n')
     assert list(records.read_records(path, Options(), Report())) == [
-        (2, {"id": 1}, "2"),
-        (3, {"id": 2}, "3"),
-        (5, {"id": 3}, "5"),
+        (2, {"id": 1}, f"{path}:2", "x:2"),
+        (3, {"id": 2}, f"{path}:3", "x:3"),
+        (5, {"id": 3}, f"{path}:5", "x:5"),
     ]
     one_line = saved(tmp_path, "y.json", '[{"id": 1}, {"id": 2}]')
-    assert [record.name for record in records.read_records(one_line, Options(), Report())] == ["1", "1.2"]
+    assert [record.name for record in records.read_records(one_line, Options(), Report())] == ["y:1", "y:1.2"]
 
 
 def test_a_line_that_is_no_json_is_skipped_alone(tmp_path: Path) -> None:
     path = saved(tmp_path, "x.json", '{"id": 1}\n{"id": \nnull\n{"id": 4}\nrubbish')
     report = Report()
     found = [record.line for record in records.read_records(path, Options(skip_bad=True), report)]
-    assert (found, report.counts) == ([1, 4], {"bad record set aside": 3})
+    assert (found, report.counts) == ([1, 4], {"bad record skipped": 3})

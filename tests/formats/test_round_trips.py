@@ -135,10 +135,10 @@ def compare_sentences(
     """Formats of tokens give back every sentence that has words, and its id unless the report says otherwise."""
     held = [sentence for sentence in corpus if sentence.tokens or entry.name == "jsonl"]
     assert [(s.tokens, s.entities) for s in found] == [(s.tokens, s.entities) for s in held]
-    assert writing.counts["sentence without tokens left out"] == len(corpus) - len(held)
+    assert writing.counts["sentence without tokens dropped"] == len(corpus) - len(held)
     lost = [(a.id, b.id) for a, b in zip(held, found, strict=True) if a.id != b.id]
     assert all(after is None for _, after in lost)
-    assert len(lost) == writing.counts["sentence id left out"]
+    assert len(lost) == writing.counts["sentence id dropped"]
     assert not reading.counts
 
 
@@ -149,16 +149,16 @@ def compare_documents(
     expected, documents = list(documents_of(corpus)), list(documents_of(found))
     if entry.name == "text":
         assert letters(documents, "") == letters(expected, "")
-        assert writing.counts["entity not kept in plain text"] == sum(len(s.entities) for s in corpus)
+        assert writing.counts["entity dropped from plain text"] == sum(len(s.entities) for s in corpus)
         return
     assert texts_in(documents) == texts_in(expected)
     before, after = entities(expected), entities(documents)
     assert not after - before
     counts = writing.counts + reading.counts
     lost = sum(counts[f"{what} dropped"] for what in ("span of white space", "span without a token"))
-    lost += counts["entity of white space left out"]
+    lost += counts["entity of white space dropped"]
     assert (before - after).total() <= lost + counts["duplicate entity merged"]
-    renamed = counts["name of a document left out"] + writing.total("document renamed")
+    renamed = counts["name of a document dropped"] + writing.total("document renamed")
     assert len({d.id for d in expected} - {d.id for d in documents} - {""}) <= renamed
 
 

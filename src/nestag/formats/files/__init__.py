@@ -1,8 +1,7 @@
-"""Files in and out. Everything that nestag reads or writes is opened here.
+"""Files in and out: everything that nestag reads or writes is opened here.
 
-`sources` reads: bytes, text or numbered lines, `.gz` unpacked, `-` for the standard input, pipes opened only once.
-`targets` writes one file, a folder, or several files together, whole or not at all.
-`parts` is what is being written, and goes away if its process is killed.
+`sources` reads bytes, text or numbered lines. `targets` writes files and folders atomically. `parts` names and locks
+temporary files, so that those of killed processes can be removed.
 """
 
 from nestag.formats.files.parts import is_part, new_part, remove_if_dead, remove_leftovers
