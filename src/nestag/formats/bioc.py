@@ -33,13 +33,7 @@ from nestag.formats.files import LONGEST_LINE, reading, writing
 from nestag.formats.folders import stem_of
 from nestag.formats.format import JSON, Format, Remedy, skipping
 from nestag.formats.shared.documents import files_in
-from nestag.formats.shared.records import (
-    Fields,
-    any_object,
-    read_records,
-    short,
-    write_json,
-)
+from nestag.formats.shared.records import Fields, any_object, read_records, short, write_json
 
 _COLLECTIONS = ("documents", "PubTator3")  # fields that hold a collection's documents
 _DOCTYPE = re.compile(r"\s*(<\?xml[^>]*>\s*)?(<!DOCTYPE[^>]*>\s*|<!--.*?-->\s*)*<collection\b", re.DOTALL)

@@ -27,8 +27,7 @@ from nestag.formats.format import Format
 from nestag.formats.shared.tags import writable
 
 DOCUMENT = "# doc: "
-MOST_PIECES = 1_000_000
-"""The largest number of words and opening brackets of a sentence; each needs 200 bytes."""
+MOST_PIECES = 1_000_000  # the largest number of words and opening brackets of a sentence; each needs 200 bytes
 _PIECE = re.compile(r"(?P<opens>\[?)(?P<word>(?:[^\\\[\]]|\\.)*)(?P<closes>\]*)", re.DOTALL)
 _MISREAD = re.compile("[\\[\\] \ufeff]")
 _WRITTEN = {"[": r"\[", "]": r"\]", " ": r"\s", "\ufeff": r"\ufeff"}

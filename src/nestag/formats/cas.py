@@ -36,8 +36,7 @@ from nestag.formats.files import reading, writing, writing_bytes, writing_folder
 from nestag.formats.format import Format, Remedy
 from nestag.formats.shared.documents import FileNames, document_name, files_in, only_document
 
-LARGEST = 256 * 2**20
-"""The largest number of bytes of one XMI file."""
+LARGEST = 256 * 2**20  # the largest number of bytes of one XMI file
 TYPE_SYSTEM = "TypeSystem.xml"
 _DKPRO = "de.tudarmstadt.ukp.dkpro.core.api."
 NAMED_ENTITY = _DKPRO + "ner.type.NamedEntity"

@@ -46,10 +46,8 @@ from nestag.formats.shared.tags import (
     write_word,
 )
 
-LOOKED_AT = 100
-"""Sentences at the beginning of a file that show its layout."""
-LONGEST_BLOCK = 1_000_000
-"""The largest number of lines without a blank line."""
+LOOKED_AT = 100  # sentences at the beginning of a file that show its layout
+LONGEST_BLOCK = 1_000_000  # the largest number of lines without a blank line
 DOCUMENT = "-DOCSTART-"
 _BLANKS = re.compile("[ \t]+")
 _ENOUGH = 10  # lines whose tags are no accident, as in "A B-2 bomber"

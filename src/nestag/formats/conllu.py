@@ -40,8 +40,7 @@ from nestag.formats.shared.tags import read_word, writable, write_word
 
 HEADER = "# global.Entity = eid-etype-head-other\n"
 COLUMNS = 10
-LOOKED_AT = 100
-"""Lines at the beginning of a file that are inspected to recognise its format."""
+LOOKED_AT = 100  # lines at the beginning of a file that are inspected to recognise its format
 _IN_WORDS, _IN_TYPES = " ", " -()|"
 _ID = re.compile(r"(?P<word>[0-9]+)|(?P<range>(?P<from>[0-9]+)-(?P<to>[0-9]+))|(?P<empty>[0-9]+\.[0-9]+)")
 _BRACKET = re.compile(r"\((?P<opened>[^()]*)(?P<whole>\)?)|(?P<closed>[^()]*)\)")

@@ -203,13 +203,9 @@ def read_corpus(
     `report.summary()` lists what was dropped, widened or merged.
     """
     given = {
-        "field": field,
-        "columns": columns,
-        "tokenizer": tokenizer,
-        "language": language,
-        "boundaries": boundaries,
+        "field": field, "columns": columns, "tokenizer": tokenizer, "language": language, "boundaries": boundaries,
         "skip_bad": skip_bad,
-    }
+    }  # fmt: skip
     options = from_mapping(Options, given, "read_corpus")
     if is_dataset(path):
         report = Report()

@@ -33,13 +33,10 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc, DocBin, Span
     from spacy.vocab import Vocab
 
-GROUP = "sc"
-"""The group of spans that spaCy's own span categorizer uses."""
+GROUP = "sc"  # the group of spans that spaCy's own span categorizer uses
 ENTS = "ents"
-LARGEST = 2**30
-"""The largest number of bytes, unpacked."""
-BLOCK = 2**20
-"""Bytes unpacked at once."""
+LARGEST = 2**30  # the largest number of bytes, unpacked
+BLOCK = 2**20  # bytes unpacked at once
 _NAME = "document"  # the attribute of a group that is the name of the document
 _BLANK = "words_of_white_space"  # the one that numbers the tokens of white space that are words
 

@@ -15,8 +15,7 @@ from nestag.errors import DataError, InputError, named
 from nestag.formats.files import is_stream
 from nestag.formats.folders import files_of_one_format
 
-JSON = (".json", ".jsonl")
-"""Suffixes that JSON formats share."""
+JSON = (".json", ".jsonl")  # suffixes that JSON formats share
 Read = Callable[[str | Path, Options, Report], Iterable[Sentence]]
 """Reads a file or folder as a stream; an InputError names the file and line that is invalid."""
 Write = Callable[[Iterable[Sentence], str | Path, Options, Report], None]

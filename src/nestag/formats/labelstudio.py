@@ -25,17 +25,9 @@ from nestag.data.segment import Options
 from nestag.errors import DataError, named
 from nestag.formats.format import JSON, Format, Remedy
 from nestag.formats.shared.documents import Utf16, same_text
-from nestag.formats.shared.records import (
-    Fields,
-    Record,
-    any_object,
-    as_id,
-    document_reader,
-    document_writer,
-)
+from nestag.formats.shared.records import Fields, Record, any_object, as_id, document_reader, document_writer
 
-_MINIMAL = {"annotation_id", "annotator", "lead_time"}
-"""Fields that every task of JSON-MIN has."""
+_MINIMAL = {"annotation_id", "annotator", "lead_time"}  # fields that every task of JSON-MIN has
 _RESULTS = {"annotations", "completions", "predictions"}
 _LINK = re.compile(r"(https?|s3|gs|azure-blob|data):\S+|/\S+\.\w{2,4}")
 _DATES = {"created_at", "updated_at"}

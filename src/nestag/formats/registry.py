@@ -19,8 +19,7 @@ from nestag.formats.format import Format, Writer
 
 HEADS = (2**16, 2**20, 2**24)
 """Bytes of a file that are inspected to recognise it; more only if less is not enough, as with a very long record."""
-LOOKED_AT = 100
-"""Files of a folder whose content is inspected."""
+LOOKED_AT = 100  # files of a folder whose content is inspected
 _JSON = re.compile(r"\ufeff?\s*\[?\s*{")  # how objects, or a list of them, begin
 
 

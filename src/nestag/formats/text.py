@@ -23,8 +23,7 @@ from nestag.formats.files import read_blocks, writing
 from nestag.formats.folders import stem_of
 from nestag.formats.format import Format
 
-LONGEST_PARAGRAPH = 10**6
-"""The largest number of characters that is not split."""
+LONGEST_PARAGRAPH = 10**6  # the largest number of characters that is not split
 _LAST_SPACE = re.compile(r"\s\S*\Z")
 
 

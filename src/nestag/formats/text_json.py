@@ -33,20 +33,9 @@ from nestag.data.sentence import Sentence
 from nestag.errors import DataError
 from nestag.formats.folders import stem_of
 from nestag.formats.format import JSON, Format, skipping
+from nestag.formats.shared import records
 from nestag.formats.shared.documents import Utf16
-from nestag.formats.shared.records import (
-    Fields,
-    Record,
-    Value,
-    any_object,
-    as_id,
-    document_reader,
-    document_writer,
-    read_values,
-    sample,
-    short,
-    write_json,
-)
+from nestag.formats.shared.records import Fields, Record, Value, document_reader, document_writer
 from nestag.formats.shared.tags import OUTSIDE, Tag, entities_of, parse_tags
 
 _TEXT = ("text", "data")
@@ -63,7 +52,7 @@ def _span(member: Any, start: str = "start", end: str = "end", kind: str = "labe
 
 def _list(value: object, key: str) -> list[Any]:
     if not isinstance(value, list):
-        raise DataError(f'{key!r} is {short(value)}; write a list of [start, end, "TYPE"]')
+        raise DataError(f'{key!r} is {records.short(value)}; write a list of [start, end, "TYPE"]')
     return value
 
 
@@ -88,7 +77,7 @@ def _read_doccano(record: Record, options: Options, report: Report) -> Document:
 def _to_doccano(document: Document) -> dict[str, Any]:
     units = Utf16(document.text)
     spans = [[units.to_units(start), units.to_units(end), kind] for start, end, kind in document.spans]
-    return {"id": as_id(document.id), "text": document.text, "label": spans}
+    return {"id": records.as_id(document.id), "text": document.text, "label": spans}
 
 
 def _is_doccano(fields: dict[str, Any]) -> bool:
@@ -153,7 +142,7 @@ def _to_prodigy(document: Document) -> dict[str, Any]:
 
 
 def _read_spacy2(path: str | Path, options: Options, report: Report) -> Iterator[Sentence]:
-    for number, (line, value, place, _) in enumerate(_examples(read_values(path, options, report)), 1):
+    for number, (line, value, place, _) in enumerate(_examples(records.read_values(path, options, report)), 1):
         name = f"{stem_of(path)}:{number}"
         with skipping(options, report, path, line):
             if isinstance(value, dict) and "paragraphs" in value:
@@ -180,7 +169,7 @@ def _examples(values: Iterable[Value]) -> Iterator[Value]:
 
 def _spacy2_document(value: Any, name: str) -> Document:
     if not isinstance(value, list) or len(value) != 2 or not isinstance(value[1], dict):
-        raise DataError(f'{short(value)} is not an example; write ["text", {{"entities": [[0, 4, "TYPE"]]}}]')
+        raise DataError(f'{records.short(value)} is not an example; write ["text", {{"entities": [[0, 4, "TYPE"]]}}]')
     members = _list(value[1].get("entities") or [], "entities")
     return Document(name, Fields({"text": value[0]}).text("text"), tuple(map(_span, members)))
 
@@ -203,7 +192,7 @@ def _tag(token: Fields, place: str, report: Report) -> Tag:
         return OUTSIDE
     tags = parse_tags(text) if isinstance(text, str) else None
     if not tags:
-        raise DataError(f"'ner' is {short(text)}; make it O, or B-TYPE and so on")
+        raise DataError(f"'ner' is {records.short(text)}; make it O, or B-TYPE and so on")
     return tags[0]
 
 
@@ -213,12 +202,12 @@ def _write_spacy2(sentences: Iterable[Sentence], path: str | Path, options: Opti
             report.add("name of a document dropped", str(path), document.id)
         return [document.text, {"entities": [list(span) for span in document.spans]}]
 
-    write_json(map(example, documents_of(sentences, report)), path)
+    records.write_json(map(example, documents_of(sentences, report)), path)
 
 
 def _looks_like_spacy2(head: str) -> bool:
     """Say whether one of the first values of a file is an example, or holds some."""
-    values = sample(head)
+    values = records.sample(head)
     pair = len(values) > 1 and _is_example(list(values[:2]))
     return pair or any(_is_example(value) or _holds_examples(value) for value in values)
 
@@ -242,12 +231,12 @@ FORMATS = (
     Format(
         "doccano", "doccano's JSON Lines", (".doccano.jsonl",),
         document_reader(_read_doccano), document_writer(_to_doccano, lines=True),
-        lambda head: any_object(head, _is_doccano), raw_text=True, shared=JSON,
+        lambda head: records.any_object(head, _is_doccano), raw_text=True, shared=JSON,
     ),
     Format(
         "prodigy", "Prodigy's JSON Lines", (".prodigy.jsonl",),
         document_reader(_read_prodigy), document_writer(_to_prodigy, lines=True, keeps_words=True),
-        lambda head: any_object(head, lambda fields: "text" in fields and not fields.keys().isdisjoint(_PRODIGY)),
+        lambda head: records.any_object(head, lambda fields: "text" in fields and not _PRODIGY.isdisjoint(fields)),
         raw_text=True, shared=JSON,
     ),
     Format(

@@ -30,15 +30,7 @@ from nestag.data.segment import Options
 from nestag.data.sentence import Entity, Sentence
 from nestag.errors import DataError
 from nestag.formats.format import JSON, Format, Write
-from nestag.formats.shared.records import (
-    Fields,
-    Record,
-    any_object,
-    is_list,
-    record_reader,
-    short,
-    write_json,
-)
+from nestag.formats.shared.records import Fields, Record, any_object, is_list, record_reader, short, write_json
 from nestag.formats.shared.tags import refuse_deep, writable
 
 

@@ -25,8 +25,7 @@ except ImportError:  # Windows
 
 HERE = sha256(platform.node().encode()).hexdigest()[:8]
 """This machine. Its locks may be invisible to others, even in a shared folder."""
-REPLACED = "old"
-"""The folder of a part that holds the files being replaced."""
+REPLACED = "old"  # the folder of a part that holds the files being replaced
 _NAME = re.compile(r"\.nestag-[0-9a-f]{8}-[0-9a-f]{8}\.part")
 
 

@@ -26,19 +26,13 @@ from nestag.formats.files.parts import is_being_replaced
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-PIPE = "-"
-"""The standard input or output, as an argument of a command."""
-LONGEST_LINE = 64 * 2**20
-"""The largest number of bytes in one line."""
+PIPE = "-"  # the standard input or output, as an argument of a command
+LONGEST_LINE = 64 * 2**20  # the largest number of bytes in one line
 SUFFIX = ".gz"
-BROKEN = (gzip.BadGzipFile, EOFError, zlib.error)
-"""What Python raises while it unpacks an incomplete file."""
-RATIO = 200
-"""How many times its packed size a file may have when unpacked; text has 3 to 20."""
-RATIO_SETTING = "NESTAG_MAX_GZIP_RATIO"
-"""The environment variable that sets another ratio."""
-SMALL = 16 * 2**20
-"""Bytes up to which any ratio is fine."""
+BROKEN = (gzip.BadGzipFile, EOFError, zlib.error)  # what Python raises while it unpacks an incomplete file
+RATIO = 200  # how many times its packed size a file may have when unpacked; text has 3 to 20
+RATIO_SETTING = "NESTAG_MAX_GZIP_RATIO"  # the environment variable that sets another ratio
+SMALL = 16 * 2**20  # bytes up to which any ratio is fine
 BYTES_AT_ONCE = 2**20
 _MOST_LINKS = 40
 _DESCRIPTOR = re.compile(r"/(?:dev|proc/(?:self|\d+))/fd/(\d+)")

@@ -18,8 +18,7 @@ from nestag.formats.files import LONGEST_LINE, read_blocks, writing
 from nestag.formats.folders import stem_of
 from nestag.formats.format import Read, Write, skipping
 
-LOOKED_AT = 100
-"""Values at the beginning of a file that are inspected to recognise its format."""
+LOOKED_AT = 100  # values at the beginning of a file that are inspected to recognise its format
 _BLANK = " \t\r\n\ufeff"
 _SPACE = re.compile(f"[{_BLANK}]*")
 _SIGN = re.compile(r'"(?:[^"\\]|\\.)*(?:"|\\?\Z)|[][{}:]', re.DOTALL)

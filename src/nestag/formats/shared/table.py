@@ -22,14 +22,11 @@ from nestag.formats.shared.documents import files_in
 from nestag.formats.shared.records import Fields
 from nestag.formats.shared.tags import OUTSIDE, PHRASES, Tag, entities_of, parse_tags
 
-ROWS = 1_000
-"""Sentences read or written at once."""
+ROWS = 1_000  # sentences read or written at once
 DATA = "data-00000-of-00001.arrow"
 INFO = "dataset_info.json"
-TOKENS = ("tokens", "words", "tokenized_text", "sentence")
-"""Names of the column of tokens, the likeliest first."""
-OWN = b"nestag"
-"""The metadata of a table of ours: the names of its columns of tags."""
+TOKENS = ("tokens", "words", "tokenized_text", "sentence")  # names of the column of tokens, the likeliest first
+OWN = b"nestag"  # the metadata of a table of ours: the names of its columns of tags
 _LARGEST = 2**31
 _SPLITS = {name for names in ROLES.values() for name in names}
 

@@ -17,12 +17,10 @@ from nestag.data.report import Report
 from nestag.data.sentence import Entity, Sentence
 from nestag.errors import InputError
 
-JOINT = "|"
-"""What separates several tags of one cell."""
+JOINT = "|"  # what separates several tags of one cell
 PHRASES = {"ADJP", "ADVP", "CONJP", "INTJ", "LST", "NP", "PP", "PRT", "SBAR", "UCP", "VP"}
 """Types of phrases, which many files have in a column next to entities."""
-MOST_LEVELS = 100
-"""The largest number of entities over one token in formats that repeat each entity on all its tokens."""
+MOST_LEVELS = 100  # the largest number of entities over one token in formats that repeat each entity on all its tokens
 _BREAKS = "\t\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029\ufeff"
 """What ends a line or a column for some program, and the byte order mark."""
 _ESCAPE = re.compile(r"\\u([0-9a-f]{4})")
