@@ -136,8 +136,9 @@ def test_columns_are_chosen_by_number(tmp_path: Path) -> None:
     assert chosen(1, 3, -2) == [Sentence(["x", "y"], [Entity(0, 2, "NP"), Entity(0, 2, "PER")])]
     with pytest.raises(InputError, match="f:1: 'Ada' in column 2 is not a tag"):
         chosen(1, 2)
-    with pytest.raises(InputError, match="f:1: 5 columns"):
-        chosen(1, 9)
+    for missing in (9, -9):
+        with pytest.raises(InputError, match="f:1: 5 columns"):
+            chosen(1, missing)
 
 
 def test_ragged_columns_are_filled(tmp_path: Path) -> None:

@@ -16,10 +16,12 @@ from nestag.data.document import Document, documents_of
 from nestag.data.report import Report
 from nestag.data.segment import Options
 from nestag.data.sentence import Entity, Sentence
-from nestag.errors import InputError, NestagError
+from nestag.errors import DataError, InputError, NestagError
+from nestag.formats import bioc, webanno
 from nestag.formats.format import Format
 from nestag.formats.registry import available, format_of
 from nestag.formats.shared.tags import MOST_LEVELS
+from raw_texts import saved
 from strategies import typed_places
 from token_texts import there_and_back
 
@@ -74,6 +76,26 @@ def test_a_hundred_levels_can_be_written_and_more_by_most(entry: Format, tmp_pat
             entry.write(corpus, path)
             found = [sentence.entities for sentence in entry.read(path, Options("whitespace"))]
             assert found == [sentence.entities for sentence in corpus]
+
+
+@pytest.mark.parametrize("entry", FORMATS, ids=lambda entry: entry.name)
+def test_half_of_a_character_in_an_option_is_an_error(entry: Format, tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="half of a character"):
+        entry.write([Sentence(["w"], [Entity(0, 1, "X")])], tmp_path / "f", Options(field="x\ud800"))
+
+
+@pytest.mark.parametrize(
+    ("entry", "content"),
+    [
+        (bioc.FORMATS[1], '{"passages": [{"offset": 1000000000000, "text": "a"}]}'),
+        (bioc.FORMATS[0], f"<collection><document>{'<passage>' * 5_000}{'</passage>' * 5_000}</document></collection>"),
+        (webanno.FORMAT, "#T_SP=NamedEntity|value\n\n1-1\t1000000000000-1000000000001\ta\t_\n"),
+        (webanno.FORMAT, "#T_SP=NamedEntity|value\n\n1-1\t0-1\ta\t_\n1-2\t999999999999-1000000000000\tb\t_\n"),
+    ],
+)
+def test_offsets_and_depths_beyond_any_text_are_refused(entry: Format, content: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError):
+        list(entry.read(saved(tmp_path, "f", content), Options("whitespace")))
 
 
 @pytest.mark.parametrize("entry", [e for e in FORMATS if not e.raw_text], ids=lambda entry: entry.name)

@@ -42,12 +42,13 @@ _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 def read_json(path: str | Path, options: Options, report: Report) -> Iterator[Sentence]:
     """Yield the sentences of the documents of a JSON file."""
-    for line, fields, place, name in read_records(path, options, report):
-        key = next((key for key in _COLLECTIONS if key in fields), None)
-        with skipping(options, report, path, line):
-            for number, inner in enumerate(fields.objects(key) if key else [fields], 1):
-                with skipping(options, report, path, line):
-                    document = _document(inner, f"{name}.{number}" if key else name, place, options, report)
+    for record in read_records(path, options, report):
+        with skipping(options, report, path, record.line):
+            key = next((key for key in _COLLECTIONS if key in record.fields), None)
+            for number, fields in enumerate(record.fields.objects(key) if key else [record.fields], 1):
+                name = f"{record.name}.{number}" if key else record.name
+                with skipping(options, report, path, record.line):
+                    document = _document(fields, name, record.place, options, report)
                     yield from list(sentences_of(document, options, report))
 
 

@@ -268,15 +268,14 @@ def _sentence(rows: list[_Row], layout: _Layout, name: str | None, source: str, 
 
 def _check(rows: list[_Row], layout: _Layout, source: str) -> None:
     """Raise an InputError for the first line without a token or a tag."""
-    least = max(layout.token, min(layout.tags)) + 1
-    for number, (line, columns) in enumerate(rows, 1):
-        if len(columns) < least:
-            message = f"{len(columns)} columns instead of {least}; write a token and its tags with tabs between"
-            raise InputError(message, source, line)
-        if layout.indexed and columns[0] != str(number):
-            raise InputError(f"the index is {columns[0]!r}; it should be {number}", source, line)
-        if not columns[layout.token]:
-            raise InputError("the token is empty; every token must have a character", source, line)
+    for number, row in enumerate(rows, 1):
+        if not row.has(layout.token) or not any(map(row.has, layout.tags)):
+            message = f"{len(row.columns)} columns without a token or tag; write a token and its tags with tabs between"
+            raise InputError(message, source, row.number)
+        if layout.indexed and row.columns[0] != str(number):
+            raise InputError(f"the index is {row.columns[0]!r}; it should be {number}", source, row.number)
+        if not row.columns[layout.token]:
+            raise InputError("the token is empty; every token must have a character", source, row.number)
 
 
 def _tags(row: _Row, column: int, source: str, report: Report) -> tuple[Tag, ...]:

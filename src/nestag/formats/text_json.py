@@ -35,7 +35,7 @@ from nestag.formats.folders import stem_of
 from nestag.formats.format import JSON, Format, skipping
 from nestag.formats.shared import records
 from nestag.formats.shared.documents import Utf16
-from nestag.formats.shared.records import Fields, Record, Value, document_reader, document_writer
+from nestag.formats.shared.records import Fields, Record, document_reader, document_writer
 from nestag.formats.shared.tags import OUTSIDE, Tag, entities_of, parse_tags
 
 _TEXT = ("text", "data")
@@ -142,7 +142,7 @@ def _to_prodigy(document: Document) -> dict[str, Any]:
 
 
 def _read_spacy2(path: str | Path, options: Options, report: Report) -> Iterator[Sentence]:
-    for number, (line, value, place, _) in enumerate(_examples(records.read_values(path, options, report)), 1):
+    for number, (line, value, place, _) in enumerate(_examples(records.read_records(path, options, report)), 1):
         name = f"{stem_of(path)}:{number}"
         with skipping(options, report, path, line):
             if isinstance(value, dict) and "paragraphs" in value:
@@ -151,7 +151,7 @@ def _read_spacy2(path: str | Path, options: Options, report: Report) -> Iterator
                 yield from list(sentences_of(_spacy2_document(value, name), options, report))
 
 
-def _examples(values: Iterable[Value]) -> Iterator[Value]:
+def _examples(values: Iterable[Record]) -> Iterator[Record]:
     """Yield the examples of a file in any of its variants."""
     text: str | None = None
     for entry in values:

@@ -20,6 +20,6 @@ from nestag.formats.files.targets import sync_tree, writing, writing_bytes, writ
 
 __all__ = [
     "LONGEST_LINE", "PIPE", "Line", "is_part", "is_stream", "new_part", "peek", "read_blocks", "read_lines",
-    "read_text", "reading", "remove_if_dead", "remove_leftovers", "sync_tree", "writing", "writing_bytes", "writing_folder",
-    "writing_together",
+    "read_text", "reading", "remove_if_dead", "remove_leftovers", "sync_tree", "writing", "writing_bytes",
+    "writing_folder", "writing_together",
 ]  # fmt: skip

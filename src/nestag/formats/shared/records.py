@@ -99,26 +99,22 @@ def short(value: object) -> str:
     return "missing" if value is None else repr(value)[:60]
 
 
-class Value(NamedTuple):
-    """A JSON value, the line it begins on, its place for messages and a name for its document."""
+class Record(NamedTuple):
+    """A JSON value, usually an object, with its line, its place for messages and a name for its document."""
 
     line: int
     value: Any
     place: str
     name: str
 
-
-class Record(NamedTuple):
-    """The same for an object."""
-
-    line: int
-    fields: Fields
-    place: str
-    name: str
+    @property
+    def fields(self) -> Fields:
+        """Return the fields of an object; other values are a DataError."""
+        return Fields.of(self.value)
 
 
-def read_values(path: str | Path, options: Options, report: Report) -> Iterator[Value]:
-    """Yield the values of a file that is one JSON list, or that has one value after the other.
+def read_records(path: str | Path, options: Options, report: Report) -> Iterator[Record]:
+    """Yield the members of a file that is one JSON list, or that has one value after the other.
 
     Only the current value is in memory, with at most 64 Mi characters. Invalid JSON ends a list. Outside a list, the
     next line can still be read.
@@ -130,16 +126,7 @@ def read_values(path: str | Path, options: Options, report: Report) -> Iterator[
             same = same + 1 if line == previous else 1
             previous = line
             name = f"{stem}:{line}" if same == 1 else f"{stem}:{line}.{same}"
-            yield Value(line, value, f"{path}:{line}", name)
-
-
-def read_records(path: str | Path, options: Options, report: Report) -> Iterator[Record]:
-    """Yield the objects of such a file; other values are errors."""
-    for line, value, place, name in read_values(path, options, report):
-        with skipping(options, report, path, line):
-            if not isinstance(value, dict):
-                raise DataError(f"{type(value).__name__} where an object should be; write {{...}}")
-            yield Record(line, Fields(value), place, name)
+            yield Record(line, value, f"{path}:{line}", name)
 
 
 def record_reader(parse: Callable[[Record, Options, Report], Iterable[Sentence]]) -> Read:
