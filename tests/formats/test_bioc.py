@@ -95,7 +95,7 @@ def test_what_is_wrong_with_a_document(fields: Any, message: str, tmp_path: Path
 
 def test_xml_that_cannot_be_read_is_refused_with_a_reason(tmp_path: Path) -> None:
     for content, message in (
-        ('<!DOCTYPE collection [<!ENTITY a "b">]><collection>&a;</collection>', "it defines entities"),
+        ('<!DOCTYPE collection [<!ENTITY a "b">]><collection>&a;</collection>', "EntitiesForbidden"),
         ("<collection><document>", "not XML that can be read"),
         ("<a/>", "begins with <a>; a file of BioC has a <collection>"),
         (XML.replace("<offset>0</offset>", ""), "document 1: 'offset' is missing"),

@@ -31,7 +31,7 @@ from nestag.data.sentence import Sentence
 from nestag.errors import DataError, InputError
 from nestag.formats.files import LONGEST_LINE, reading, writing
 from nestag.formats.folders import stem_of
-from nestag.formats.format import JSON, Format, Remedy, skipping
+from nestag.formats.format import JSON, Format, Remedy, explained, skipping
 from nestag.formats.shared.documents import files_in
 from nestag.formats.shared.records import Fields, any_object, read_records, short, write_json
 
@@ -119,19 +119,16 @@ def _xml_documents(path: str | Path) -> Iterator[Fields]:
     """Yield the documents of a file as objects of BioC's JSON."""
     etree = import_module("defusedxml.ElementTree")
     forbidden = import_module("defusedxml.common").DefusedXmlException
-    with reading(path) as stream:
-        try:
-            root = None
-            for event, element in etree.iterparse(stream, events=("start", "end")):
-                root = root or element.tag
-                if root not in ("collection", "document"):
-                    raise InputError(f"begins with <{root}>; a file of BioC has a <collection>", str(path))
-                if event == "end" and element.tag == "document":
-                    yield _fields(element)
-                    element.clear()
-        except (etree.ParseError, forbidden, ValueError, LookupError, RecursionError) as error:
-            reason = "it defines entities" if isinstance(error, forbidden) else error
-            raise InputError(f"not XML that can be read ({reason}); save it again", str(path)) from None
+    broken = (etree.ParseError, forbidden, ValueError, LookupError, RecursionError)
+    with reading(path) as stream, explained("not XML that can be read", path, *broken):
+        root = None
+        for event, element in etree.iterparse(stream, events=("start", "end")):
+            root = root or element.tag
+            if root not in ("collection", "document"):
+                raise InputError(f"begins with <{root}>; a file of BioC has a <collection>", str(path))
+            if event == "end" and element.tag == "document":
+                yield _fields(element)
+                element.clear()
 
 
 def _fields(element: Any) -> Fields:

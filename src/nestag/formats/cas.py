@@ -18,7 +18,6 @@ import re
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from functools import lru_cache
 from importlib import import_module
 from io import BytesIO
@@ -30,10 +29,10 @@ from nestag.data.document import Document, TextSpan, documents_of, sentences_at
 from nestag.data.report import Report
 from nestag.data.segment import Options, Segment, given_words, grouped, segments, split_before
 from nestag.data.sentence import Sentence
-from nestag.errors import InputError, MissingExtraError, UnknownNameError, named
+from nestag.errors import InputError, MissingExtraError, named
 from nestag.formats.bioc import refuse_unfit_for_xml
 from nestag.formats.files import reading, writing, writing_bytes, writing_folder, writing_together
-from nestag.formats.format import Format, Remedy
+from nestag.formats.format import Format, Remedy, explained
 from nestag.formats.shared.documents import FileNames, document_name, files_in, only_document
 
 LARGEST = 256 * 2**20  # the largest number of bytes of one XMI file
@@ -44,6 +43,7 @@ TOKEN = _DKPRO + "segmentation.type.Token"
 SENTENCE = _DKPRO + "segmentation.type.Sentence"
 _ANNOTATION = "uima.tcas.Annotation"
 _STRING = "uima.cas.String"
+_BROKEN = (AttributeError, LookupError, RuntimeError, SyntaxError, TypeError, UserWarning, ValueError)
 
 
 class Xmi(NamedTuple):
@@ -65,8 +65,9 @@ class CasLayer(NamedTuple):
 def read(path: str | Path, options: Options, report: Report) -> Iterator[Sentence]:
     """Yield the sentences of a document, or of all in a zip or folder."""
     _cassis()
+    broken = (*_BROKEN, import_module("cassis.typesystem").TypeNotFoundError)
     for xmi in read_xmi(Path(path)):
-        with _explained(xmi.place):
+        with explained("not a CAS that can be read", xmi.place, *broken):
             document = _document(xmi, options, report)
         yield from sentences_at(document, options, report, xmi.place)
 
@@ -113,23 +114,23 @@ def read_xmi(path: Path) -> Iterator[Xmi]:
 
 def _in_zip(path: Path, prefix: str) -> Iterator[Xmi]:
     """Yield every .xmi file in a zip."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            members = {member.filename: member for member in archive.infolist()}
-            documents = sorted(name for name in members if name.lower().endswith(".xmi"))
-            if not documents:
-                raise InputError("the zip has no .xmi file; export the documents as UIMA CAS XMI", str(path))
+    broken = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError, RuntimeError)
+    with (
+        reading(path) as file,
+        explained("not a zip that can be read", path, *broken),
+        zipfile.ZipFile(file) as archive,
+    ):
+        members = {member.filename: member for member in archive.infolist()}
+        documents = sorted(name for name in members if name.lower().endswith(".xmi"))
+        if not documents:
+            raise InputError("the zip has no .xmi file; export the documents as UIMA CAS XMI", str(path))
 
-            def content(name: str) -> bytes:
-                return _limited(archive.open(members[name]).read, f"{path}/{name}")
+        def content(name: str) -> bytes:
+            return _limited(archive.open(members[name]).read, f"{path}/{name}")
 
-            for name in documents:
-                types = content(_nearest(name, members, f"{path}/{name}"))
-                yield _xmi(prefix + name, f"{path}/{name}", content(name), types)
-    except FileNotFoundError:
-        raise InputError("there is no such file; check the path", str(path)) from None
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError, RuntimeError) as error:
-        raise InputError(f"not a zip that can be read ({error}); pack it again", str(path)) from None
+        for name in documents:
+            types = content(_nearest(name, members, f"{path}/{name}"))
+            yield _xmi(prefix + name, f"{path}/{name}", content(name), types)
 
 
 def _nearest(name: str, systems: Iterable[str], place: str) -> str:
@@ -177,19 +178,6 @@ def _cassis() -> Any:
         return import_module("cassis")
     except ImportError:
         raise MissingExtraError("XMI needs dkpro-cassis", "cas") from None
-
-
-@contextmanager
-def _explained(place: str) -> Iterator[None]:
-    """Turn whatever cassis raises on a broken file, and its warnings about offsets, into an InputError."""
-    not_found = import_module("cassis.typesystem").TypeNotFoundError
-    broken = (AttributeError, LookupError, RuntimeError, SyntaxError, TypeError, UserWarning, ValueError, not_found)
-    try:
-        yield
-    except UnknownNameError:  # a LookupError too
-        raise
-    except broken as error:
-        raise InputError(f"not a CAS that can be read ({error!s:.200}); export it again", place) from None
 
 
 @lru_cache(maxsize=1)

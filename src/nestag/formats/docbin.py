@@ -24,10 +24,10 @@ from nestag.data.document import Document, TextSpan, documents_of, sentences_at
 from nestag.data.report import Report
 from nestag.data.segment import Options, given_words, grouped, laid_out, split_before
 from nestag.data.sentence import Sentence
-from nestag.errors import InputError, MissingExtraError, UnknownNameError, named
+from nestag.errors import InputError, MissingExtraError, named
 from nestag.formats.files import reading, writing_bytes
 from nestag.formats.folders import stem_of
-from nestag.formats.format import Format, Remedy
+from nestag.formats.format import Format, Remedy, explained
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, DocBin, Span
@@ -37,6 +37,9 @@ GROUP = "sc"  # the group of spans that spaCy's own span categorizer uses
 ENTS = "ents"
 LARGEST = 2**30  # the largest number of bytes, unpacked
 BLOCK = 2**20  # bytes unpacked at once
+_BROKEN = (
+    ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError, struct.error, zlib.error
+)  # fmt: skip
 _NAME = "document"  # the attribute of a group that is the name of the document
 _BLANK = "words_of_white_space"  # the one that numbers the tokens of white space that are words
 
@@ -44,12 +47,12 @@ _BLANK = "words_of_white_space"  # the one that numbers the tokens of white spac
 def read(path: str | Path, options: Options, report: Report) -> Iterator[Sentence]:
     """Yield the sentences of the documents of a file."""
     vocabulary = _vocabulary()
-    with _explained(path):
+    with _loading(path):
         packed = _load(path)
         key = _group(_count_spans(packed.get_docs(vocabulary)), path, options.field, report)
         documents = enumerate(packed.get_docs(vocabulary), 1)
     while True:
-        with _explained(path):
+        with _loading(path):
             number, doc = next(documents, (0, None))
             if doc is None:
                 return
@@ -102,17 +105,12 @@ def _is_small(data: bytes) -> bool:
 
 
 @contextmanager
-def _explained(path: str | Path) -> Iterator[None]:
-    """Turn whatever spaCy raises on a broken file into an InputError, and turn on the garbage collector it stops."""
+def _loading(path: str | Path) -> Iterator[None]:
+    """Explain what spaCy raises on a broken file, and turn the garbage collector on again, which it stops."""
     collecting = gc.isenabled()
     try:
-        yield
-    except UnknownNameError:  # a LookupError too
-        raise
-    except (
-        ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError, struct.error, zlib.error
-    ) as error:  # fmt: skip
-        raise InputError(f"not a whole DocBin of spaCy ({error!r:.200}); save it again", str(path)) from None
+        with explained("not a whole DocBin of spaCy", path, *_BROKEN):
+            yield
     finally:
         if collecting:
             gc.enable()

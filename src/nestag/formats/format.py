@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol
 from nestag.data.report import Report
 from nestag.data.segment import DEFAULT, Options
 from nestag.data.sentence import Sentence, refuse_half_characters
-from nestag.errors import DataError, InputError, named
+from nestag.errors import DataError, InputError, UnknownNameError, named
 from nestag.formats.files import is_stream
 from nestag.formats.folders import files_of_one_format
 
@@ -136,3 +136,15 @@ def skipping(options: Options, report: Report, source: str | Path = "", line: in
         skip = named("skip_bad", True)
         hint = "" if skip in wrong.message else f" ({skip} skips it)"
         raise InputError(wrong.message + hint, wrong.source, wrong.line) from None
+
+
+@contextmanager
+def explained(message: str, place: str | Path, *errors: type[Exception]) -> Iterator[None]:
+    """Turn what a library raises over a broken file into an InputError."""
+    try:
+        yield
+    except UnknownNameError:  # nestag's own, and a LookupError too
+        raise
+    except errors as error:
+        reason = str(error).split("\n", 1)[0]
+        raise InputError(f"{message} ({type(error).__name__}: {reason:.200}); save it again", str(place)) from None

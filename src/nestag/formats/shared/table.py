@@ -18,6 +18,7 @@ from nestag.data.sentence import Entity, Sentence
 from nestag.errors import DataError, InputError, MissingExtraError, named
 from nestag.formats.files import is_stream, reading
 from nestag.formats.folders import ROLES
+from nestag.formats.format import explained
 from nestag.formats.shared.documents import files_in
 from nestag.formats.shared.records import Fields
 from nestag.formats.shared.tags import OUTSIDE, PHRASES, Tag, entities_of, parse_tags
@@ -102,24 +103,17 @@ def _seekable(file: Path) -> Iterator[Any]:
 
 
 def _table(file: Path, opened: Callable[[], AbstractContextManager[Any]]) -> Table:
+    broken = (pyarrow().ArrowException, OSError, UnicodeDecodeError)
+
     def batches() -> Iterator[Any]:
-        with opened() as source, _explained(file, "the table breaks off"):
+        with opened() as source, explained("the table breaks off", file, *broken):
             for batch in _content(source, file)[1]:
                 batch.validate(full=True)  # or a damaged table could end the process
                 yield from (batch.slice(start, ROWS) for start in range(0, batch.num_rows, ROWS))
 
-    with opened() as source, _explained(file, "not a table that can be read"):
+    with opened() as source, explained("not a table that can be read", file, *broken):
         schema, _ = _content(source, file)
     return Table(str(file), _class_names(schema, file), batches, _own_columns(schema))
-
-
-@contextmanager
-def _explained(file: Path, message: str) -> Iterator[None]:
-    try:
-        yield
-    except (pyarrow().ArrowException, OSError, UnicodeDecodeError) as error:
-        reason = str(error).split("\n", 1)[0]
-        raise InputError(f"{message} ({reason:.100}); save it again", str(file)) from None
 
 
 def _content(source: Any, file: Path) -> tuple[Any, Iterator[Any]]:
