@@ -7,12 +7,9 @@
     <annotation id="T1"><infon key="type">GPE</infon><location offset="0" length="7"/><text>the USA</text>
     </annotation></passage></document></collection>
 
-JSON may also be PubTator's, or one document per line. XML may be a folder of files. It is read document by document
-with defusedxml, which refuses definitions of entities (the DOCTYPE of BioC files defines none).
-
-Passages have an offset in the document. The file lacks the text between passages, which becomes a line end and spaces.
-No sentence crosses the border of a passage, or of a sentence in the file. `field` names the infon that holds the type
-of an entity, if that is not "type". Discontinuous annotations are counted and dropped.
+XML is read document by document with defusedxml, which refuses definitions of entities. The text between passages is
+not in the file: it becomes a line end and spaces. No sentence crosses the border of a passage, or of a sentence in the
+file. `field` names the infon that holds the type of an entity, if that is not "type".
 """
 
 from __future__ import annotations

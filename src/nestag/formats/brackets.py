@@ -3,11 +3,9 @@ r"""Entities as brackets in the text, a sentence per line, to be read and writte
     # doc: lincoln
     [PER Lincoln] was [PER president of [GPE the USA]] .
 
-Single spaces separate tokens; `[TYPE ` opens an entity and `]` closes it. `# doc: NAME` begins a document, whose
-sentences have the ids NAME-1, NAME-2 and so on; a blank line ends it. Other lines that begin with `# ` are comments.
-
-A backslash precedes `[`, `]`, itself and a `#` that begins a line; `\s` is a space in a token or type, and tabs and
-line ends are written as in encodings/notation.py. Crossing entities cannot be written.
+`# doc: NAME` begins a document, whose sentences have the ids NAME-1, NAME-2 and so on; a blank line ends it. Other
+lines that begin with `# ` are comments. A backslash precedes `[`, `]`, itself and a `#` that begins a line; `\s` is a
+space in a token or type, and tabs and line ends are written as in encodings/notation.py.
 """
 
 from __future__ import annotations

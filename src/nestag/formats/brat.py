@@ -4,12 +4,9 @@
     report.ann   T1	PER 0 24	the president of the USA
                  T2	GPE 17 24	the USA
 
-A path is one .ann file with its .txt, or a folder of such pairs at any depth; its other files, such as annotation.conf,
-are ignored. BioNLP's .a1 and .a2 files are read as one .ann file in two parts. Offsets count characters, including line
-ends (CRLF is two). A span over several lines is written as brat does, in parts (`T1 PER 0 5;6 10`), and read as one
-span again. A span in parts with words between them is counted and dropped. Events, relations, attributes and notes are
-counted and dropped; the trigger of an event is an entity, and counted too. If the text of a line is not what its
-offsets cover, the offsets are used, and the report counts it.
+A path is one .ann file with its .txt, or a folder of such pairs at any depth. BioNLP's .a1 and .a2 files are read as
+one .ann file in two parts. Offsets count characters, including line ends (CRLF is two). A span over several lines is
+written as brat does, in parts (`T1 PER 0 5;6 10`), and read as one span again. The trigger of an event is an entity.
 """
 
 from __future__ import annotations

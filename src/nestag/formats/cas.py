@@ -3,13 +3,10 @@
     <xmi:XMI ...> <cas:Sofa sofaString="the USA" .../> <ner:NamedEntity begin="0" end="7" value="GPE" .../> </xmi:XMI>
 
 A path is an .xmi file with TypeSystem.xml next to it, a zip export, or a folder of either. `field` names the layer and
-the feature that holds the type of an entity, as in `custom.Span:label`; without it that is NamedEntity and its value.
-The feature is optional if it is called value or is the only string. A layer without strings gives its own name. Tokens
-and Sentences are read as they are. Annotations of other layers are counted and dropped.
+the feature that holds the type of an entity, as in `custom.Span:label`. A layer without strings gives its own name.
 
-Offsets in the file are UTF-16 units, which dkpro-cassis (the extra `cas`) converts to characters. An offset inside a
-character or outside the text is an error. The bytes are limited and must have no document type definition, so that no
-parser can be made to expand entities or to fetch anything.
+dkpro-cassis (the extra `cas`) converts offsets from UTF-16 units to characters. The bytes are limited and must have no
+document type definition, so that no parser can be made to expand entities or to fetch anything.
 """
 
 from __future__ import annotations

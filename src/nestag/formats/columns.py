@@ -7,13 +7,9 @@ r"""Columns: a token per line, then a tag for each level of nesting, and a blank
 
 Tabs separate the columns, or blanks in a file without tabs. BIO (IOB2), BIOES, BMES, BILOU and IOB1 are read, IOB2 is
 written. The outermost entities are in the first column; those with the same span, or that cross, are in other columns.
-A line may have fewer columns than others (the rest is O), and a cell several tags, as in `B-PER|U-GPE`.
-
 The columns with tags are found in the first sentences, or named by `columns` (that of tokens first). Others, and
 phrases like those of CoNLL-2003, are ignored and noted. Lines that begin with `#` are comments, unless only tags
-follow. A first column that counts 1, 2, 3 is an index. `-DOCSTART-` begins a document, whose sentences are numbered. If
-entities begin with I- and B- is used only between neighbours of one type, the file is IOB1. Elsewhere an entity that
-begins with I- or E- is repaired as conlleval does, and counted. Words are escaped as in shared/tags.py.
+follow. An entity that begins with I- or E- is repaired as conlleval does, and counted, unless the file is IOB1.
 """
 
 from __future__ import annotations

@@ -12,11 +12,7 @@ r"""CoNLL-U with entities as brackets in MISC, as in GUM and CorefUD.
 The line global.Entity names the fields between hyphens: `etype` (once `entity`) is the type, `eid` (once `GRP`) an
 optional name. Without that line the first field is the type if it does not look like a name (`e12`, `12`), else the
 second. A bracket closes by the fields up to the name, by the name, by the type if there is no name, or by nothing.
-Words are tokens; the lines of multiword tokens (1-2) and of empty nodes (8.1) are not. Sentences without a sent_id are
-numbered in their document. Counted and dropped are discontinuous mentions (`[1/2]`), mentions without a type or without
-words, and those that do not close in their sentence. Other columns and fields are ignored.
-
-Words are escaped as in shared/tags.py, with the marks of MISC in types: spaces, hyphens, brackets and bars.
+Words are tokens; the lines of multiword tokens (1-2) and of empty nodes (8.1) are not.
 """
 
 from __future__ import annotations

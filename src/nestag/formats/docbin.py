@@ -1,12 +1,9 @@
 """spaCy's DocBin (.spacy): tokens, sentences, and entities as a group of spans (`doc.spans["sc"]`).
 
 `field` names the group, or "ents" for `doc.ents`. Without it that is "sc", or the only group that has spans, or
-`doc.ents` if none has any. Spans elsewhere are noted. Tokens are read as they are, and so are sentences if the file
-has them. spaCy's tokens of white space are not words, but stay in the text. The group's attributes keep what the format
-has no place for: the name of the document and the words that are white space.
-
-The file is packed data (msgpack in zlib, no pickle), which spaCy loads as a whole: at most 1 GiB unpacked. User data in
-it is ignored.
+`doc.ents` if none has any. The group's attributes keep what the format has no place for: the name of the document and
+the words that are white space. The file is packed data (msgpack in zlib, no pickle), which spaCy loads as a whole: at
+most 1 GiB unpacked. User data in it is ignored.
 """
 
 from __future__ import annotations

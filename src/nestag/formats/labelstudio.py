@@ -6,12 +6,9 @@
 
     [{"id": 7, "text": "the USA", "label": [{"start": 0, "end": 7, "text": "the USA", "labels": ["GPE"]}]}]
 
-Both are read and the first is written. `field` names the part of the data that holds the text, if that is not "text" or
-the only string. Of several annotations, the first that was not skipped is read. A region with several labels is one
-entity for each. Predictions, relations, choices, and regions of HTML, pictures or sound are counted and dropped.
-
-Offsets count characters, as in Label Studio since the end of 2021. Before, and for a while in 2024, it counted UTF-16
-units. If the text of a region is found only at its offsets in units, these count, and the report says so.
+Both are read and the first is written. Of several annotations, the first that was not skipped is read. Offsets count
+characters, as in Label Studio since the end of 2021. Before, and for a while in 2024, it counted UTF-16 units. If the
+text of a region is found only at its offsets in units, these count, and the report says so.
 """
 
 from __future__ import annotations

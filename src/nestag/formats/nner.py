@@ -4,12 +4,8 @@ r"""The `.data` files of research code for nested NER: a line of tokens, a line 
     0,0 PER|2,5 PER|4,5 GPE
 
 Single spaces separate tokens, and ends are inclusive. The line of entities is empty if there are none. Other files have
-a line of part-of-speech tags between the two, which is ignored. The number of lines decides, including an empty line of
-entities: two are tokens and entities, three are tokens, tags and entities. If blank lines leave that open, as at the
-end of a file, a sentence is like the first of the file. Entities that end before they start, as some do in NNE, are
-counted and dropped.
-
-Words are escaped as in shared/tags.py, with spaces, and `|` and `,` in types. Ids are not kept.
+a line of part-of-speech tags between the two, which is ignored: a sentence of three lines has tags. If blank lines
+leave that open, as at the end of a file, a sentence is like the first of the file.
 """
 
 from __future__ import annotations

@@ -3,11 +3,9 @@
     tokens             ner_tags      ner_tags_2
     ["the", "USA"]     [1, 2]        [0, 3]          with the names O, B-GPE, I-GPE, B-LOC for the numbers
 
-Every column of tags is a level. A cell may also be a list of levels or, for each token, a list of tags. `field` names
-the columns to read, with commas between. Without it those that hold nothing but tags in all rows are read, and phrases
-and others are noted and ignored. A table of ours names its columns of tags in its metadata. A column `entities` with
-start, end and type is read as well. A .parquet file is written, or else a folder, with the outermost entities in the
-first column. A folder of several splits is refused: name one of them. Needs pyarrow (the extra `parquet`).
+Every column of tags is a level, the first written has the outermost entities. A cell may also be a list of levels or,
+for each token, a list of tags. `field` names the columns to read, with commas between. Without it those that nestag
+wrote are read (the metadata names them), or those that hold nothing but tags in all rows, and spans in `entities`.
 """
 
 from __future__ import annotations

@@ -4,9 +4,7 @@
     10091616|a|Two patients were seen.
     10091616	23	33	nifedipine	Chemical	D009543
 
-Offsets count the characters of title and abstract with one character between them, here a line end. Relations are
-counted and dropped. Further line ends of a text are written as spaces, and counted. If the text of a mention is not
-what its offsets cover, the offsets are used, and the report counts it.
+Offsets count the characters of title and abstract with one character between them, here a line end.
 """
 
 from __future__ import annotations

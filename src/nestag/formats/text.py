@@ -1,12 +1,7 @@
 """Plain text: one document without entities.
 
-    Lincoln was president of the USA.
-
-    He was born in Kentucky.
-
 The file is read paragraph by paragraph (a blank line ends one), so it may have any length. A paragraph of more than a
-million characters is split at a line end, or else at white space. Writing keeps only the text, and the report counts
-the entities that it drops. Several documents become one text, with a blank line between them.
+million characters is split at a line end, or else at white space.
 """
 
 from __future__ import annotations

@@ -7,17 +7,9 @@
                "spans": [{"start": 0, "end": 7, "label": "GPE", "token_start": 0, "token_end": 1}]}
     spacy2    [["the USA", {"entities": [[0, 7, "GPE"], [4, 7, "ACRONYM"]]}]]
 
-doccano: both are read (also `labels` and `annotations` for `label`, and `data` for `text`), the first is written.
-Offsets are UTF-16 units, where an emoji is two. The report counts the texts in which that matters.
-
-prodigy: tokens are kept; `token_end` is the last token of the span. Tokens of white space are not words, unless they
-have `"word": true`, as ours do. Rejected and ignored examples are counted and dropped.
-
-spacy2: read are also one pair per line, pairs inside `{"classes": [...], "annotations": [...]}`, and spaCy's other
-format, whose documents have paragraphs of sentences of tokens with tags in `ner`. Documents have no names, and are
-numbered.
-
-All are read as a list or one object per line. Relations are counted and dropped. Other fields are ignored.
+All are read as a list or one object per line. doccano counts offsets in UTF-16 units, where an emoji is two. Prodigy's
+`token_end` is the last token of the span; tokens of white space are not words, unless they have `"word": true`. spacy2
+is also read inside `{"classes": [...], "annotations": [...]}` and as documents of paragraphs of tagged tokens.
 """
 
 from __future__ import annotations

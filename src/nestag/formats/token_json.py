@@ -8,12 +8,9 @@
     dygie    {"doc_key": "d", "sentences": [["It", "rains"], ["in", "Rome"]], "ner": [[], [[3, 3, "GPE"]]]}
 
 All are read as a list or one object per line, and written as usual for the format, or as lines if the file is called
-.jsonl. Ids are kept. Relations, events and W2NER's discontinuous entities are counted and dropped. Other fields are
-ignored. SpERT's objects one per line are nestag's own format (jsonl).
-
-DyGIE, which PURE and SciERT share, has one document per object. Its entities count the tokens of the whole document,
-and their ends are inclusive. An entity outside every sentence is counted and dropped. Sentences are called d-1, d-2 and
-so on. Other ids are kept in `_ids`, because other readers ignore fields that begin with an underscore.
+.jsonl. SpERT's objects one per line are nestag's own format (jsonl). DyGIE, which PURE and SciERC share, has one
+document per object: entities count its tokens, ends are inclusive, and sentences are called d-1, d-2 and so on. Other
+ids are kept in `_ids`, because other readers ignore fields that begin with an underscore.
 """
 
 from __future__ import annotations

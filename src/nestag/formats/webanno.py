@@ -8,10 +8,8 @@ r"""WebAnno TSV 3, as INCEpTION and GUM write it: a token a line with its offset
     1-2	4-7	USA	*[1]|*	GPE[1]|LOC
 
 A path is one .tsv file or a folder of them, each a document. `field` names the layer and the feature that is the type
-of an entity, as in `webanno.custom.Referent:entity` (the end of the layer's name is enough). Without it that is
-NamedEntity and its value, or the only layer that is not part of speech, lemma or the like. Annotations of other layers
-are counted. Offsets are UTF-16 units. The file has only the size of the white space between two sentences: it is read
-as a line end and spaces, and counted when it is written and was something else.
+of an entity, as in `webanno.custom.Referent:entity` (the end of the layer's name is enough). Offsets are UTF-16 units.
+The file has only the size of the white space between two sentences, which is read as a line end and spaces.
 """
 
 from __future__ import annotations
