@@ -61,11 +61,11 @@ def test_an_argument_has_two_names(argument: str, value: object, python: str, op
 def test_the_same_mistake_is_told_to_both_in_their_words(tmp_path: Path) -> None:
     path = tmp_path / "x.jsonl"
     path.write_text('{"tokens": ["a"], "entities": []}\n{"tokens": 1}\n')
-    with pytest.raises(nestag.InputError, match=r"x\.jsonl:2: .*skip_bad=True sets it aside"):
+    with pytest.raises(nestag.InputError, match=r"x\.jsonl:2: .*skip_bad=True skips it"):
         nestag.read_corpus(path)
     told = CliRunner().invoke(app, ["stats", str(path)]).stderr
     assert "x.jsonl:2: " in told
-    assert "--skip-bad sets it aside" in told
+    assert "--skip-bad skips it" in told
     assert "skip_bad" not in told
     with pytest.raises(nestag.InputError, match="skip_bad=True"):  # also after a command in the same process
         nestag.read_corpus(path)

@@ -101,7 +101,7 @@ def entity(**fields: object) -> str:
     [
         ("encode", '{"entities": []}', "no list 'tokens'"),
         ("encode", '{"tokens": ["a"]}', "no list 'entities'"),
-        ("encode", '{"tokens": ["a"], "entities": [{"start": 0, "end": 1}]}', "no field 'type'"),
+        ("encode", '{"tokens": ["a"], "entities": [{"start": 0, "end": 1}]}', "is not an entity"),
         ("encode", entity(start=1, end=0), "ends before it starts"),
         ("encode", entity(end=3), "ends outside the sentence of 2 tokens"),
         ("encode", entity(start=-1), "starts before the sentence"),
@@ -169,7 +169,7 @@ def test_what_a_reader_changed_is_told(tmp_path: Path) -> None:
     ("source", "told"),
     [
         ("missing.jsonl", "no such file"),
-        (".", "bad.jsonl.gz:1: not a whole gzip file"),  # a folder is read file by file
+        (".", "bad.jsonl.gz: not a whole gzip file"),  # a folder is read file by file
         ("bad.jsonl.gz", "not a whole gzip file"),
     ],
 )
@@ -194,7 +194,7 @@ def test_crossing_entities_stop_or_are_set_aside() -> None:
     assert "-: sentence 1 (x): entities [0, 2) A and [1, 4) B cross" in stopped.stderr
     done = nestag("encode", "-", "--crossing", "set-aside", given=corpus)
     assert done.exit_code == 0
-    assert "1 crossing entity set aside (-: sentence 1 (x): [0, 2) A)" in done.stderr
+    assert "1 crossing entity dropped (-: sentence 1 (x): [0, 2) A)" in done.stderr
 
 
 def test_duplicates_are_told() -> None:

@@ -44,10 +44,10 @@ def test_xml_with_passages_sentences_and_a_doctype(tmp_path: Path) -> None:
     sentences, _ = read_all(format_named("bioc"), path)
     assert [sentence.tokens[0] for sentence in sentences] == ["Angina", "Two", "They"]
     assert report.counts == {
-        "relation left out": 1,
+        "relation dropped": 1,
         "text that differs from what the offsets cover": 1,
-        "discontinuous entity set aside": 1,
-        "annotation without the infon 'type' left out": 1,
+        "discontinuous entity dropped": 1,
+        "annotation without the infon 'type' dropped": 1,
     }
     (other,), _ = read_documents(format_named("bioc"), path, Options("whitespace", field="kind"))
     assert spans_of(other) == [(20, 23, "Y")]
@@ -68,7 +68,7 @@ def test_json_as_a_collection_from_the_service_or_alone(content: Any, tmp_path: 
     (document,), report = read_documents(format_named("bioc-json"), path)
     assert (document.id, document.text) == ("7", "Angina & pills\n Two got worse.")
     assert spans_of(document) == [(9, 14, "Drug")]
-    assert report.counts == {"relation left out": 1}
+    assert report.counts == {"relation dropped": 1}
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_json_as_a_collection_from_the_service_or_alone(content: Any, tmp_path: 
     [
         ({"passages": 1}, "'passages' is 1"),
         ({"passages": [{"text": "a"}]}, "'offset' is missing"),
-        ({"passages": [{"offset": 0, "text": "ab"}, {"offset": 1, "text": "c"}]}, "inside the one before it"),
+        ({"passages": [{"offset": 0, "text": "ab"}, {"offset": 1, "text": "c"}]}, "where the one before ends"),
         ({"passages": [{"offset": 0, "text": 7}]}, "'text' is 7"),
         (
             {"passages": [{"offset": 0, "text": "a", "annotations": [{"infons": {"type": "X"}, "locations": [{}]}]}]},
@@ -90,12 +90,12 @@ def test_what_is_wrong_with_a_document(fields: Any, message: str, tmp_path: Path
         read_all(format_named("bioc-json"), path)
     found, report = read_documents(format_named("bioc-json"), path, Options("whitespace", skip_bad=True))
     assert len(found) == 1
-    assert report.counts["bad record set aside"] == 1
+    assert report.counts["bad record skipped"] == 1
 
 
 def test_xml_that_cannot_be_read_is_refused_with_a_reason(tmp_path: Path) -> None:
     for content, message in (
-        ('<!DOCTYPE collection [<!ENTITY a "b">]><collection>&a;</collection>', "it defines entities"),
+        ('<!DOCTYPE collection [<!ENTITY a "b">]><collection>&a;</collection>', "EntitiesForbidden"),
         ("<collection><document>", "not XML that can be read"),
         ("<a/>", "begins with <a>; a file of BioC has a <collection>"),
         (XML.replace("<offset>0</offset>", ""), "document 1: 'offset' is missing"),

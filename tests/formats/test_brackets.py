@@ -115,7 +115,7 @@ def test_documents_are_written(tmp_path: Path) -> None:
     report = Report()
     FORMAT.write([Sentence(["w"], id=name) for name in names], tmp_path / "f.nested.gz", report=report)
     assert [s.id for s in FORMAT.read(tmp_path / "f.nested.gz")] == kept
-    assert report.counts == {"sentence id left out": 4}
+    assert report.counts == {"sentence id dropped": 4}
 
 
 def test_what_is_written_is_easy_to_read(tmp_path: Path) -> None:

@@ -46,8 +46,8 @@ def test_brat_reads_entities_and_counts_the_rest(tmp_path: Path) -> None:
     assert document.id == "a"
     assert spans_of(document) == [(0, 3, "PER"), (4, 7, "X"), (4, 10, "X"), (8, 12, "PER")]
     assert report.counts == {
-        "discontinuous entity set aside": 1, "text that differs from what the offsets cover": 1, "event left out": 1,
-        "relation left out": 2, "attribute left out": 2, "link left out": 1, "note left out": 1,
+        "discontinuous entity dropped": 1, "text that differs from what the offsets cover": 1, "event dropped": 1,
+        "relation dropped": 2, "attribute dropped": 2, "link dropped": 1, "note dropped": 1,
         "token cut at a span's border": 1, "trigger of an event read as an entity": 1,
     }  # fmt: skip
 
@@ -79,7 +79,7 @@ def test_brat_folders(tmp_path: Path) -> None:
     saved(tmp_path, "alone.txt", "text")
     found, report = read_documents(brat.FORMAT, tmp_path)
     assert [(document.id, document.text) for document in found] == [("b", "Bob"), ("sub/a/b", "Al")]
-    assert report.counts == {"text without an .ann file left out": 1}
+    assert report.counts == {"text without an .ann file skipped": 1}
     target = tmp_path / "out"
     brat.FORMAT.write([Sentence(["x"], [], "../a-1"), Sentence(["y"], [], "A-1"), Sentence(["z"], [], "a-1")], target)
     assert sorted(path.name for path in target.iterdir()) == [
@@ -92,11 +92,11 @@ def test_brat_folders(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("annotations", "message"),
     [
-        ("T1 PER 0 3 Bob", "a.ann:1: 'T1 PER 0 3 Bob' is no annotation"),
-        ("T1\tPER 0 3\tBob\nT2\tPER 0 x\tBob", "a.ann:2: .* is no annotation"),
-        ("T1\tPER 0 4\tBob", "a.ann:1: 0 4 is not inside the text of 3 characters"),
-        ("T1\tPER 2 2\t", "a.ann:1: 2 2 is not inside"),
-        ("Bob", "is no annotation"),
+        ("T1 PER 0 3 Bob", "a.ann:1: 'T1 PER 0 3 Bob' is not an annotation"),
+        ("T1\tPER 0 3\tBob\nT2\tPER 0 x\tBob", "a.ann:2: .* is not an annotation"),
+        ("T1\tPER 0 4\tBob", "a.ann:1: 0 to 4 is not inside the text of 3 characters"),
+        ("T1\tPER 2 2\t", "a.ann:1: 2 to 2 is not inside"),
+        ("Bob", "is not an annotation"),
     ],
 )
 def test_brat_says_what_is_wrong(annotations: str, message: str, tmp_path: Path) -> None:
@@ -111,12 +111,12 @@ def test_brat_refuses_what_it_cannot_hold(tmp_path: Path) -> None:
         brat.FORMAT.write([Sentence(["x"], [], "d-1"), Sentence(["x"], [], "e-1")], tmp_path / "a.ann")
     report = Report()
     brat.FORMAT.write([Sentence(["x", "\n"], [Entity(1, 2, "X")], "d-1")], tmp_path / "b.ann", report=report)
-    assert report.counts["entity of white space left out"] == 1
+    assert report.counts["entity of white space dropped"] == 1
     assert sorted(path.name for path in tmp_path.iterdir()) == ["b.ann", "b.txt"]
-    with pytest.raises(InputError, match=r"there is no c.txt beside it"):
+    with pytest.raises(InputError, match=r"there is no c.txt"):
         read_all(brat.FORMAT, saved(tmp_path, "c.ann", ""))
     (tmp_path / "empty").mkdir()
-    with pytest.raises(InputError, match=r"the folder has no \.ann file"):
+    with pytest.raises(InputError, match=r"the folder has no \.ann"):
         read_all(brat.FORMAT, tmp_path / "empty")
 
 
@@ -140,11 +140,11 @@ def test_brat_folders_as_people_have_them(tmp_path: Path) -> None:
 
 def test_brat_skips_bad_lines_and_counts_them(tmp_path: Path) -> None:
     path = pair(tmp_path, "Bob", "T1\tPER 0 3\tBob\nT2 PER 0 3 Bob\nT3\tPER 0 9\tBob\nT4\tX 0 3\tBob\n")
-    with pytest.raises(InputError, match=r"a\.ann:2: 'T2 PER 0 3 Bob' is no annotation.*skip_bad=True sets it aside"):
+    with pytest.raises(InputError, match=r"a\.ann:2: 'T2 PER 0 3 Bob' is not an annotation.*skip_bad=True"):
         read_all(brat.FORMAT, path)
     (sentence,), report = read_all(brat.FORMAT, path, Options("whitespace", skip_bad=True))
     assert [entity.type for entity in sentence.entities] == ["PER", "X"]
-    assert report.counts == {"bad record set aside": 2}
+    assert report.counts == {"bad record skipped": 2}
     assert [finding.place for finding in report.findings] == [f"{path}:2", f"{path}:3"]
 
 
@@ -157,7 +157,7 @@ def test_bionlp_parts_are_read_together(name: str, tmp_path: Path) -> None:
     assert format_of(path).name == "brat"
     (sentence,), report = read_all(brat.FORMAT, path)
     assert [entity.type for entity in sentence.entities] == ["Positive_regulation", "Protein", "Protein"]
-    assert report.counts == {"event left out": 1, "trigger of an event read as an entity": 1}
+    assert report.counts == {"event dropped": 1, "trigger of an event read as an entity": 1}
 
 
 @pytest.mark.skipif("NESTAG_CORPORA" not in os.environ, reason="NESTAG_CORPORA does not say where corpora are")

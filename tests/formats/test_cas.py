@@ -70,9 +70,9 @@ def test_cas_offsets_are_units_of_utf16(tmp_path: Path) -> None:
         ("Bob", "PER"),
     ]
     assert report.counts == {
-        "annotation without a value left out": 1,
-        "empty span left out": 1,
-        "annotation of another layer left out": 1,
+        "annotation without a value dropped": 1,
+        "empty span dropped": 1,
+        "annotation of another layer dropped": 1,
     }
 
 
@@ -99,9 +99,9 @@ def test_cas_layers(tmp_path: Path) -> None:
     assert kinds("label", label="PER") == ["PER"]
     assert kinds("value label", value="A", label="B") == ["A"]
     assert kinds("a b", "custom.Span:b", a="A", b="B") == ["B"]
-    with pytest.raises(InputError, match=r"which feature .* one of custom.Span:a, custom.Span:b"):
+    with pytest.raises(InputError, match=r"custom.Span:a, custom.Span:b"):
         kinds("a b", a="A")
-    with pytest.raises(InputError, match=r"there is no layer no.Such; say the field, one of custom.Span"):
+    with pytest.raises(InputError, match=r"there is no layer no.Such.*custom.Span"):
         kinds("", "no.Such")
 
 
@@ -151,7 +151,7 @@ def test_cas_zips_that_cannot_be_read(tmp_path: Path) -> None:
 
     with pytest.raises(InputError, match=r"y.zip: the zip has no \.xmi file"):
         read_all(cas.FORMAT, packed(a_txt="a"))
-    with pytest.raises(InputError, match=r"y.zip/a.xmi: there is no TypeSystem.xml beside it"):
+    with pytest.raises(InputError, match=r"y.zip/a.xmi: there is no TypeSystem.xml"):
         read_all(cas.FORMAT, packed(a_xmi="<a/>"))
     with pytest.raises(InputError, match=r"y.zip: not a zip"):
         read_all(cas.FORMAT, saved(tmp_path, "y.zip", packed(a_xmi="<a/>", TypeSystem_xml="<a/>").read_bytes()[:-9]))
@@ -166,14 +166,14 @@ def test_cas_writes_one_file(tmp_path: Path) -> None:
     assert [sentence.tokens for sentence in read_all(cas.FORMAT, tmp_path / "e.xmi.gz", options)[0]] == [
         sentence.tokens for sentence in given
     ]
-    with pytest.raises(InputError, match=r"another TypeSystem.xml is beside it"):
+    with pytest.raises(InputError, match=r"another TypeSystem.xml"):
         cas.FORMAT.write(given, tmp_path / "f.xmi")
     with pytest.raises(InputError, match=r"one .xmi file holds one document"):
         cas.FORMAT.write([*given, Sentence(["x"], [], "e-1")], tmp_path / "f.xmi", options)
     with pytest.raises(InputError, match=r"XML cannot hold the character U\+0000 of document 'd'"):
         cas.FORMAT.write([Sentence(["\x00"], [], "d-1")], tmp_path / "f.xmi", options)
     (tmp_path / "TypeSystem.xml").unlink()
-    with pytest.raises(InputError, match=r"there is no TypeSystem.xml beside it"):
+    with pytest.raises(InputError, match=r"there is no TypeSystem.xml"):
         read_all(cas.FORMAT, tmp_path / "d.xmi")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["d.xmi", "e.xmi.gz"]
 

@@ -93,10 +93,10 @@ def test_columns_merge_and_count_duplicates(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "line", "what"),
     [
-        ("a\tO\nb\n", 2, "1 columns where 2 are due"),
-        ("a\n", 1, "1 columns where 2 are due"),
-        ("a\tPER\n", 1, "'PER' in column 2 is no tag"),
-        ("a\tB-\n", 1, "'B-' in column 2 is no tag"),
+        ("a\tO\nb\n", 2, "1 columns"),
+        ("a\n", 1, "1 columns"),
+        ("a\tPER\n", 1, "'PER' in column 2 is not a tag"),
+        ("a\tB-\n", 1, "'B-' in column 2 is not a tag"),
         ("a\tO\n\tO\n", 2, "the token is empty"),
         ("1\ta\tO\n2\tb\tO\n\n" * columns.LOOKED_AT + "1\ta\tO\n3\tb\tO\n", 302, "it should be 2"),
     ],
@@ -121,8 +121,8 @@ def test_columns_parted_by_blanks_with_documents_and_phrases(tmp_path: Path) -> 
     ]
     assert report.summary() == [
         f"{path}: read as columns (a token and its BIO tags a line)",
-        f"{path}: column 3 holds phrases (NP, VP) and was left alone; columns=(1, 3) reads it",
-        f"{path}: no tags in column 2, left alone; columns=... says which to read",
+        f"{path}: column 3 holds phrases (NP, VP), ignored; columns=(1, 3) reads it",
+        f"{path}: no tags in column 2, ignored; columns=... says which to read",
     ]
 
 
@@ -134,10 +134,11 @@ def test_columns_are_chosen_by_number(tmp_path: Path) -> None:
 
     assert chosen(2, 4) == [Sentence(["Ada", "B."], [Entity(0, 2, "PER")])]
     assert chosen(1, 3, -2) == [Sentence(["x", "y"], [Entity(0, 2, "NP"), Entity(0, 2, "PER")])]
-    with pytest.raises(InputError, match="f:1: 'Ada' in column 2 is no tag"):
+    with pytest.raises(InputError, match="f:1: 'Ada' in column 2 is not a tag"):
         chosen(1, 2)
-    with pytest.raises(InputError, match="f:1: 5 columns where 9 are due"):
-        chosen(1, 9)
+    for missing in (9, -9):
+        with pytest.raises(InputError, match="f:1: 5 columns"):
+            chosen(1, missing)
 
 
 def test_ragged_columns_are_filled(tmp_path: Path) -> None:
@@ -171,7 +172,7 @@ def test_bad_sentences_are_skipped_and_counted(tmp_path: Path) -> None:
     report = Report()
     found = list(columns.FORMAT.read(path, Options(skip_bad=True), report))
     assert len(found) == columns.LOOKED_AT + 1
-    assert report.counts == {"bad record set aside": 2}
+    assert report.counts == {"bad record skipped": 2}
 
 
 @pytest.mark.parametrize("text", ["It rained.\nAll day.\n", "A B-2 bomber\n", "# a\n", "", "1-1\t0-3\tAda\t_\n"])
@@ -204,7 +205,7 @@ def test_a_level_that_begins_late_is_read(tmp_path: Path) -> None:
 def test_tags_that_begin_late_in_an_ignored_column_are_counted(tmp_path: Path) -> None:
     found, report = read_all(columns.FORMAT, saved(tmp_path, "a.conll", "a _ B-X\n\n" * 200 + "a B-Y B-X\n"))
     assert found[-1].entities == (Entity(0, 1, "X"),)
-    assert report.counts == {"tag in a column without tags left out": 1}
+    assert report.counts == {"tag in a column without tags dropped": 1}
     assert report.lost == 1
 
 

@@ -74,7 +74,7 @@ def test_conllu_with_and_without_ids_and_headers(
 
 def test_a_stray_bracket_names_its_place_and_can_be_skipped(tmp_path: Path) -> None:
     text = rows("a Entity=(e1-A)e7)", "b Entity=e1)(e2-B)") + rows("c Entity=(e3-C)")
-    with pytest.raises(InputError, match=r"f:1: Entity=e7\) closes what was not opened.*skip_bad=True sets it aside"):
+    with pytest.raises(InputError, match=r"f:1: Entity=e7\) closes what was not opened.*skip_bad=True"):
         read(conllu.FORMAT, tmp_path / "f", text)
     report = Report()
     found = list(conllu.FORMAT.read(tmp_path / "f", Options(skip_bad=True), report))
@@ -86,7 +86,7 @@ def test_a_bad_row_sets_its_sentence_aside(tmp_path: Path) -> None:
     (tmp_path / "f").write_text(rows("a", "7:b") + rows("c Entity=(e3-C)"))
     report = Report()
     assert [s.tokens for s in conllu.FORMAT.read(tmp_path / "f", Options(skip_bad=True), report)] == [("c",)]
-    assert report.counts == {"bad record set aside": 1}
+    assert report.counts == {"bad record skipped": 1}
 
 
 def test_ten_columns_of_webanno_are_no_conllu(tmp_path: Path) -> None:
@@ -101,7 +101,7 @@ def test_conllu_with_empty_nodes(tmp_path: Path) -> None:
     text = rows("a", "1.1:x Entity=(e1-A(e2-B)", "b Entity=e1)(e3-C", "2.1:_ Entity=e3)")
     found, counts = read(conllu.FORMAT, tmp_path / "f", text)
     assert found == [Sentence(["a", "b"], [Entity(1, 2, "A"), Entity(1, 2, "C")])]
-    assert counts == {"entity without words left out": 1}
+    assert counts == {"entity without words dropped": 1}
 
 
 def test_conllu_reports_what_it_leaves_out(tmp_path: Path) -> None:
@@ -114,9 +114,9 @@ def test_conllu_reports_what_it_leaves_out(tmp_path: Path) -> None:
     found, counts = read(conllu.FORMAT, tmp_path / "f", text)
     assert [s.entities for s in found] == [(), (Entity(0, 2, "E"),), (Entity(0, 1, "G"),)]
     assert counts == {
-        "discontinuous entity left out": 1,
-        "entity without a type left out": 1,
-        "entity that does not close in its sentence left out": 2,
+        "discontinuous entity dropped": 1,
+        "entity without a type dropped": 1,
+        "entity that does not close in its sentence dropped": 2,
     }
 
 

@@ -51,7 +51,7 @@ def test_spacy_groups(tmp_path: Path) -> None:
     assert first.tokens == ("Bob", "saw", "New", "York", ".")
     assert first.entities == (Entity(2, 4, "GPE"), Entity(2, 3, "X y"), Entity(3, 5, "Z"))
     assert second.tokens == ("He",)
-    assert report.counts == {"empty span left out": 1}
+    assert report.counts == {"empty span dropped": 1}
     assert read_all(docbin.FORMAT, docs(tmp_path, group("own", (0, 1, "X"))))[0][0].entities == (Entity(0, 1, "X"),)
     both = docs(tmp_path, two)
     with pytest.raises(
@@ -92,7 +92,7 @@ def test_spacy_says_which_spans_were_taken_and_how_many_others_have(tmp_path: Pa
     filled = docs(tmp_path, both("own", (0, 2, "X")))
     sentences, report = read_all(docbin.FORMAT, filled)
     assert sentences[0].entities == (Entity(0, 2, "X"),)
-    assert report.notes[0] == (f"{filled}: read from own (1 spans); left alone: ents (2 spans), which field=... reads")
+    assert report.notes[0] == (f"{filled}: read from own (1 spans); ignored: ents (2 spans), which field=... reads")
 
 
 def test_spacy_sentences_are_taken(tmp_path: Path) -> None:

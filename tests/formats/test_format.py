@@ -54,7 +54,7 @@ def test_texts_to_be_tagged_need_no_entities() -> None:
 
 def test_few_entities_where_many_annotations_were_left_out_is_a_warning() -> None:
     assert notes(made(entities=1, empty=2, lost=5), "a.x") == [
-        "warning: a.x: 5 annotations were left out and 1 kept, so 2 of 3 sentences have no entity;"
+        "warning: a.x: 5 annotations were dropped and 1 kept, so 2 of 3 sentences have no entity;"
         " field=... names a layer; format=... names another format"
     ]
     assert not notes(made(entities=3, empty=2, lost=5), "a.x")

@@ -46,10 +46,10 @@ def test_labelstudio_regions(tmp_path: Path) -> None:
     (document,), report = studio(tmp_path, task("the USA", *results, predictions=[{"result": []}]))
     assert spans_of(document) == [(0, 7, "GPE"), (0, 7, "ORG"), (2, 5, "X"), (4, 7, "GPE")]
     assert report.counts == {
-        "region without a label left out": 1,
-        "result that marks nothing left out": 2,
-        "region of HTML left out": 1,
-        "prediction left out": 1,
+        "region without a label dropped": 1,
+        "result without a region dropped": 2,
+        "region of HTML dropped": 1,
+        "prediction dropped": 1,
         "token cut at a span's border": 2,
     }
 
@@ -64,8 +64,8 @@ def test_labelstudio_offsets_are_checked_against_the_text(tmp_path: Path) -> Non
         ["Bob\nand", "Al"],
         ["Bob", "Al"],
     ]
-    assert report.counts["region whose offsets are units of UTF-16"] == 2
-    assert report.counts["region that says another text than it covers"] == 2
+    assert report.counts["region whose offsets are UTF-16 units"] == 2
+    assert report.counts["text that differs from what the offsets cover"] == 2
 
 
 def test_labelstudio_takes_the_first_annotation_that_was_not_skipped(tmp_path: Path) -> None:
@@ -79,7 +79,7 @@ def test_labelstudio_takes_the_first_annotation_that_was_not_skipped(tmp_path: P
         {"id": 9, "data": {"text": "a"}, "completions": [second]},
     )
     assert [[kind for _, _, kind in document.spans] for document in found] == [["X"], [], ["Y"]]
-    assert report.counts == {"further annotation of a task left out": 1, "skipped task set aside": 1}
+    assert report.counts == {"further annotation of a task dropped": 1, "skipped task dropped": 1}
 
 
 def test_labelstudio_as_real_projects_export_it(tmp_path: Path) -> None:
@@ -95,10 +95,10 @@ def test_labelstudio_as_real_projects_export_it(tmp_path: Path) -> None:
     assert [(document.id, document.text) for document in found] == [("1", "the USA"), ("3", "Bob")]
     assert spans_of(found[0]) == [(4, 7, "GPE"), (4, 7, "LOC")]
     assert report.counts == {
-        "prediction left out": 2,
-        "region that is no text left out": 2,
-        "result that marks nothing left out": 1,
-        "task without a text set aside": 1,
+        "prediction dropped": 2,
+        "region outside the text dropped": 2,
+        "result without a region dropped": 1,
+        "task without a text dropped": 1,
     }
     assert [finding.what for finding in report.findings][:2] == ["id 11", "id 12"]
 

@@ -42,7 +42,7 @@ def test_data_with_tags_between(tmp_path: Path, end: str) -> None:
 def test_data_sets_inverted_entities_aside(tmp_path: Path) -> None:
     found, counts = read(nner.FORMAT, tmp_path / "f", "a b c\n2,1 X|1,0 Y|1,1 Z|1,1 Z\n\n")
     assert found == [Sentence(["a", "b", "c"], [Entity(1, 2, "Z")])]
-    assert counts == {"entity that ends before it starts set aside": 2, "duplicate entity merged": 1}
+    assert counts == {"entity that ends before it starts dropped": 2, "duplicate entity merged": 1}
 
 
 def test_data_keeps_the_order_of_entities(tmp_path: Path) -> None:
@@ -54,16 +54,16 @@ def test_data_keeps_the_order_of_entities(tmp_path: Path) -> None:
     ("text", "line", "what"),
     [
         ("a b\n0,0 X\n\na\n\nb\n\n\n", 4, "one blank line after the tokens"),
-        ("a b\n0;1 X\n\nc\n\n\n", 2, "no entity"),
-        ("a b\n0,1 X|\n\n", 2, "no entity"),
-        ("a b\n0,1 X\n\nb\nX\n\n\n", 5, "no entity"),
-        ("a b\n\n\nb\nX\n\n\n", 5, "no entity"),
+        ("a b\n0;1 X\n\nc\n\n\n", 2, "is not an entity"),
+        ("a b\n0,1 X|\n\n", 2, "is not an entity"),
+        ("a b\n0,1 X\n\nb\nX\n\n\n", 5, "is not an entity"),
+        ("a b\n\n\nb\nX\n\n\n", 5, "is not an entity"),
         ("a b\n0,2 X\n\n", 2, "ends outside"),
-        ("a b\nN N\n0,1\n\n", 3, "no entity"),
+        ("a b\nN N\n0,1\n\n", 3, "is not an entity"),
         ("a b\nN\n0,1 X\n\n", 2, "neither entities nor one tag"),
         ("a\nN\n0,0 X\nb\n", 4, "a fourth line"),
-        ("a  b\n\n\n", 1, "two spaces after token 1"),
-        ("a\n0,99999999999 X\n\nb\n\n\n", 2, "no entity"),
+        ("a  b\n\n\n", 1, "token 1"),
+        ("a\n0,99999999999 X\n\nb\n\n\n", 2, "is not an entity"),
     ],
 )
 def test_data_that_cannot_be_read(tmp_path: Path, text: str, line: int, what: str) -> None:

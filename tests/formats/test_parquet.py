@@ -60,7 +60,7 @@ def test_columns_of_tags_with_class_names(saving: str, tmp_path: Path) -> None:
         Sentence(["Ada", "B"], [Entity(0, 2, "PER"), Entity(0, 1, "GPE")], "0"),
         Sentence(["slept"], [], "1"),
     ]
-    assert "tags read from ner_tags, nested_ner_tags; left alone: pos_tags, chunk_tags" in report.notes[-1]
+    assert "tags read from ner_tags, nested_ner_tags; ignored: pos_tags, chunk_tags" in report.notes[-1]
     only, _ = read_all(parquet.FORMAT, path, Options(field="chunk_tags"))
     assert only[0].entities == (Entity(0, 2, "NP"),)
 
@@ -152,7 +152,7 @@ def test_a_folder_of_several_splits_is_refused(tmp_path: Path) -> None:
     ("columns", "message"),
     [
         ({"text": ["a"]}, "no column tokens or words .* among text"),
-        ({"tokens": [["a"]], "ner_tags": [[1]]}, "no column of tags among tokens, ner_tags; say it with field="),
+        ({"tokens": [["a"]], "ner_tags": [[1]]}, "no column of tags among tokens, ner_tags; name it with field="),
         ({"tokens": [["a"]], "ner_tags": [["O", "O"]]}, "row 1: 'ner_tags' has 2 tags for 1 tokens"),
         ({"tokens": [["a"]], "ner_tags": ["B-X"]}, "no column of tags"),
         ({"tokens": [[""]], "ner_tags": [["O"]]}, "row 1: 'tokens' is empty"),
@@ -168,14 +168,14 @@ def test_bad_rows_are_skipped_and_missing_columns_named(tmp_path: Path) -> None:
     columns = {"tokens": [["a"], ["b"]], "ner_tags": [["O", "O"], ["B-X"]]}
     dataset(columns).to_parquet(str(tmp_path / "x.parquet"))
     found, report = read_all(parquet.FORMAT, tmp_path / "x.parquet", Options(skip_bad=True))
-    assert (len(found), report.counts) == (1, {"bad record set aside": 1})
-    with pytest.raises(InputError, match=r"no column 'tags'; say with field=\.\.\. some of tokens, ner_tags"):
+    assert (len(found), report.counts) == (1, {"bad record skipped": 1})
+    with pytest.raises(InputError, match=r"no column 'tags'; field=\.\.\. takes some of tokens, ner_tags"):
         read_all(parquet.FORMAT, tmp_path / "x.parquet", Options(field="tags"))
 
 
 def test_rubbish_and_missing_libraries_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("x.parquet", "x.arrow"):
-        with pytest.raises(InputError, match=rf"{name}: no table that can be read"):
+        with pytest.raises(InputError, match=rf"{name}: not a table that can be read"):
             read_all(parquet.FORMAT, saved(tmp_path, name, b"PAR1 rubbish"))
     (tmp_path / "empty").mkdir()
     with pytest.raises(InputError, match=r"the folder has no \.parquet"):

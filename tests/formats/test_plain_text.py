@@ -50,9 +50,9 @@ def test_text_of_several_documents(tmp_path: Path) -> None:
     text.FORMAT.write(given, tmp_path / "x.txt", report=report)
     assert (tmp_path / "x.txt").read_text() == "a b\nc\n\nd\n"
     assert report.counts == {
-        "entity not kept in plain text": 1,
+        "entity dropped from plain text": 1,
         "document joined to the one before it": 1,
-        "sentence id left out": sum(sentence.id is not None for sentence in given),
+        "sentence id dropped": sum(sentence.id is not None for sentence in given),
     }
 
 
@@ -79,4 +79,4 @@ def test_long_lines_are_cut_and_counted(tmp_path: Path, monkeypatch: pytest.Monk
         ("北京北京北京北京北京",),
         ("北京",),
     ]
-    assert report.counts == {"line cut because it is very long": 3}
+    assert report.counts == {"line split because it is very long": 3}

@@ -35,7 +35,7 @@ def test_documents_mentions_and_relations(tmp_path: Path) -> None:
         ("PMC_2", "Only a title"),
     ]
     assert spans_of(found[0]) == [(0, 6, "Disease"), (13, 23, "Chemical"), (25, 27, "X"), (28, 31, "X")]
-    assert report.counts["relation left out"] == 1
+    assert report.counts["relation dropped"] == 1
     assert report.counts["text that differs from what the offsets cover"] == 2
 
 
@@ -45,8 +45,8 @@ def test_documents_mentions_and_relations(tmp_path: Path) -> None:
         ("1\t0\t9\tA\tX", "0 to 9 is not inside the text of 1 characters"),
         ("1\t1\t1\t\tX", "1 to 1 is not inside"),
         ("2\t0\t1\tA\tX", "a mention of 2 among those of 1"),
-        ("1 0 1 A X", "is no mention; write PMID"),
-        ("1\t0\t1\tA", "is no mention"),
+        ("1 0 1 A X", "is not a mention; write PMID"),
+        ("1\t0\t1\tA", "is not a mention"),
     ],
 )
 def test_what_is_wrong_with_a_line(line: str, message: str, tmp_path: Path) -> None:
@@ -55,7 +55,7 @@ def test_what_is_wrong_with_a_line(line: str, message: str, tmp_path: Path) -> N
         read_documents(pubtator.FORMAT, path)
     found, report = read_documents(pubtator.FORMAT, path, Options("whitespace", skip_bad=True))
     assert [spans_of(document) for document in found] == [[(0, 1, "Y")], []]
-    assert report.counts == {"bad record set aside": 1}
+    assert report.counts == {"bad record skipped": 1}
 
 
 def test_a_block_without_a_title_is_refused(tmp_path: Path) -> None:
@@ -68,8 +68,8 @@ def test_names_and_line_ends_that_cannot_be_kept_are_counted(tmp_path: Path) -> 
     report = Report()
     pubtator.FORMAT.write(sentences_of(document, LINES, Report()), tmp_path / "x", report=report)
     assert (tmp_path / "x").read_text() == "a_b|t|one\na_b|a|two three\na_b\t4\t13\ttwo three\tX\n\n"
-    assert report.counts["document renamed because its name cannot be held"] == 1
-    assert report.counts["text whose line ends were not kept"] == 1
+    assert report.counts["document renamed because PubTator cannot hold its name"] == 1
+    assert report.counts["text whose line ends became spaces"] == 1
     wrong = Document("d", "a", (TextSpan(0, 1, "a\tb"),))
     with pytest.raises(InputError, match="PubTator cannot hold the type"):
         pubtator.FORMAT.write(sentences_of(wrong, LINES, Report()), tmp_path / "y")
@@ -82,5 +82,5 @@ def test_any_id_and_a_final_line_end_come_back_or_are_counted(name: str, tmp_pat
     pubtator.FORMAT.write([sentence], tmp_path / "a.pubtator", report=report)
     (found,), _ = read_all(pubtator.FORMAT, tmp_path / "a.pubtator")
     assert found.entities == (Entity(0, 1, "X"), Entity(0, 1, "Y"))
-    assert report.counts["entity of white space left out"] == 1
-    assert report.counts["white space at the ends of an entity left out"] == 1
+    assert report.counts["entity of white space dropped"] == 1
+    assert report.counts["white space at the ends of an entity dropped"] == 1

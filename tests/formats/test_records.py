@@ -11,9 +11,17 @@ from hypothesis import strategies as st
 
 from nestag.data.report import Report
 from nestag.data.segment import Options
+from nestag.data.sentence import Entity, Sentence
 from nestag.errors import InputError
+from nestag.formats.registry import available
 from nestag.formats.shared import records
 from raw_texts import saved
+
+
+def ids(path: Path, options: Options, report: Report) -> list[str | None]:
+    """Read each object as a sentence with its id."""
+    read = records.record_reader(lambda record, *_: [Sentence(["w"], id=record.fields.id())])
+    return [sentence.id for sentence in read(path, options, report)]
 
 
 @pytest.mark.parametrize(
@@ -23,16 +31,16 @@ from raw_texts import saved
         ('[{"id": 1} {', r"'{' after a value"),
         ('[{"id": 1},', "not JSON"),
         ('[{"id": 1, "da', "not JSON"),
-        ("[1]", "int where an object should be"),
+        ("[1]", "x.json:1: 1 is not an object"),
         ("[] x", "not JSON"),
         ("[" * 100_000, "not JSON"),
         ('{"id": 1}\n{"id"\n', "x.json:2: not JSON"),
-        ('{"id": 1}\n\n"a"\n', "x.json:3: str where an object should be"),
+        ('{"id": 1}\n\n"a"\n', "x.json:3: 'a' is not an object"),
     ],
 )
 def test_lists_that_are_not_whole(content: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=message):
-        list(records.read_records(saved(tmp_path, "x.json", content), Options(), Report()))
+        ids(saved(tmp_path, "x.json", content), Options(), Report())
 
 
 @given(st.lists(st.dictionaries(st.text(max_size=3), st.text(max_size=20), max_size=3), max_size=5), st.integers(1, 9))
@@ -47,16 +55,24 @@ def test_lists_are_read_whatever_the_blocks(values: list[dict[str, str]], size: 
 def test_objects_one_after_the_other_are_read_however_they_are_laid_out(tmp_path: Path) -> None:
     path = saved(tmp_path, "x.json", '\n{"id": 1}\n{\n "id": 2\n}{"id": 3}\n\n')
     assert list(records.read_records(path, Options(), Report())) == [
-        (2, {"id": 1}, "2"),
-        (3, {"id": 2}, "3"),
-        (5, {"id": 3}, "5"),
+        (2, {"id": 1}, f"{path}:2", "x:2"),
+        (3, {"id": 2}, f"{path}:3", "x:3"),
+        (5, {"id": 3}, f"{path}:5", "x:5"),
     ]
     one_line = saved(tmp_path, "y.json", '[{"id": 1}, {"id": 2}]')
-    assert [record.name for record in records.read_records(one_line, Options(), Report())] == ["1", "1.2"]
+    assert [record.name for record in records.read_records(one_line, Options(), Report())] == ["y:1", "y:1.2"]
 
 
 def test_a_line_that_is_no_json_is_skipped_alone(tmp_path: Path) -> None:
     path = saved(tmp_path, "x.json", '{"id": 1}\n{"id": \nnull\n{"id": 4}\nrubbish')
     report = Report()
-    found = [record.line for record in records.read_records(path, Options(skip_bad=True), report)]
-    assert (found, report.counts) == ([1, 4], {"bad record set aside": 3})
+    assert ids(path, Options(skip_bad=True), report) == ["1", "4"]
+    assert report.counts == {"bad record skipped": 3}
+
+
+def test_a_record_too_long_to_be_read_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(records, "LONGEST_LINE", 1_000)
+    for entry in (available()["bioc-json"], available()["oneie"]):
+        corpus = [Sentence(["w"] * 50, [Entity(0, end, "X") for end in range(1, 51)])]
+        with pytest.raises(InputError, match="longer than 1000 characters"):
+            entry.write(corpus, tmp_path / "x.json")

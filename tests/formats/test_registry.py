@@ -131,7 +131,7 @@ def test_a_folder_of_files_of_one_format_is_read_file_by_file(tmp_path: Path) ->
     saved(tmp_path, ".hidden.jsonl", "oh dear")
     corpus = read_corpus(tmp_path)
     assert [sentence.id for sentence in corpus] == ["a/c.jsonl.gz", "a.jsonl", "b.jsonl"]
-    assert f"{tmp_path}: 3 files read; left alone: README.txt" in corpus.report.notes
+    assert f"{tmp_path}: 3 files read; ignored: README.txt" in corpus.report.notes
     assert list(read_corpus(tmp_path, "jsonl")) == list(corpus)
 
 

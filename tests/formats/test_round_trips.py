@@ -16,10 +16,12 @@ from nestag.data.document import Document, documents_of
 from nestag.data.report import Report
 from nestag.data.segment import Options
 from nestag.data.sentence import Entity, Sentence
-from nestag.errors import InputError, NestagError
+from nestag.errors import DataError, InputError, NestagError
+from nestag.formats import bioc, webanno
 from nestag.formats.format import Format
 from nestag.formats.registry import available, format_of
 from nestag.formats.shared.tags import MOST_LEVELS
+from raw_texts import saved
 from strategies import typed_places
 from token_texts import there_and_back
 
@@ -74,6 +76,26 @@ def test_a_hundred_levels_can_be_written_and_more_by_most(entry: Format, tmp_pat
             entry.write(corpus, path)
             found = [sentence.entities for sentence in entry.read(path, Options("whitespace"))]
             assert found == [sentence.entities for sentence in corpus]
+
+
+@pytest.mark.parametrize("entry", FORMATS, ids=lambda entry: entry.name)
+def test_half_of_a_character_in_an_option_is_an_error(entry: Format, tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="half of a character"):
+        entry.write([Sentence(["w"], [Entity(0, 1, "X")])], tmp_path / "f", Options(field="x\ud800"))
+
+
+@pytest.mark.parametrize(
+    ("entry", "content"),
+    [
+        (bioc.FORMATS[1], '{"passages": [{"offset": 1000000000000, "text": "a"}]}'),
+        (bioc.FORMATS[0], f"<collection><document>{'<passage>' * 5_000}{'</passage>' * 5_000}</document></collection>"),
+        (webanno.FORMAT, "#T_SP=NamedEntity|value\n\n1-1\t1000000000000-1000000000001\ta\t_\n"),
+        (webanno.FORMAT, "#T_SP=NamedEntity|value\n\n1-1\t0-1\ta\t_\n1-2\t999999999999-1000000000000\tb\t_\n"),
+    ],
+)
+def test_offsets_and_depths_beyond_any_text_are_refused(entry: Format, content: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError):
+        list(entry.read(saved(tmp_path, "f", content), Options("whitespace")))
 
 
 @pytest.mark.parametrize("entry", [e for e in FORMATS if not e.raw_text], ids=lambda entry: entry.name)
@@ -135,10 +157,10 @@ def compare_sentences(
     """Formats of tokens give back every sentence that has words, and its id unless the report says otherwise."""
     held = [sentence for sentence in corpus if sentence.tokens or entry.name == "jsonl"]
     assert [(s.tokens, s.entities) for s in found] == [(s.tokens, s.entities) for s in held]
-    assert writing.counts["sentence without tokens left out"] == len(corpus) - len(held)
+    assert writing.counts["sentence without tokens dropped"] == len(corpus) - len(held)
     lost = [(a.id, b.id) for a, b in zip(held, found, strict=True) if a.id != b.id]
     assert all(after is None for _, after in lost)
-    assert len(lost) == writing.counts["sentence id left out"]
+    assert len(lost) == writing.counts["sentence id dropped"]
     assert not reading.counts
 
 
@@ -149,16 +171,16 @@ def compare_documents(
     expected, documents = list(documents_of(corpus)), list(documents_of(found))
     if entry.name == "text":
         assert letters(documents, "") == letters(expected, "")
-        assert writing.counts["entity not kept in plain text"] == sum(len(s.entities) for s in corpus)
+        assert writing.counts["entity dropped from plain text"] == sum(len(s.entities) for s in corpus)
         return
     assert texts_in(documents) == texts_in(expected)
     before, after = entities(expected), entities(documents)
     assert not after - before
     counts = writing.counts + reading.counts
     lost = sum(counts[f"{what} dropped"] for what in ("span of white space", "span without a token"))
-    lost += counts["entity of white space left out"]
+    lost += counts["entity of white space dropped"]
     assert (before - after).total() <= lost + counts["duplicate entity merged"]
-    renamed = counts["name of a document left out"] + writing.total("document renamed")
+    renamed = counts["name of a document dropped"] + writing.total("document renamed")
     assert len({d.id for d in expected} - {d.id for d in documents} - {""}) <= renamed
 
 

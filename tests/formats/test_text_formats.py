@@ -113,14 +113,14 @@ def test_what_is_written_is_read(entry: Format, data: st.DataObject, tmp_path_fa
     found, reading = read_documents(entry, path)
     if entry.name == "text":
         assert [document.text for document in found] == [document.text for document in expected]
-        assert report.counts["entity not kept in plain text"] == sum(len(document.spans) for document in expected)
+        assert report.counts["entity dropped from plain text"] == sum(len(document.spans) for document in expected)
         return
     order = sorted if entry.name in IN_ORDER_OF_NAMES else list
     assert order(map(held_by(entry), found)) == order(map(held_by(entry), expected))  # type: ignore[operator]
     renamed = report.total("document renamed") + report.total("name of a document")
     assert len({d.id for d in found} & {d.id for d in expected}) >= len({d.id for d in expected}) - renamed
     assert set(reading.counts) <= {
-        "text whose offsets were taken as units of UTF-16",
+        "text whose offsets were read as UTF-16 units",
         "token cut at a span's border",
         "sentences joined because a span covers both",
     }
@@ -160,7 +160,7 @@ def test_words_of_white_space_are_kept_or_counted(entry: Format, tmp_path: Path)
     found, report = read_all(entry, path, LINES if entry.name == "prodigy" else Options())
     if entry.name in ("prodigy", "spacy", "cas", "webanno"):
         assert [(s.tokens, s.entities) for s in found] == [(s.tokens, s.entities) for s in BLANK]
-        assert not {*writing.counts, *report.counts} - {"sentence id left out"}
+        assert not {*writing.counts, *report.counts} - {"sentence id dropped"}
     else:
         assert writing.counts["token of white space, which is no word in a text"] == 4
 
@@ -175,8 +175,8 @@ def test_entities_with_white_space_at_their_ends_are_the_same_in_brat_and_counte
         (("c",), (Entity(0, 1, "X"),)),
     ]
     counts = writing.counts + report.counts
-    assert counts["span of white space dropped"] + counts["entity of white space left out"] == 1
-    assert counts["white space trimmed from a span"] + counts["white space at the ends of an entity left out"] == 3
+    assert counts["span of white space dropped"] + counts["entity of white space dropped"] == 1
+    assert counts["white space trimmed from a span"] + counts["white space at the ends of an entity dropped"] == 3
 
 
 @pytest.mark.parametrize(

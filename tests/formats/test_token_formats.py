@@ -36,7 +36,7 @@ def test_what_no_token_format_holds_is_reported(entry: Format, tmp_path: Path) -
     origin = Origin("d", 0, "a", ((0, 1),))
     back, report = there_and_back(entry, [Sentence([], id="e"), Sentence(["a"], origin=origin)], tmp_path / "f")
     assert [s.tokens for s in back] == [("a",)]
-    assert report.counts == {"sentence without tokens left out": 1, "place in a text left out": 1}
+    assert report.counts == {"sentence without tokens dropped": 1, "place in a text dropped": 1}
 
 
 @pytest.mark.parametrize("entry", OURS, ids=lambda entry: entry.name)

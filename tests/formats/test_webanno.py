@@ -52,7 +52,7 @@ def test_inception_with_stacked_annotations_and_other_layers(tmp_path: Path) -> 
     ]
     assert found[1].origin
     assert found[1].origin.offsets == ((20, 23), (24, 28))
-    assert report.counts == {"annotation of POS left out": 1, "annotation without value left out": 1}
+    assert report.counts == {"annotation of POS dropped": 1, "annotation without value dropped": 1}
 
 
 def test_gum_with_relations_parts_of_tokens_and_emoji(tmp_path: Path) -> None:
@@ -71,7 +71,7 @@ def test_gum_with_relations_parts_of_tokens_and_emoji(tmp_path: Path) -> None:
     (sentence,), report = read_all(webanno.FORMAT, path)
     assert sentence.tokens == ("😀", "Unhappy", "Bob")
     assert sentence.entities == (Entity(1, 3, "person"), Entity(1, 2, "abstract"), Entity(2, 3, "person"))
-    assert report.counts == {"relation left out": 1, "span widened to token borders": 1}
+    assert report.counts == {"relation dropped": 1, "span widened to token borders": 1}
     types = [entity.type for entity in read_all(webanno.FORMAT, path, field("Referent:infstat"))[0][0].entities]
     assert sorted(types) == ["giv", "new", "new"]
 
@@ -96,30 +96,28 @@ def test_an_annotation_in_parts_is_set_aside(tmp_path: Path) -> None:
     lines = ["#Text=a b c", "1-1\t0-1\ta\t*[1]\tX[1]", "1-2\t2-3\tb\t_\t_", "1-3\t4-5\tc\t*[1]\tX[1]"]
     (sentence,), report = read_all(webanno.FORMAT, saved(tmp_path, "a.tsv", tsv(NER, *lines)))
     assert not sentence.entities
-    assert report.counts == {"discontinuous entity set aside": 1}
+    assert report.counts == {"discontinuous entity dropped": 1}
 
 
 def test_which_layer_is_asked_where_it_is_in_doubt(tmp_path: Path) -> None:
     two = tsv(REFERENT + "#T_SP=webanno.custom.Other|a|b\n", "#Text=a", "1-1\t0-1\ta\tX\t_\tY\tZ")
     path = saved(tmp_path, "a.tsv", two)
-    with pytest.raises(
-        InputError, match=r"which layer has the entities\? .*field=\.\.\.; .*webanno\.custom\.Other:a\|b"
-    ):
+    with pytest.raises(InputError, match=r"layer of the entities is unclear.*field=.*webanno\.custom\.Other:a\|b"):
         read_all(webanno.FORMAT, path)
-    with pytest.raises(InputError, match=r"which feature of webanno\.custom\.Other is the type\?"):
+    with pytest.raises(InputError, match=r"feature of webanno\.custom\.Other .* is unclear"):
         read_all(webanno.FORMAT, path, field("Other"))
     with pytest.raises(InputError, match="has no feature 'c'"):
         read_all(webanno.FORMAT, path, field("Other:c"))
     assert read_all(webanno.FORMAT, path, field("webanno.custom.Other:b"))[0][0].entities == (Entity(0, 1, "Z"),)
     sentences, report = read_all(webanno.FORMAT, path, field("Referent"))
     assert sentences[0].entities == (Entity(0, 1, "X"),)
-    assert report.counts == {"annotation of Other left out": 1}
+    assert report.counts == {"annotation of Other dropped": 1}
 
 
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("Ada\tPER", r"a\.tsv:6: 'Ada\\tPER' is no token"),
+        ("Ada\tPER", r"a\.tsv:6: 'Ada\\tPER' is not a token"),
         ("1-1\t0-3\tAda\t_", r"a\.tsv:6: column 5 is missing"),
         ("1-1\t3-0\tAda\t_\t_", "an offset is not inside"),
     ],
@@ -128,7 +126,7 @@ def test_what_is_wrong_with_a_line(line: str, message: str, tmp_path: Path) -> N
     path = saved(tmp_path, "a.tsv", tsv(NER, "#Text=Ada", line))
     with pytest.raises(InputError, match=message):
         read_all(webanno.FORMAT, path)
-    assert read_all(webanno.FORMAT, path, Options("whitespace", skip_bad=True))[1].counts == {"bad record set aside": 1}
+    assert read_all(webanno.FORMAT, path, Options("whitespace", skip_bad=True))[1].counts == {"bad record skipped": 1}
 
 
 def test_it_is_written_as_inception_does(tmp_path: Path) -> None:

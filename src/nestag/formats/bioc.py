@@ -1,4 +1,4 @@
-"""BioC as JSON and as XML: collections of documents, whose passages have a text and annotations with places.
+"""BioC as JSON and as XML: collections of documents, whose passages have a text and annotations with offsets.
 
     {"documents": [{"id": "1", "passages": [{"offset": 0, "text": "the USA", "annotations": [
         {"id": "T1", "infons": {"type": "GPE"}, "locations": [{"offset": 0, "length": 7}], "text": "the USA"}]}]}]}
@@ -7,12 +7,9 @@
     <annotation id="T1"><infon key="type">GPE</infon><location offset="0" length="7"/><text>the USA</text>
     </annotation></passage></document></collection>
 
-JSON may also be PubTator's, or one document per line. XML may be a folder of files; they are read document by document
-with defusedxml, which refuses definitions of entities (the DOCTYPE of BioC files defines none).
-
-Passages have an offset in the document. The file lacks the text between passages, which becomes a line end and spaces.
-No sentence crosses the border of a passage, or of one of its sentences. `field` names the infon that holds the type of
-an entity, if that is not "type". An annotation with several places is discontinuous and dropped.
+XML is read document by document with defusedxml, which refuses definitions of entities. The text between passages is
+not in the file: it becomes a line end and spaces. No sentence crosses the border of a passage, or of a sentence in the
+file. `field` names the infon that holds the type of an entity, if that is not "type".
 """
 
 from __future__ import annotations
@@ -24,24 +21,16 @@ from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
-from nestag.data.document import Document, TextSpan, documents_of, sentences_at, sentences_of
+from nestag.data.document import Document, TextSpan, documents_of, sentences_of
 from nestag.data.report import Report
 from nestag.data.segment import Options, Segment, segments
 from nestag.data.sentence import Sentence
 from nestag.errors import DataError, InputError
-from nestag.formats.files import reading, writing
-from nestag.formats.folders import stem_of, visible_files
-from nestag.formats.format import JSON, Format, Remedy, skipping, write_json
-from nestag.formats.shared.records import (
-    any_object,
-    id_or_none,
-    list_field,
-    name_of,
-    number_field,
-    read_records,
-    short,
-    text_field,
-)
+from nestag.formats.files import LONGEST_LINE, reading, writing
+from nestag.formats.folders import stem_of
+from nestag.formats.format import JSON, Format, Remedy, explained, skipping
+from nestag.formats.shared.documents import files_in
+from nestag.formats.shared.records import Fields, any_object, read_records, short, write_json
 
 _COLLECTIONS = ("documents", "PubTator3")  # fields that hold a collection's documents
 _DOCTYPE = re.compile(r"\s*(<\?xml[^>]*>\s*)?(<!DOCTYPE[^>]*>\s*|<!--.*?-->\s*)*<collection\b", re.DOTALL)
@@ -49,30 +38,21 @@ _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def read_json(path: str | Path, options: Options, report: Report) -> Iterator[Sentence]:
-    """The sentences of the documents of a JSON file."""
-    for line, fields, name in read_records(path, options, report):
-        key = next((key for key in _COLLECTIONS if key in fields), None)
-        documents: list[dict[str, Any]] = []
-        with skipping(options, report, path, line):
-            documents = list_field(fields, key) if key else [fields]
-        for number, inner in enumerate(documents, 1):
-            own = name_of({}, path, f"{name}.{number}" if key else name)
-            sentences: list[Sentence] = []
-            with skipping(options, report, path, line):
-                document = _document(inner, own, f"{path}:{line}", options, report)
-                sentences = list(sentences_of(document, options, report))
-            yield from sentences
+    """Yield the sentences of the documents of a JSON file."""
+    for record in read_records(path, options, report):
+        with skipping(options, report, path, record.line):
+            key = next((key for key in _COLLECTIONS if key in record.fields), None)
+            for number, fields in enumerate(record.fields.objects(key) if key else [record.fields], 1):
+                name = f"{record.name}.{number}" if key else record.name
+                with skipping(options, report, path, record.line):
+                    document = _document(fields, name, record.place, options, report)
+                    yield from list(sentences_of(document, options, report))
 
 
 def write_json_collection(sentences: Iterable[Sentence], path: str | Path, options: Options, report: Report) -> None:
-    """One collection, one document per line."""
+    """Write one collection, one document per line."""
     frame = '{"source": "", "date": "", "key": "", "infons": {}, "documents": [', "]}"
     write_json(map(_to_record, documents_of(sentences, report)), path, frame=frame)
-
-
-def looks_like_json(head: str) -> bool:
-    """Whether one of the first objects of a file is a collection or a document."""
-    return any_object(head, _is_bioc)
 
 
 def _is_bioc(fields: dict[str, Any]) -> bool:
@@ -84,36 +64,31 @@ def _is_bioc(fields: dict[str, Any]) -> bool:
 
 
 def read_xml(path: str | Path, options: Options, report: Report) -> Iterator[Sentence]:
-    """The sentences of the documents of an XML file, or of all files in a folder."""
-    files: list[str | Path] = [path]
-    if Path(path).is_dir():
-        files = [file for file in visible_files(Path(path)) if file.suffix.lower() == ".xml"]
-    for file in files:
+    """Yield the sentences of the documents of an XML file, or of all files in a folder."""
+    for file, _ in files_in(Path(path), (".xml",)):
         for number, fields in enumerate(_xml_documents(file), 1):
-            document = None
             place = f"{file}: document {number}"
             with skipping(options, report, place):
                 document = _document(fields, f"{stem_of(file)}:{number}", place, options, report)
-            if document:
-                yield from sentences_at(document, options, report, str(file))
+                yield from list(sentences_of(document, options, report))
 
 
 def write_xml(sentences: Iterable[Sentence], path: str | Path, options: Options, report: Report) -> None:
-    """One collection of all documents."""
+    """Write one collection of all documents."""
     with writing(path) as stream:
         stream.write('<?xml version="1.0" encoding="UTF-8"?>\n')
         stream.write("<collection><source></source><date></date><key></key>\n")
         for document in documents_of(sentences, report):
             refuse_unfit_for_xml(document, path, document.id)
             annotations = "".join(
-                f'\n<annotation id={quoteattr(f"T{number}")}><infon key="type">{_escaped(kind)}'
+                f'\n<annotation id={quoteattr(f"T{number}")}><infon key="type">{_escape(kind)}'
                 f'</infon><location offset="{start}" length="{end - start}"/>'
-                f"<text>{_escaped(document.text[start:end])}</text></annotation>"
+                f"<text>{_escape(document.text[start:end])}</text></annotation>"
                 for number, (start, end, kind) in enumerate(document.spans, 1)
             )
             stream.write(
-                f"<document><id>{_escaped(document.id)}</id><passage><offset>0</offset>"
-                f"<text>{_escaped(document.text)}</text>{annotations}</passage></document>\n"
+                f"<document><id>{_escape(document.id)}</id><passage><offset>0</offset>"
+                f"<text>{_escape(document.text)}</text>{annotations}</passage></document>\n"
             )
         stream.write("</collection>\n")
 
@@ -127,37 +102,34 @@ def refuse_unfit_for_xml(document: Document, path: str | Path, *more: str) -> No
             )
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     return escape(text, {"\r": "&#13;"})
 
 
 def looks_like_xml(head: str) -> bool:
-    """Whether the first element of a file is a collection with a source, a key or a document."""
+    """Say whether the first element of a file is a collection with a source, a key or a document."""
     start = _DOCTYPE.match(head.removeprefix("\ufeff"))
     return start is not None and bool(re.search("<(source|key|document|infon)\\b", head))
 
 
-def _xml_documents(path: str | Path) -> Iterator[dict[str, Any]]:
-    """The documents of a file as objects of BioC's JSON, one at a time."""
+def _xml_documents(path: str | Path) -> Iterator[Fields]:
+    """Yield the documents of a file as objects of BioC's JSON."""
     etree = import_module("defusedxml.ElementTree")
-    refused = import_module("defusedxml.common").DefusedXmlException
-    with reading(path) as stream:
-        try:
-            root = None
-            for event, element in etree.iterparse(stream, events=("start", "end")):
-                root = root or element.tag
-                if root not in ("collection", "document"):
-                    raise InputError(f"begins with <{root}>; a file of BioC has a <collection>", str(path))
-                if event == "end" and element.tag == "document":
-                    yield _fields(element)
-                    element.clear()
-        except (etree.ParseError, refused, ValueError, LookupError) as error:
-            reason = "it defines entities" if isinstance(error, refused) else error
-            raise InputError(f"not XML that can be read ({reason}); save it again", str(path)) from None
+    forbidden = import_module("defusedxml.common").DefusedXmlException
+    broken = (etree.ParseError, forbidden, ValueError, LookupError, RecursionError)
+    with reading(path) as stream, explained("not XML that can be read", path, *broken):
+        root = None
+        for event, element in etree.iterparse(stream, events=("start", "end")):
+            root = root or element.tag
+            if root not in ("collection", "document"):
+                raise InputError(f"begins with <{root}>; a file of BioC has a <collection>", str(path))
+            if event == "end" and element.tag == "document":
+                yield _fields(element)
+                element.clear()
 
 
-def _fields(element: Any) -> dict[str, Any]:
-    """A document, passage, sentence or annotation as an object."""
+def _fields(element: Any) -> Fields:
+    """Return a document, passage, sentence or annotation as an object."""
     fields: dict[str, Any] = {"infons": {infon.get("key"): infon.text or "" for infon in element.findall("infon")}}
     for key in ("id", "text"):
         if (inner := element.find(key)) is not None:
@@ -167,9 +139,9 @@ def _fields(element: Any) -> dict[str, Any]:
     for kind in ("passage", "sentence", "annotation", "relation"):
         fields[f"{kind}s"] = [_fields(inner) for inner in element.findall(kind)]
     if element.tag == "annotation":
-        places = element.findall("location")
-        fields["locations"] = [{key: _number(place.get(key)) for key in ("offset", "length")} for place in places]
-    return {"id": element.get("id")} | fields
+        locations = element.findall("location")
+        fields["locations"] = [{key: _number(at.get(key)) for key in ("offset", "length")} for at in locations]
+    return Fields({"id": element.get("id")} | fields)
 
 
 def _number(text: str | None) -> object:
@@ -177,55 +149,53 @@ def _number(text: str | None) -> object:
     return int(text) if text.isdecimal() and len(text) < 16 else text or None
 
 
-def _document(fields: dict[str, Any], name: str, place: str, options: Options, report: Report) -> Document:
-    """The document of an object; a DataError says what is wrong with it."""
+def _document(fields: Fields, name: str, place: str, options: Options, report: Report) -> Document:
     if not isinstance(fields.get("passages"), list):
         raise DataError(f"'passages' is {short(fields.get('passages'))}; a document of BioC has a list of them")
     text = ""
     words: list[Segment] = []
     passages = list(_passages(fields))
     for passage in passages:
-        offset = number_field(passage, "offset")
-        if offset < len(text):
-            raise DataError(f"a passage begins at {offset}, inside the one before it, which ends at {len(text)}")
+        offset = passage.number("offset")
+        if not len(text) <= offset <= LONGEST_LINE:
+            raise DataError(f"a passage begins at {offset}; write from {len(text)}, where the one before ends, on")
         gap = offset - len(text)
-        text += (f"\n{' ' * (gap - 1)}" if text else " " * gap) if gap else ""
-        piece = text_field(passage, "text") if passage.get("text") is not None else ""
+        text += "\n".ljust(gap) if text and gap else " " * gap
+        piece = passage.text("text") if passage.get("text") is not None else ""
         words += [[(a + offset, b + offset) for a, b in segment] for segment in segments(piece, options)]
         text += piece
-    for relation in (relation for part in (fields, *passages) for relation in list_field(part, "relations")):
-        report.add("relation left out", place, str(relation.get("id")))
+    for relation in (relation for part in (fields, *passages) for relation in part.objects("relations")):
+        report.add("relation dropped", place, str(relation.get("id")))
     spans = tuple(_spans((fields, *passages), text, place, options.field or "type", report))
-    return Document(id_or_none(fields, "id") or name, text, spans, tuple(words))
+    return Document(fields.id() or name, text, spans, tuple(words))
 
 
-def _passages(fields: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """The passages that have a text, or their sentences if these have it."""
-    for passage in list_field(fields, "passages"):
-        sentences = list_field(passage, "sentences")
+def _passages(fields: Fields) -> Iterator[Fields]:
+    """Yield the passages that have a text, or their sentences if these have it."""
+    for passage in fields.objects("passages"):
+        sentences = passage.objects("sentences")
         if passage.get("text") is None and sentences:
             yield from sentences
             if passage.get("annotations") or passage.get("relations"):
-                end = number_field(sentences[-1], "offset") + len(text_field(sentences[-1], "text"))
-                yield {**passage, "sentences": [], "text": "", "offset": end}
+                end = sentences[-1].number("offset") + len(sentences[-1].text("text"))
+                yield Fields({**passage, "sentences": [], "text": "", "offset": end})
         else:
-            inner = [entry for sentence in sentences for entry in list_field(sentence, "annotations")]
-            yield {**passage, "annotations": [*list_field(passage, "annotations"), *inner]}
+            inner = [annotation for sentence in sentences for annotation in sentence.objects("annotations")]
+            yield Fields({**passage, "annotations": [*passage.objects("annotations"), *inner]})
 
 
-def _spans(parts: Iterable[dict[str, Any]], text: str, place: str, infon: str, report: Report) -> Iterator[TextSpan]:
-    for annotation in (entry for part in parts for entry in list_field(part, "annotations")):
+def _spans(parts: Iterable[Fields], text: str, place: str, infon: str, report: Report) -> Iterator[TextSpan]:
+    for annotation in (annotation for part in parts for annotation in part.objects("annotations")):
         infons = annotation.get("infons")
         kind = infons.get(infon) if isinstance(infons, dict) else None
-        locations = list_field(annotation, "locations")
-        places = list(dict.fromkeys((number_field(at, "offset"), number_field(at, "length")) for at in locations))
+        locations = {(at.number("offset"), at.number("length")) for at in annotation.objects("locations")}
         shown = f"{annotation.get('id')} {kind} {str(annotation.get('text'))[:40]!r}"
         if not kind or not isinstance(kind, str):
-            report.lose(f"annotation without the infon {infon!r} left out", place, shown)
-        elif len(places) != 1:
-            report.lose(f"{'discontinuous' if places else 'placeless'} entity set aside", place, shown)
+            report.lose(f"annotation without the infon {infon!r} dropped", place, shown)
+        elif len(locations) != 1:
+            report.lose(f"{'discontinuous entity' if locations else 'entity without a location'} dropped", place, shown)
         else:
-            start, length = places[0]
+            ((start, length),) = locations
             covered = annotation.get("text")
             if isinstance(covered, str) and covered.split() != text[start : start + length].split():
                 report.add("text that differs from what the offsets cover", place, shown)
@@ -233,7 +203,7 @@ def _spans(parts: Iterable[dict[str, Any]], text: str, place: str, infon: str, r
 
 
 def _to_record(document: Document) -> dict[str, Any]:
-    """The inverse of `_document`: one passage with all of the text."""
+    """Return the object of a document: one passage with all of the text."""
     annotations = [
         {"id": f"T{number}", "infons": {"type": kind}, "text": document.text[start:end]}
         | {"locations": [{"offset": start, "length": end - start}]}
@@ -251,7 +221,7 @@ FORMATS = (
         raw_text=True, folder=(".xml",), remedy=_REMEDY, shared=(".xml",),
     ),
     Format(
-        "bioc-json", "BioC as JSON", (".bioc.json", ".biocjson"), read_json, write_json_collection, looks_like_json,
-        raw_text=True, remedy=_REMEDY, shared=JSON,
+        "bioc-json", "BioC as JSON", (".bioc.json", ".biocjson"), read_json, write_json_collection,
+        lambda head: any_object(head, _is_bioc), raw_text=True, remedy=_REMEDY, shared=JSON,
     ),
 )  # fmt: skip

@@ -1,13 +1,11 @@
-r"""Entities as brackets in the text: a sentence a line, made to be read and written by people.
+r"""Entities as brackets in the text, a sentence per line, to be read and written by people.
 
     # doc: lincoln
     [PER Lincoln] was [PER president of [GPE the USA]] .
 
-Tokens are parted by single spaces; `[TYPE ` opens an entity and `]` closes it. `# doc: NAME` begins a document, whose
-sentences have the ids NAME-1, NAME-2 and so on; a blank line ends it. Other lines that begin with `# ` are comments.
-
-A backslash stands before `[`, `]`, itself and a `#` that begins a line; `\s` is a space in a token or type, and tabs
-and line ends are written as in encodings/notation.py. Crossing entities cannot be written.
+`# doc: NAME` begins a document, whose sentences have the ids NAME-1, NAME-2 and so on; a blank line ends it. Other
+lines that begin with `# ` are comments. A backslash precedes `[`, `]`, itself and a `#` that begins a line; `\s` is a
+space in a token or type, and tabs and line ends are written as in encodings/notation.py.
 """
 
 from __future__ import annotations
@@ -17,18 +15,17 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from nestag.data.crossing import crossing_pairs
-from nestag.data.report import Report
+from nestag.data.report import Report, describe
 from nestag.data.segment import Options
-from nestag.data.sentence import Entity, Sentence
+from nestag.data.sentence import Entity, Sentence, refuse_half_characters
 from nestag.encodings.notation import read_field, write_field
 from nestag.errors import CrossingError, DataError, InputError, LabelError
 from nestag.formats.files import read_lines, writing
 from nestag.formats.format import Format
-from nestag.formats.shared.tags import holdable
+from nestag.formats.shared.tags import writable
 
 DOCUMENT = "# doc: "
-MOST_PIECES = 1_000_000
-"""Words and opened brackets of one sentence beyond which a file is taken for something else; each needs 200 bytes."""
+MOST_PIECES = 1_000_000  # the largest number of words and opening brackets of a sentence; each needs 200 bytes
 _PIECE = re.compile(r"(?P<opens>\[?)(?P<word>(?:[^\\\[\]]|\\.)*)(?P<closes>\]*)", re.DOTALL)
 _MISREAD = re.compile("[\\[\\] \ufeff]")
 _WRITTEN = {"[": r"\[", "]": r"\]", " ": r"\s", "\ufeff": r"\ufeff"}
@@ -37,7 +34,7 @@ _NUMBERED = re.compile(r"(.+)-([1-9][0-9]*)", re.DOTALL)
 
 
 def read(path: str | Path, options: Options, report: Report) -> Iterator[Sentence]:
-    """The sentences of a file; an InputError names the line and column that cannot be read."""
+    """Yield the sentences of a file; an InputError names the line and column of what is invalid."""
     document = ""
     number = 0
     for line in read_lines(path):
@@ -48,22 +45,23 @@ def read(path: str | Path, options: Options, report: Report) -> Iterator[Sentenc
                 document, number = _document(line.text), 0
             elif line.text != "#" and not line.text.startswith("# "):
                 number += 1
-                sentence, found = _parsed(line.text, f"{document}-{number}" if document else None)
-                report.duplicates(found, sentence, f"{path}:{line.number}")
+                tokens, entities = _parse(line.text)
+                sentence = Sentence(tokens, entities, f"{document}-{number}" if document else None)
+                report.duplicates(entities, sentence, f"{path}:{line.number}")
                 yield sentence
         except DataError as error:
             raise InputError(str(error), str(path), line.number) from None
 
 
 def write(sentences: Iterable[Sentence], path: str | Path, options: Options, report: Report) -> None:
-    """A line for each sentence; an id that does not number a document's sentences from 1 goes into the report."""
+    """Write a line for each sentence, and report ids that do not number the sentences of a document from 1."""
     document, number = "", 0
     with writing(path) as stream:
-        for place, sentence in holdable(sentences, path, report, ids=True):
+        for place, sentence in writable(sentences, path, report, ids=True):
             before = document
-            document, number = _place(sentence.id, document, number)
+            document, number = _next_number(sentence.id, document, number)
             if sentence.id is not None and not document:
-                report.add("sentence id left out", place, sentence.id)
+                report.add("sentence id dropped", place, sentence.id)
             head = "\n" if before and number < 2 else ""
             head += f"{DOCUMENT}{_write_word(document)}\n" if number == 1 else ""
             try:
@@ -74,29 +72,29 @@ def write(sentences: Iterable[Sentence], path: str | Path, options: Options, rep
 
 
 def looks_like(head: str) -> bool:
-    """Whether the file begins with a document's name."""
+    """Say whether the file begins with a document's name."""
     return head.lstrip("\ufeff\r\n").startswith(DOCUMENT)
 
 
 def parse(line: str) -> Sentence:
-    """The sentence that a line describes; a DataError names the column of what cannot be read.
+    """Return the sentence of a line, or raise a DataError that names the invalid column.
 
     >>> parse("[PER president of [GPE the USA]]").entities
     (Entity(start=0, end=4, type='PER'), Entity(start=2, end=4, type='GPE'))
     """
-    return _parsed(line, None)[0]
+    return Sentence(*_parse(line))
 
 
 def render(sentence: Sentence) -> str:
-    r"""The inverse of `parse`; a CrossingError names two entities that do not nest.
+    r"""Invert `parse`; a CrossingError names two entities that cross.
 
     >>> print(render(Sentence(["see", "[1]"], [Entity(1, 2, "foot note")])))
     see [foot\snote \[1\]]
     """
     for a, b in crossing_pairs(sentence.entities):
         raise CrossingError(
-            f"entities [{a.start}, {a.end}) {a.type} and [{b.start}, {b.end}) {b.type} cross, which brackets cannot"
-            " say; remove one, set the fewest aside or choose another format"
+            f"entities {describe(a)} and {describe(b)} cross, which brackets cannot write; drop crossing entities or"
+            " choose another format"
         )
     opening, closing = ([""] * len(sentence) for _ in range(2))
     for start, end, kind in sorted(sentence.annotated, key=lambda e: (e.start, -e.end)):
@@ -107,10 +105,10 @@ def render(sentence: Sentence) -> str:
     return "\\" + line if line.startswith("#") else line
 
 
-def _parsed(line: str, name: str | None) -> tuple[Sentence, list[Entity]]:
-    """The sentence, and its entities as often as the line has them, in the order in which they open."""
+def _parse(line: str) -> tuple[list[str], list[Entity]]:
+    """Return tokens and entities, with duplicates, in the order in which they open."""
     tokens: list[str] = []
-    found: list[Entity] = []
+    entities: list[Entity] = []
     opened: list[tuple[int, int]] = []  # the number of the entity, and its column
     column = 1
     if line.count(" ") >= MOST_PIECES:
@@ -121,24 +119,24 @@ def _parsed(line: str, name: str | None) -> tuple[Sentence, list[Entity]]:
             raise _misplaced(piece, column)
         word = _read_word(match["word"], column)
         if match["opens"]:
-            opened.append((len(found), column))
-            found.append(Entity(len(tokens), 0, word))
+            opened.append((len(entities), column))
+            entities.append(Entity(len(tokens), 0, word))
         else:
             tokens.append(word)
         for place in range(match.start("closes"), match.end("closes")):
             if not opened:
                 raise DataError(f"column {column + place}: ] closes nothing; open an entity with [TYPE, or write \\]")
             number, _ = opened.pop()
-            found[number] = found[number]._replace(end=len(tokens))
+            entities[number] = entities[number]._replace(end=len(tokens))
         column += len(piece) + 1
     if opened:
         number, column = opened[-1]
-        raise DataError(f"column {column}: [{found[number].type} is not closed; close it with ], or write \\[")
-    return Sentence(tokens, found, name), found
+        raise DataError(f"column {column}: [{entities[number].type} is not closed; close it with ], or write \\[")
+    return tokens, entities
 
 
 def _misplaced(piece: str, column: int) -> DataError:
-    """Why a piece between two spaces is neither a token nor the beginning of an entity."""
+    """Explain why a piece between two spaces is neither a token nor the beginning of an entity."""
     if not piece.strip("[]"):
         return DataError(f"column {column}: a token or type is missing; write [TYPE token] with single spaces between")
     rest = _PIECE.sub("", piece, count=1)
@@ -153,16 +151,14 @@ def _write_word(text: str) -> str:
 
 
 def _read_word(text: str, column: int) -> str:
-    r"""The inverse of `_write_word`, which may also hold `\#`."""
+    r"""Invert `_write_word`; the text may also have `\#`."""
     if "\\" not in text:
         return text
     try:
         word = read_field(_PAIR.sub(lambda match: r"\u0020" if match[0] == r"\s" else match[0], text), "\\[]#")
-        word.encode()
-    except LabelError as error:
+        refuse_half_characters(word)
+    except (LabelError, DataError) as error:
         raise DataError(f"column {column}: {error}") from None
-    except UnicodeEncodeError:
-        raise DataError(f"column {column}: {text} holds half of a character; write the whole one") from None
     return word
 
 
@@ -173,8 +169,8 @@ def _document(line: str) -> str:
     return name
 
 
-def _place(name: str | None, document: str, number: int) -> tuple[str, int]:
-    """The document and number of a sentence after one with these; none if the notation cannot say its name."""
+def _next_number(name: str | None, document: str, number: int) -> tuple[str, int]:
+    """Return the document and number of a sentence after another's, or nothing if they cannot be written."""
     match = _NUMBERED.fullmatch(name or "")
     if match and match[2] == "1":
         return match[1], 1

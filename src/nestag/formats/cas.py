@@ -2,14 +2,11 @@
 
     <xmi:XMI ...> <cas:Sofa sofaString="the USA" .../> <ner:NamedEntity begin="0" end="7" value="GPE" .../> </xmi:XMI>
 
-A path is an .xmi file with TypeSystem.xml beside it, a zip export, or a folder of either. `field` names the layer and
-the feature that holds the type of an entity, as in `custom.Span:label`; without it that is NamedEntity and its value.
-The feature may be left out where it is called value or is the only string; a layer without strings gives its own name.
-Tokens and Sentences are taken as they are. What other layers hold is counted and left.
+A path is an .xmi file with TypeSystem.xml next to it, a zip export, or a folder of either. `field` names the layer and
+the feature that holds the type of an entity, as in `custom.Span:label`. A layer without strings gives its own name.
 
-Offsets in the file are units of UTF-16; dkpro-cassis (the extra `cas`) turns them into characters, and a place inside
-a character or outside the text is an error here. The bytes are bounded and must have no document type definition, so
-no parser can be made to expand entities or to fetch anything.
+dkpro-cassis (the extra `cas`) converts offsets from UTF-16 units to characters. The bytes are limited and must have no
+document type definition, so that no parser can be made to expand entities or to fetch anything.
 """
 
 from __future__ import annotations
@@ -18,7 +15,6 @@ import re
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from functools import lru_cache
 from importlib import import_module
 from io import BytesIO
@@ -30,15 +26,21 @@ from nestag.data.document import Document, TextSpan, documents_of, sentences_at
 from nestag.data.report import Report
 from nestag.data.segment import Options, Segment, given_words, grouped, segments, split_before
 from nestag.data.sentence import Sentence
-from nestag.errors import InputError, MissingExtraError, UnknownNameError
+from nestag.errors import InputError, MissingExtraError, named
 from nestag.formats.bioc import refuse_unfit_for_xml
 from nestag.formats.files import reading, writing, writing_bytes, writing_folder, writing_together
-from nestag.formats.folders import Names, document_name, only_document, visible_files
-from nestag.formats.format import Format, Remedy
+from nestag.formats.format import Format, Remedy, explained
+from nestag.formats.shared.documents import FileNames, document_name, files_in, only_document
 
-LARGEST = 256 * 2**20
-"""Bytes of one XMI file beyond which it is refused."""
+LARGEST = 256 * 2**20  # the largest number of bytes of one XMI file
 TYPE_SYSTEM = "TypeSystem.xml"
+_DKPRO = "de.tudarmstadt.ukp.dkpro.core.api."
+NAMED_ENTITY = _DKPRO + "ner.type.NamedEntity"
+TOKEN = _DKPRO + "segmentation.type.Token"
+SENTENCE = _DKPRO + "segmentation.type.Sentence"
+_ANNOTATION = "uima.tcas.Annotation"
+_STRING = "uima.cas.String"
+_BROKEN = (AttributeError, LookupError, RuntimeError, SyntaxError, TypeError, UserWarning, ValueError)
 
 
 class Xmi(NamedTuple):
@@ -50,71 +52,100 @@ class Xmi(NamedTuple):
     type_system: bytes
 
 
-def read_xmi(path: Path) -> Iterator[Xmi]:
-    """The documents of a file, a zip or a folder."""
-    if path.is_dir():
-        yield from _in_folder(path)
-    elif path.suffix.lower() == ".zip":
-        yield from _in_zip(path, "")
+class CasLayer(NamedTuple):
+    """A type of annotations, and the feature that holds an entity's type, if there is one."""
+
+    type: str
+    feature: str | None
+
+
+def read(path: str | Path, options: Options, report: Report) -> Iterator[Sentence]:
+    """Yield the sentences of a document, or of all in a zip or folder."""
+    _cassis()
+    broken = (*_BROKEN, import_module("cassis.typesystem").TypeNotFoundError)
+    for xmi in read_xmi(Path(path)):
+        with explained("not a CAS that can be read", xmi.place, *broken):
+            document = _document(xmi, options, report)
+        yield from sentences_at(document, options, report, xmi.place)
+
+
+def write(sentences: Iterable[Sentence], path: str | Path, options: Options, report: Report) -> None:
+    """Write one .xmi file with TypeSystem.xml next to it, a .zip, or else a folder of all documents."""
+    names = FileNames(report)
+    layer = _split(options.field)
+    types = _type_system_for(layer)
+    documents = documents_of(sentences, report, keeps_words=True)
+    if str(path).lower().removesuffix(".gz").endswith(".xmi"):
+        _write_one(documents, Path(path), layer, types, report)
+    elif str(path).endswith(".gz"):
+        raise InputError("only a single .xmi file can be packed so; drop the .gz", str(path))
+    elif str(path).lower().endswith(".zip"):
+        with writing_bytes(path) as stream, zipfile.ZipFile(stream, "w") as archive:
+            _add(archive, TYPE_SYSTEM, types.to_xml())
+            for document in documents:
+                _add(archive, f"{names.of(document.id)}.xmi", _to_xmi(document, layer, types, path))
     else:
-        types = path.with_name(TYPE_SYSTEM)
-        if path.exists() and not types.exists():
-            raise InputError(f"there is no {TYPE_SYSTEM} beside it; export it as well", str(path))
-        yield _xmi(path.name, str(path), _bytes_of(path), _bytes_of(types))
+        with writing_folder(path) as folder:
+            (folder / TYPE_SYSTEM).write_text(types.to_xml(), "utf-8")
+            for document in documents:
+                (folder / f"{names.of(document.id)}.xmi").write_bytes(_to_xmi(document, layer, types, path))
 
 
-def _in_folder(path: Path) -> Iterator[Xmi]:
-    """Every .xmi file, with the type system of its folder or of one above, and every zip."""
-    files = [file for file in visible_files(path) if file.suffix.lower() in (".xmi", ".zip")]
-    if not files:
-        raise InputError("the folder has no .xmi or .zip file; name one that has", str(path))
-    systems = {file.relative_to(path).as_posix(): file for file in path.rglob(TYPE_SYSTEM)}
-    for file in files:
-        name = file.relative_to(path).as_posix()
+def looks_like(head: str) -> bool:
+    """Say whether a file begins like XMI or a type system."""
+    return bool(re.search(r"<(\w+:)?(XMI|typeSystemDescription)\b[^>]*(omg\.org/XMI|uima\.apache\.org)", head))
+
+
+def read_xmi(path: Path) -> Iterator[Xmi]:
+    """Yield the documents of a file, a zip or a folder."""
+    base = path if path.is_dir() else path.parent
+    systems = base.rglob(TYPE_SYSTEM) if path.is_dir() else base.glob(TYPE_SYSTEM)
+    types = {system.relative_to(base).as_posix(): system for system in systems}
+    for file, name in files_in(path, (".xmi", ".zip")):
         if file.suffix.lower() == ".zip":
-            yield from _in_zip(file, f"{PurePosixPath(name).with_suffix('')}/")
-            continue
-        types = systems[_nearest(name, systems, str(file))]
-        yield _xmi(name, str(file), _bytes_of(file), _bytes_of(types))
+            yield from _in_zip(file, f"{PurePosixPath(name).with_suffix('')}/" if path.is_dir() else "")
+        else:
+            data = _bytes_of(file)
+            yield _xmi(name, str(file), data, _bytes_of(types[_nearest(name, types, str(file))]))
 
 
 def _in_zip(path: Path, prefix: str) -> Iterator[Xmi]:
-    """Every .xmi file in a zip."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            members = {member.filename: member for member in archive.infolist()}
-            documents = sorted(name for name in members if name.lower().endswith(".xmi"))
-            if not documents:
-                raise InputError("the zip has no .xmi file; export the documents as UIMA CAS XMI", str(path))
+    """Yield every .xmi file in a zip."""
+    broken = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError, RuntimeError)
+    with (
+        reading(path) as file,
+        explained("not a zip that can be read", path, *broken),
+        zipfile.ZipFile(file) as archive,
+    ):
+        members = {member.filename: member for member in archive.infolist()}
+        documents = sorted(name for name in members if name.lower().endswith(".xmi"))
+        if not documents:
+            raise InputError("the zip has no .xmi file; export the documents as UIMA CAS XMI", str(path))
 
-            def content(name: str) -> bytes:
-                return _bounded(archive.open(members[name]).read, f"{path}/{name}")
+        def content(name: str) -> bytes:
+            return _limited(archive.open(members[name]).read, f"{path}/{name}")
 
-            for name in documents:
-                types = content(_nearest(name, members, f"{path}/{name}"))
-                yield _xmi(prefix + name, f"{path}/{name}", content(name), types)
-    except FileNotFoundError:
-        raise InputError("there is no such file; check the path", str(path)) from None
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError, RuntimeError) as error:
-        raise InputError(f"not a zip that can be read ({error}); pack it again", str(path)) from None
+        for name in documents:
+            types = content(_nearest(name, members, f"{path}/{name}"))
+            yield _xmi(prefix + name, f"{path}/{name}", content(name), types)
 
 
-def _nearest(name: str, there: Iterable[str], place: str) -> str:
-    """The type system of a file: in its folder, or in the nearest above."""
-    systems = set(there)
+def _nearest(name: str, systems: Iterable[str], place: str) -> str:
+    """Return the type system in the folder of a file, or in the nearest above."""
+    there = set(systems)
     for folder in PurePosixPath(name).parents:
         system = (folder / TYPE_SYSTEM).as_posix()
-        if system in systems:
+        if system in there:
             return system
-    raise InputError(f"there is no {TYPE_SYSTEM} beside it; export it as well", place)
+    raise InputError(f"there is no {TYPE_SYSTEM} next to it; export it as well", place)
 
 
 def _bytes_of(path: Path) -> bytes:
     with reading(path) as stream:
-        return _bounded(stream.read, str(path))
+        return _limited(stream.read, str(path))
 
 
-def _bounded(read: Callable[[int], bytes], place: str) -> bytes:
+def _limited(read: Callable[[int], bytes], place: str) -> bytes:
     data = read(LARGEST + 1)
     if len(data) > LARGEST:
         raise InputError(f"more than {LARGEST} bytes; split the document", place)
@@ -128,7 +159,7 @@ def _xmi(name: str, place: str, data: bytes, types: bytes) -> Xmi:
 
 
 def _refuse_definitions(data: bytes, place: str) -> None:
-    """An InputError if XML has a document type definition, in whatever encoding it is."""
+    """Raise an InputError if XML in any encoding has a document type definition."""
     etree = import_module("defusedxml.ElementTree")
     forbidden = import_module("defusedxml.common").DTDForbidden
     try:
@@ -139,75 +170,11 @@ def _refuse_definitions(data: bytes, place: str) -> None:
         raise InputError(f"not XML ({error}); export it again", place) from None
 
 
-_DKPRO = "de.tudarmstadt.ukp.dkpro.core.api."
-NAMED_ENTITY = _DKPRO + "ner.type.NamedEntity"
-TOKEN = _DKPRO + "segmentation.type.Token"
-SENTENCE = _DKPRO + "segmentation.type.Sentence"
-_ANNOTATION = "uima.tcas.Annotation"
-_STRING = "uima.cas.String"
-
-
-class CasLayer(NamedTuple):
-    """A type of annotations, and the feature that holds an entity's type, if one does."""
-
-    type: str
-    feature: str | None
-
-
-def read(path: str | Path, options: Options, report: Report) -> Iterator[Sentence]:
-    """The sentences of a document, or of all in a zip or folder."""
-    _cassis()
-    for xmi in read_xmi(Path(path)):
-        with _refusing(xmi.place):
-            document = _document(xmi, options, report)
-        yield from sentences_at(document, options, report, xmi.place)
-
-
-def write(sentences: Iterable[Sentence], path: str | Path, options: Options, report: Report) -> None:
-    """One .xmi file with TypeSystem.xml beside it, a .zip, or else a folder of all documents."""
-    names = Names(report)
-    layer = _split(options.field)
-    types = _type_system_for(layer)
-    documents = documents_of(sentences, report, keeps_words=True)
-    if str(path).lower().removesuffix(".gz").endswith(".xmi"):
-        _write_one(documents, Path(path), layer, types, report)
-    elif str(path).endswith(".gz"):
-        raise InputError("only a single .xmi file can be packed so; drop the .gz", str(path))
-    elif str(path).lower().endswith(".zip"):
-        with writing_bytes(path) as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
-            archive.writestr(_member(TYPE_SYSTEM), types.to_xml())
-            for document in documents:
-                archive.writestr(_member(f"{names.of(document.id)}.xmi"), _to_xmi(document, layer, types, path))
-    else:
-        with writing_folder(path) as folder:
-            (folder / TYPE_SYSTEM).write_text(types.to_xml(), "utf-8")
-            for document in documents:
-                (folder / f"{names.of(document.id)}.xmi").write_bytes(_to_xmi(document, layer, types, path))
-
-
-def looks_like(head: str) -> bool:
-    """Whether the beginning of a file is XMI or a type system."""
-    return bool(re.search(r"<(\w+:)?(XMI|typeSystemDescription)\b[^>]*(omg\.org/XMI|uima\.apache\.org)", head))
-
-
 def _cassis() -> Any:
     try:
         return import_module("cassis")
     except ImportError:
         raise MissingExtraError("XMI needs dkpro-cassis", "cas") from None
-
-
-@contextmanager
-def _refusing(place: str) -> Iterator[None]:
-    """Whatever cassis raises on a broken file, and its warnings about offsets, as an InputError."""
-    not_found = import_module("cassis.typesystem").TypeNotFoundError
-    broken = (AttributeError, LookupError, RuntimeError, SyntaxError, TypeError, UserWarning, ValueError, not_found)
-    try:
-        yield
-    except broken as error:
-        if isinstance(error, UnknownNameError):
-            raise
-        raise InputError(f"not a CAS that can be read ({error!s:.200}); export it again", place) from None
 
 
 @lru_cache(maxsize=1)
@@ -216,18 +183,18 @@ def _type_system(data: bytes) -> Any:
 
 
 def _load(xmi: Xmi) -> Any:
-    """The CAS; an offset that is no place in the text, of which cassis warns, is an error."""
+    """Return the CAS; an offset outside the text, of which cassis only warns, is an error."""
     with catch_warnings():
         simplefilter("ignore")
         types = _type_system(xmi.type_system)
         simplefilter("error", UserWarning)
-        # trusted only lifts the limit of 10 MB on a text: the bytes are bounded and have no definitions
+        # trusted only lifts the limit of 10 MB on a text: the bytes are limited and have no definitions
         return _cassis().load_cas_from_xmi(BytesIO(xmi.data), typesystem=types, trusted=True)
 
 
 def _document(xmi: Xmi, options: Options, report: Report) -> Document:
     cas = _load(xmi)
-    layer = _layer(cas.typesystem, options.field, xmi.place)
+    layer = _choose_layer(cas.typesystem, options.field, xmi.place)
     text = cas.sofa_string
     if text is None:
         raise ValueError("no text, which should be the sofaString")
@@ -241,16 +208,16 @@ def _spans(cas: Any, layer: CasLayer, place: str, report: Report) -> Iterator[Te
         start, end = int(annotation.begin), int(annotation.end)
         kind = layer.type.rpartition(".")[2] if layer.feature is None else annotation[layer.feature]
         if not kind:
-            report.lose(f"annotation without a {layer.feature} left out", place, f"{start} to {end}")
+            report.lose(f"annotation without a {layer.feature} dropped", place, f"{start} to {end}")
         elif start == end:
-            report.lose("empty span left out", place, f"at character {start} {kind}")
+            report.lose("empty span dropped", place, f"at character {start} {kind}")
         else:
             yield TextSpan(start, end, str(kind))
 
 
 def _words(cas: Any, text: str, place: str, options: Options, report: Report) -> list[Segment]:
-    """The tokens and sentences of the CAS, and what it lacks of them as in any text."""
-    tokens, sentences = _places(cas, TOKEN), _places(cas, SENTENCE)
+    """Return the tokens and sentences of the CAS, and find in the text those that it lacks."""
+    tokens, sentences = _offsets(cas, TOKEN), _offsets(cas, SENTENCE)
     if not tokens and not sentences:
         return segments(text, options)
     if tokens:
@@ -260,45 +227,42 @@ def _words(cas: Any, text: str, place: str, options: Options, report: Report) ->
     return split_before(words, [start for start, _ in sentences]) if sentences else grouped(words, text, options)
 
 
-def _places(cas: Any, kind: str) -> list[tuple[int, int]]:
+def _offsets(cas: Any, kind: str) -> list[tuple[int, int]]:
     if not cas.typesystem.contains_type(kind, match_exactly=True):
         return []
     return [(int(annotation.begin), int(annotation.end)) for annotation in cas.select(kind)]
 
 
 def _count_others(cas: Any, layer: CasLayer, place: str, report: Report) -> None:
-    is_a = cas.typesystem.is_instance_of
-    known = (TOKEN, SENTENCE, layer.type, "uima.tcas.DocumentAnnotation")
-    there = [kind for kind in known if cas.typesystem.contains_type(kind, match_exactly=True)]
+    types = cas.typesystem
+    known = [TOKEN, SENTENCE, layer.type, "uima.tcas.DocumentAnnotation"]
+    known = [kind for kind in known if types.contains_type(kind, match_exactly=True)]
     for annotation in cas.select_all_annotations():
-        if not any(is_a(annotation.type.name, kind) for kind in there):
+        if not any(types.is_instance_of(annotation.type.name, kind) for kind in known):
             what = f"{annotation.begin} to {annotation.end} {annotation.type.name}"
-            report.add("annotation of another layer left out", place, what)
+            report.add("annotation of another layer dropped", place, what)
 
 
 def _split(field: str | None) -> CasLayer:
-    """The layer and feature that a field names."""
+    """Return the layer and feature that a field names."""
     name, _, feature = (field or f"{NAMED_ENTITY}:value").partition(":")
     return CasLayer(name, feature or "value")
 
 
-def _layer(types: Any, field: str | None, place: str) -> CasLayer:
-    """The layer to read; an InputError if it is not there or its feature is in doubt."""
-    name = _split(field).type
-    own = [kind for kind in types.get_types() if types.is_instance_of(kind.name, _ANNOTATION)]
+def _choose_layer(types: Any, field: str | None, place: str) -> CasLayer:
+    """Return the layer to read, or raise an InputError if it is missing or its feature is unclear."""
+    name, wanted = _split(field).type, (field or "").partition(":")[2]
     if not types.contains_type(name, match_exactly=True):
-        there = [kind.name for kind in own if not kind.name.startswith((_DKPRO, "uima."))] or [
-            kind.name for kind in own
-        ]
-        raise InputError(f"there is no layer {name}; say the field, one of {', '.join(there) or 'none'}", place)
+        layers = [kind.name for kind in types.get_types() if types.is_instance_of(kind.name, _ANNOTATION)]
+        custom = [layer for layer in layers if not layer.startswith((_DKPRO, "uima."))]
+        there = ", ".join(custom or layers) or "none"
+        raise InputError(f"there is no layer {name}; name one with {named('field')}: {there}", place)
     strings = [feature.name for feature in types.get_type(name).all_features if feature.rangeType.name == _STRING]
-    wanted = (field or "").partition(":")[2]
-    if wanted in strings:
-        return CasLayer(name, wanted)
-    if not wanted and ("value" in strings or len(strings) < 2):
-        return CasLayer(name, "value" if "value" in strings else next(iter(strings), None))
-    there = [f"{name}:{feature}" for feature in strings]
-    raise InputError(f"which feature of {name} is the type? say the field, one of {', '.join(there)}", place)
+    feature = wanted or ("value" if "value" in strings else next(iter(strings), None))
+    if (wanted and wanted not in strings) or (feature != "value" and len(strings) > 1 and not wanted):
+        there = ", ".join(f"{name}:{feature}" for feature in strings)
+        raise InputError(f"the feature of {name} that is the type is unclear; {named('field')}: {there}", place)
+    return CasLayer(name, feature)
 
 
 def _type_system_for(layer: CasLayer) -> Any:
@@ -310,7 +274,6 @@ def _type_system_for(layer: CasLayer) -> Any:
 
 
 def _to_xmi(document: Document, layer: CasLayer, types: Any, path: str | Path) -> bytes:
-    """The inverse of `_document`."""
     refuse_unfit_for_xml(document, path)
     cas = _cassis().Cas(typesystem=types)
     cas.sofa_string, cas.sofa_mime = document.text, "text/plain"
@@ -328,7 +291,7 @@ def _write_one(documents: Iterator[Document], path: Path, layer: CasLayer, types
     document = only_document(documents, path, name, report)
     system = path.with_name(TYPE_SYSTEM)
     if system.exists() and system.read_text("utf-8") != types.to_xml():
-        raise InputError(f"another {TYPE_SYSTEM} is beside it; write to another folder", str(path))
+        raise InputError(f"another {TYPE_SYSTEM} is next to it; write to another folder", str(path))
     data = _to_xmi(document, layer, types, path)
     with writing_together(path.parent) as part:
         if not system.exists():
@@ -338,11 +301,9 @@ def _write_one(documents: Iterator[Document], path: Path, layer: CasLayer, types
             stream.write(data)
 
 
-def _member(name: str) -> zipfile.ZipInfo:
-    """A file in a zip, without the time, so that equal input gives equal bytes."""
-    member = zipfile.ZipInfo(name)
-    member.compress_type = zipfile.ZIP_DEFLATED
-    return member
+def _add(archive: zipfile.ZipFile, name: str, content: str | bytes) -> None:
+    """Add a file without the time, so that equal input gives equal bytes."""
+    archive.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)
 
 
 FORMAT = Format(

@@ -1,19 +1,15 @@
-r"""Columns: a token a line, then one tag for each level of nesting; a blank line after a sentence.
+r"""Columns: a token per line, then a tag for each level of nesting, and a blank line after a sentence.
 
     president	B-PER	O
     of	I-PER	O
     the	I-PER	B-GPE
     USA	I-PER	I-GPE
 
-Tabs part the columns, or blanks in a file without tabs. Read are BIO (IOB2), BIOES, BMES, BILOU and IOB1, written is
-IOB2. The outermost entities stand in the first column, and what has the same span or crosses stands in a further one.
-A line may have fewer columns than others (the rest is O), and a column several tags at once, as in `B-PER|U-GPE`.
-
-Which columns hold tags is seen in the first sentences, or said by `columns` (that of tokens first); others, and phrases
-like those of CoNLL-2003, are left alone and named. Lines that begin with `#` are comments, unless tags alone follow. A
-first column that counts 1, 2, 3 is an index. `-DOCSTART-` begins a document, whose sentences are numbered. If entities
-begin with I- and B- is used only between neighbours of one type, the file is IOB1. Elsewhere an entity begun by I- or
-E- is repaired as conlleval does: it begins there, and is counted. Words are escaped as shared/tags.py says.
+Tabs separate the columns, or blanks in a file without tabs. BIO (IOB2), BIOES, BMES, BILOU and IOB1 are read, IOB2 is
+written. The outermost entities are in the first column; those with the same span, or that cross, are in other columns.
+The columns with tags are found in the first sentences, or named by `columns` (that of tokens first). Others, and
+phrases like those of CoNLL-2003, are ignored and noted. Lines that begin with `#` are comments, unless only tags
+follow. An entity that begins with I- or E- is repaired as conlleval does, and counted, unless the file is IOB1.
 """
 
 from __future__ import annotations
@@ -34,37 +30,43 @@ from nestag.formats.files import Line, read_lines, writing
 from nestag.formats.folders import stem_of
 from nestag.formats.format import Format, Remedy, skipping
 from nestag.formats.shared.tags import (
+    JOINT,
+    OUTSIDE,
     PHRASES,
     Tag,
     entities_of,
-    holdable,
-    joined_entities,
-    parsed,
+    parse_tags,
     read_word,
     refuse_deep,
+    writable,
     write_word,
 )
 
-LOOKED_AT = 100
-"""Sentences at the beginning of a file that say how it is laid out."""
-LONGEST_BLOCK = 1_000_000
-"""Lines without a blank one beyond which a file is taken for something else."""
+LOOKED_AT = 100  # sentences at the beginning of a file that show its layout
+LONGEST_BLOCK = 1_000_000  # the largest number of lines without a blank line
 DOCUMENT = "-DOCSTART-"
-_JOINT = "|"
 _BLANKS = re.compile("[ \t]+")
-_ENOUGH = 10  # lines of which tags inside are no accident, as in "A B-2 bomber"
+_ENOUGH = 10  # lines whose tags are no accident, as in "A B-2 bomber"
 _MOST = 0.9  # of the cells of a column that must be tags
 
 
-class TokenLine(NamedTuple):
-    """A line cut into columns."""
+class _Row(NamedTuple):
+    """A line split into columns."""
 
     number: int
     columns: list[str]
 
+    def tags(self, column: int) -> tuple[Tag, ...]:
+        """Return the tags in a column, if there are any."""
+        return parse_tags(self.columns[column]) or () if self.has(column) else ()
 
-class ColumnRoles(NamedTuple):
-    """Where the token and the tags of a line stand, whether its first column counts, and whether I- may begin."""
+    def has(self, column: int) -> bool:
+        """Say whether the line has a column, counted from the end if negative."""
+        return -len(self.columns) <= column < len(self.columns)
+
+
+class _Layout(NamedTuple):
+    """The columns of the token and the tags, whether the first column counts, and whether I- may begin an entity."""
 
     token: int
     tags: tuple[int, ...]
@@ -74,8 +76,8 @@ class ColumnRoles(NamedTuple):
     phrases: tuple[int, ...] = ()  # columns of phrases, which are ignored as well
     width: int | None = None  # of the longest line so far; None if the columns were named
 
-    def widened(self, rows: Sequence[TokenLine]) -> ColumnRoles:
-        """The same with the columns of lines that are longer than all before: a sentence may nest deeper."""
+    def widened(self, rows: Sequence[_Row]) -> _Layout:
+        """Add the columns of lines that are longer than all before: a sentence may nest deeper."""
         width = max(len(row.columns) for row in rows)
         if self.width is None or width <= self.width:
             return self
@@ -86,12 +88,12 @@ class ColumnRoles(NamedTuple):
 
 
 def read(path: str | Path, options: Options, report: Report) -> Iterator[Sentence]:
-    """The sentences of a file; an InputError names the line that cannot be read."""
+    """Yield the sentences of a file; an InputError names an invalid line."""
     sentences = blocks(path)
     head = list(islice(sentences, LOOKED_AT))
     tabs = any("\t" in line.text for block in head for line in block)
     looked_at = [rows for block in head if (rows := _rows(block, tabs)) and rows[0].columns[0] != DOCUMENT]
-    layout = _chosen(looked_at, options) if options.columns else _seen(looked_at, str(path), report)
+    layout = _layout(looked_at, options, str(path), report)
     document = number = 0
     for block in chain(head, sentences):
         rows = _rows(block, tabs)
@@ -108,10 +110,10 @@ def read(path: str | Path, options: Options, report: Report) -> Iterator[Sentenc
 
 
 def write(sentences: Iterable[Sentence], path: str | Path, options: Options, report: Report) -> None:
-    """One line for each token; a temporary file holds them until it is known how many columns they need."""
+    """Write a line for each token, by way of a temporary file until the number of columns is known."""
     width = 1
     with writing(path) as stream, TemporaryFile("w+", encoding="utf-8", newline="\n") as spool:
-        for place, sentence in holdable(sentences, path, report):
+        for place, sentence in writable(sentences, path, report):
             columns = tag_columns(sentence, place)
             width = max(width, len(columns))
             words = (write_word(token, "-" if token == DOCUMENT else "") for token in sentence.tokens)
@@ -123,18 +125,18 @@ def write(sentences: Iterable[Sentence], path: str | Path, options: Options, rep
 
 
 def looks_like(head: str) -> bool:
-    """Whether the lines at the beginning of a file, but for comments, have a column of tags."""
+    """Say whether the lines at the beginning of a file, except comments, have a column of tags."""
     lines = [Line(0, line.removesuffix("\r")) for line in head.split("\n")[:1_000] if line.strip()]
     rows = [row for row in _rows(lines, "\t" in head) if row.columns[0] != DOCUMENT]
     few = len(rows) < _ENOUGH and "\t" not in head
     is_webanno = head.startswith("#FORMAT=") and "\t" not in head.partition("\n")[0]
-    if is_webanno or (few and (len(rows) < 2 or not all(parsed(row.columns[-1]) for row in rows))):
+    if is_webanno or (few and (len(rows) < 2 or not all(parse_tags(row.columns[-1]) for row in rows))):
         return False
     return bool(_tag_columns(rows))
 
 
 def blocks(path: str | Path) -> Iterator[list[Line]]:
-    """The runs of lines between blank ones."""
+    """Yield the lines between blank lines."""
     block: list[Line] = []
     for line in read_lines(path):
         if line.text.strip():
@@ -150,159 +152,8 @@ def blocks(path: str | Path) -> Iterator[list[Line]]:
         yield block
 
 
-def _rows(block: list[Line], tabs: bool) -> list[TokenLine]:
-    cut = ((line, line.text.split("\t") if tabs else _BLANKS.split(line.text.strip(" \t"))) for line in block)
-    return [TokenLine(line.number, columns) for line, columns in cut if not _is_comment(columns)]
-
-
-def _is_comment(columns: list[str]) -> bool:
-    return columns[0].startswith("#") and not (len(columns) > 1 and all(map(parsed, columns[1:])))
-
-
-def _chosen(head: Sequence[list[TokenLine]], options: Options) -> ColumnRoles:
-    """The columns that the options name."""
-    token, *tags = (column - (column > 0) for column in options.columns or ())
-    layout = ColumnRoles(token, tuple(tags))
-    return layout._replace(iob1=_is_iob1(head, layout))
-
-
-def _seen(head: Sequence[list[TokenLine]], source: str, report: Report) -> ColumnRoles:
-    """What the first sentences say about the file; what they say of its columns is noted."""
-    rows = [row for sentence in head for row in sentence]
-    tags = _tag_columns(rows)
-    indexed = 1 not in tags and len(tags) > 0 and all(map(_is_counted, head))
-    token = int(indexed)
-    width = max((len(row.columns) for row in rows), default=0)
-    others = [column for column in range(token + 1, width) if column not in tags]
-    phrases: list[int] = []
-    if others and tags:
-        phrases = _phrase_columns(tags, rows, token, source, report)
-        tags = [column for column in tags if column not in phrases]
-        told = ", ".join(str(column + 1) for column in others)
-        report.note(f"{source}: no tags in column {told}, left alone; {named('columns')} says which to read")
-    tags = tags or [token + 1]
-    ignored = tuple(column for column in others if column not in tags)
-    layout = ColumnRoles(token, tuple(tags), indexed, False, ignored, tuple(phrases), width)
-    if _is_iob1(head, layout):
-        report.add("file read as IOB1, where I- may begin an entity", f"{source}:{rows[0].number}", "IOB1")
-        return layout._replace(iob1=True)
-    return layout
-
-
-def _phrase_columns(tags: list[int], rows: Sequence[TokenLine], token: int, source: str, report: Report) -> list[int]:
-    """The columns of tags that hold phrases, if others are left; these are noted."""
-    phrases = [column for column in tags if _types(rows, column) and _types(rows, column) <= PHRASES]
-    if len(phrases) == len(tags):
-        return []
-    for column in phrases:
-        shown = ", ".join(sorted(_types(rows, column))[:3])
-        report.note(
-            f"{source}: column {column + 1} holds phrases ({shown}) and was left alone;"
-            f" {named('columns', (token + 1, column + 1))} reads it"
-        )
-    return phrases
-
-
-def _tag_columns(rows: Sequence[TokenLine]) -> list[int]:
-    """The columns after the first in which nearly all is tags."""
-    found = []
-    for column in range(1, max((len(row.columns) for row in rows), default=0)):
-        cells = [row.columns[column] for row in rows if len(row.columns) > column]
-        if sum(map(bool, map(parsed, cells))) >= _MOST * len(cells):
-            found.append(column)
-    return found
-
-
-def _types(rows: Sequence[TokenLine], column: int) -> set[str]:
-    cells = {row.columns[column] for row in rows if len(row.columns) > column}
-    return {tag.type for cell in cells for tag in parsed(cell) or () if tag.type}
-
-
-def _is_counted(rows: list[TokenLine]) -> bool:
-    return all(row.columns[0] == str(number) for number, row in enumerate(rows, 1))
-
-
-def _is_iob1(head: Sequence[list[TokenLine]], layout: ColumnRoles) -> bool:
-    return {mark for rows in head for mark in _first_marks(rows, layout)} == {"I"}
-
-
-def _first_marks(rows: list[TokenLine], layout: ColumnRoles) -> Iterator[str]:
-    """The letters of the tags that do not follow a tag of the same type."""
-    for column in layout.tags:
-        before: Sequence[Tag] = ()
-        for row in rows:
-            tags = parsed(row.columns[column]) or () if column < len(row.columns) else ()
-            kinds = {tag.type for tag in before}
-            yield from (tag.mark for tag in tags if tag.type and tag.type not in kinds)
-            before = tags
-
-
-def _sentence(rows: list[TokenLine], layout: ColumnRoles, name: str | None, source: str, report: Report) -> Sentence:
-    _check(rows, layout, source)
-    found: list[Entity] = []
-    for column in layout.tags:
-        tags = [_tags(row, column, source, report) for row in rows]
-
-        def place(token: int) -> str:
-            return f"{source}:{rows[token].number}"
-
-        if any(len(joint) > 1 for joint in tags):
-            found += joined_entities(tags, place, report)
-        else:
-            found += entities_of([joint[0] for joint in tags], layout.iob1, place, report)
-    _count_ignored(rows, layout, source, report)
-    sentence = Sentence([read_word(row.columns[layout.token], "-") for row in rows], found, name)
-    report.duplicates(found, sentence, f"{source}:{rows[0].number}")
-    return sentence
-
-
-def _count_ignored(rows: list[TokenLine], layout: ColumnRoles, source: str, report: Report) -> None:
-    """Report the tags in columns that the first sentences showed no tags in; one in a column of phrases is an error."""
-    for column in layout.phrases:
-        if not _types(rows, column) <= PHRASES:
-            wrong = next(row for row in rows if not _types([row], column) <= PHRASES)
-            raise InputError(
-                f"{wrong.columns[column]!r} in column {column + 1}, which holds phrases before;"
-                f" say with {named('columns')} whether to read it",
-                source, wrong.number,
-            )  # fmt: skip
-    for column in layout.ignored:
-        for row in rows:
-            if _types([row], column):
-                report.lose("tag in a column without tags left out", f"{source}:{row.number}", row.columns[column])
-
-
-def _check(rows: list[TokenLine], layout: ColumnRoles, source: str) -> None:
-    """Stop at the first line that has no token or no tag."""
-    due = max(layout.token, min(layout.tags)) + 1
-    for number, (line, columns) in enumerate(rows, 1):
-        if len(columns) < due:
-            raise InputError(
-                f"{len(columns)} columns where {due} are due; write a token and its tags with tabs between",
-                source, line,
-            )  # fmt: skip
-        if layout.indexed and columns[0] != str(number):
-            raise InputError(f"the index is {columns[0]!r}; it should be {number}", source, line)
-        if not columns[layout.token]:
-            raise InputError("the token is empty; every token must have a character", source, line)
-
-
-def _tags(row: TokenLine, column: int, source: str, report: Report) -> tuple[Tag, ...]:
-    if column >= len(row.columns):
-        report.add("tag missing at the end of a line read as O", f"{source}:{row.number}", f"column {column + 1}")
-        return parsed("O") or ()
-    tags = parsed(row.columns[column])
-    if not tags:
-        raise InputError(
-            f"{row.columns[column]!r} in column {column + 1 if column >= 0 else column} is no tag; write O, or B-TYPE"
-            f" and I-TYPE, or say which columns are with {named('columns')}",
-            source, row.number,
-        )  # fmt: skip
-    return tags
-
-
 def tag_columns(sentence: Sentence, place: str) -> list[list[str]]:
-    """The columns of tags: each entity, the outermost first, in the first column where its place is free."""
+    """Return the columns of tags: each entity, the outermost first, in the first column that is free there."""
     refuse_deep(sentence.entities, place)
     columns: list[list[str]] = []
     free: list[int] = []
@@ -315,9 +166,138 @@ def tag_columns(sentence: Sentence, place: str) -> list[list[str]]:
             columns.append(["O"] * len(sentence))
         column = heappop(free)
         heappush(taken, (end, column))
-        name = write_word(kind, _JOINT)
+        name = write_word(kind, JOINT)
         columns[column][start:end] = [f"B-{name}"] + [f"I-{name}"] * (end - start - 1)
     return columns
+
+
+def _rows(block: list[Line], tabs: bool) -> list[_Row]:
+    split = ((line, line.text.split("\t") if tabs else _BLANKS.split(line.text.strip(" \t"))) for line in block)
+    return [_Row(line.number, columns) for line, columns in split if not _is_comment(columns)]
+
+
+def _is_comment(columns: list[str]) -> bool:
+    return columns[0].startswith("#") and not (len(columns) > 1 and all(map(parse_tags, columns[1:])))
+
+
+def _layout(head: Sequence[list[_Row]], options: Options, source: str, report: Report) -> _Layout:
+    """Return the layout that the options name, or that the first sentences show."""
+    if options.columns:
+        token, *tags = (column - (column > 0) for column in options.columns)
+        layout = _Layout(token, tuple(tags))
+        return layout._replace(iob1=_is_iob1(head, layout))
+    rows = [row for sentence in head for row in sentence]
+    columns = _tag_columns(rows)
+    indexed = 1 not in columns and len(columns) > 0 and all(map(_is_counted, head))
+    token = int(indexed)
+    width = max((len(row.columns) for row in rows), default=0)
+    others = [column for column in range(token + 1, width) if column not in columns]
+    phrases: list[int] = []
+    if others and columns:
+        phrases = _phrase_columns(columns, rows, token, source, report)
+        columns = [column for column in columns if column not in phrases]
+        shown = ", ".join(str(column + 1) for column in others)
+        report.note(f"{source}: no tags in column {shown}, ignored; {named('columns')} says which to read")
+    columns = columns or [token + 1]
+    ignored = tuple(column for column in others if column not in columns)
+    layout = _Layout(token, tuple(columns), indexed, False, ignored, tuple(phrases), width)
+    if _is_iob1(head, layout):
+        report.add("file read as IOB1, where I- may begin an entity", f"{source}:{rows[0].number}", "IOB1")
+        return layout._replace(iob1=True)
+    return layout
+
+
+def _phrase_columns(columns: list[int], rows: Sequence[_Row], token: int, source: str, report: Report) -> list[int]:
+    """Return and note the columns of tags that hold phrases, if others are left."""
+    types = {column: {tag.type for row in rows for tag in row.tags(column) if tag.type} for column in columns}
+    phrases = [column for column in columns if types[column] and types[column] <= PHRASES]
+    if len(phrases) == len(columns):
+        return []
+    for column in phrases:
+        shown = ", ".join(sorted(types[column])[:3])
+        report.note(
+            f"{source}: column {column + 1} holds phrases ({shown}), ignored;"
+            f" {named('columns', (token + 1, column + 1))} reads it"
+        )
+    return phrases
+
+
+def _tag_columns(rows: Sequence[_Row]) -> list[int]:
+    """Return the columns after the first in which nearly every cell is a tag."""
+    columns = []
+    for column in range(1, max((len(row.columns) for row in rows), default=0)):
+        cells = [row.columns[column] for row in rows if len(row.columns) > column]
+        if sum(map(bool, map(parse_tags, cells))) >= _MOST * len(cells):
+            columns.append(column)
+    return columns
+
+
+def _is_counted(rows: list[_Row]) -> bool:
+    return all(row.columns[0] == str(number) for number, row in enumerate(rows, 1))
+
+
+def _is_iob1(head: Sequence[list[_Row]], layout: _Layout) -> bool:
+    """Say whether every tag that does not follow a tag of its type is an I-."""
+    marks: set[str] = set()
+    for column in layout.tags:
+        for rows in head:
+            before: set[str] = set()
+            for row in rows:
+                tags = [tag for tag in row.tags(column) if tag.type]
+                marks.update(tag.mark for tag in tags if tag.type not in before)
+                before = {tag.type for tag in tags}
+    return marks == {"I"}
+
+
+def _sentence(rows: list[_Row], layout: _Layout, name: str | None, source: str, report: Report) -> Sentence:
+    _check(rows, layout, source)
+    entities: list[Entity] = []
+    for column in layout.tags:
+        cells = [_tags(row, column, source, report) for row in rows]
+        entities += entities_of(cells, lambda token: f"{source}:{rows[token].number}", report, layout.iob1)
+    for row in rows:
+        _report_ignored(row, layout, source, report)
+    sentence = Sentence([read_word(row.columns[layout.token], "-") for row in rows], entities, name)
+    report.duplicates(entities, sentence, f"{source}:{rows[0].number}")
+    return sentence
+
+
+def _check(rows: list[_Row], layout: _Layout, source: str) -> None:
+    """Raise an InputError for the first line without a token or a tag."""
+    for number, row in enumerate(rows, 1):
+        if not row.has(layout.token) or not any(map(row.has, layout.tags)):
+            message = f"{len(row.columns)} columns without a token or tag; write a token and its tags with tabs between"
+            raise InputError(message, source, row.number)
+        if layout.indexed and row.columns[0] != str(number):
+            raise InputError(f"the index is {row.columns[0]!r}; it should be {number}", source, row.number)
+        if not row.columns[layout.token]:
+            raise InputError("the token is empty; every token must have a character", source, row.number)
+
+
+def _tags(row: _Row, column: int, source: str, report: Report) -> tuple[Tag, ...]:
+    if not row.has(column):
+        report.add("tag missing at the end of a line read as O", f"{source}:{row.number}", f"column {column + 1}")
+        return (OUTSIDE,)
+    tags = parse_tags(row.columns[column])
+    if not tags:
+        raise InputError(
+            f"{row.columns[column]!r} in column {column + 1 if column >= 0 else column} is not a tag; write O or B-TYPE"
+            f" and I-TYPE, or say which columns are with {named('columns')}", source, row.number
+        )  # fmt: skip
+    return tags
+
+
+def _report_ignored(row: _Row, layout: _Layout, source: str, report: Report) -> None:
+    """Report tags in columns that had none so far, and refuse entities in columns of phrases."""
+    for column in layout.phrases:
+        if any(tag.type not in PHRASES for tag in row.tags(column) if tag.type):
+            raise InputError(
+                f"{row.columns[column]!r} in column {column + 1}, which holds phrases before;"
+                f" say with {named('columns')} whether to read it", source, row.number
+            )  # fmt: skip
+    for column in layout.ignored:
+        if any(tag.type for tag in row.tags(column)):
+            report.lose("tag in a column without tags dropped", f"{source}:{row.number}", row.columns[column])
 
 
 FORMAT = Format(

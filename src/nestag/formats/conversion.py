@@ -17,7 +17,7 @@ from nestag.formats.labels import LabellingTally, nesting, place_of
 from nestag.formats.registry import format_for
 
 OnCrossing = Literal["error", "keep", "set-aside"]
-"""Entities that overlap without nesting: stop at the first, keep them, or set the fewest aside."""
+"""Entities that overlap without nesting: stop at the first, keep them, or drop the fewest."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Conversion:
 
     counts: LabellingTally
     format: str  # of the target
-    report: Report  # of what was changed in reading and writing
+    report: Report  # of what changed in reading and writing
 
 
 def convert(
@@ -39,15 +39,20 @@ def convert(
     goal = format_for(target, to)
     corpus = corpus_of(source)
     report, counts = report_of(corpus), LabellingTally()
-    sentences = handle_crossing(corpus, path_of(corpus, "source"), crossing, report)
-    goal.write(_counted(sentences, counts), target, getattr(corpus, "options", DEFAULT), report)
+
+    def sentences() -> Iterator[Sentence]:
+        for sentence in handle_crossing(corpus, path_of(corpus, "source"), crossing, report):
+            counts.see(sentence)
+            yield sentence
+
+    goal.write(sentences(), target, getattr(corpus, "options", DEFAULT), report)
     return Conversion(counts, goal.name, report)
 
 
 def handle_crossing(
     sentences: Iterable[Sentence], source: str, crossing: OnCrossing, report: Report
 ) -> Iterator[Sentence]:
-    """The sentences with their crossing entities kept and counted, set aside, or refused by an InputError."""
+    """Yield the sentences with their crossing entities kept and counted, dropped, or refused by an InputError."""
     if crossing == "set-aside":
         yield from nesting(sentences, source, report)
         return
@@ -58,10 +63,4 @@ def handle_crossing(
                 remedy = f"use {named('crossing', 'keep')} or {named('crossing', 'set-aside')}"
                 raise InputError(f"entities {pair} cross; {remedy}", place)
             report.add("pair of crossing entities kept", place, pair)
-        yield sentence
-
-
-def _counted(sentences: Iterable[Sentence], counts: LabellingTally) -> Iterator[Sentence]:
-    for sentence in sentences:
-        counts.see(sentence)
         yield sentence

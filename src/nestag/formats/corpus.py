@@ -1,4 +1,4 @@
-"""Corpora: read from a file of any format, whole or by the sentence, with a report of what was changed; written."""
+"""Corpora: read from files of any format, whole or by the sentence, and written, with a report of what changed."""
 
 from __future__ import annotations
 
@@ -21,9 +21,17 @@ from nestag.formats.parquet import read_dataset
 from nestag.formats.registry import format_of, writer_for
 from nestag.formats.shared.table import is_dataset
 
+Watch = Callable[[Iterable[Sentence], str], Iterator[Sentence]]
+"""Shows how far a file has been read: takes its sentences and what happens to them, returns the same sentences."""
+OptionsFor = Callable[[Options], Options]
+"""Options of reading, with a model's tokenizer and language unless others were requested."""
+CorpusSource = str | Path | Iterable[Sentence] | Any
+"""A file or folder, sentences, or a dataset of Hugging Face `datasets`."""
+NamedCorpus = tuple[str, Iterable[Sentence]]
+
 
 class Corpus(list[Sentence]):
-    """Sentences, how they were read (`options`), and in `report` what reading them could not keep as it was."""
+    """Sentences, the options they were read with, and a report of what reading changed."""
 
     def __init__(
         self, sentences: Iterable[Sentence] = (), report: Report | None = None, options: Options = DEFAULT
@@ -34,7 +42,7 @@ class Corpus(list[Sentence]):
 
     @classmethod
     def read(cls, path: str | Path, format: str | None = None, options: Options = DEFAULT) -> Corpus:
-        """The sentences of a file or folder, with options that a command or a grid has checked already."""
+        """Return the sentences of a file or folder, with options that have been checked."""
         report = Report()
         return cls(format_of(path, format).read(path, options, report), report, options)
 
@@ -51,18 +59,10 @@ class Corpus(list[Sentence]):
         return draw_corpus(self)._repr_html_()
 
 
-Watch = Callable[[Iterable[Sentence], str], Iterator[Sentence]]
-"""Shows how far a file has been read: takes its sentences and what is done with them, returns the same sentences."""
-
-
-OptionsFor = Callable[[Options], Options]
-"""Options of reading, with the tokenizer and language of a model's options where none were asked for."""
-
-
 class CorpusFile:
-    """A corpus in a file: iterating reads it from its beginning, with one sentence in memory at a time.
+    """A corpus in a file, which is read from its beginning, sentence by sentence, whenever it is iterated.
 
-    Commands use it to pass the options of reading to the functions of `nestag`, which take it like any sentences.
+    Commands use it to pass the options of reading to the functions of `nestag`, which accept it like any sentences.
     """
 
     def __init__(
@@ -75,16 +75,15 @@ class CorpusFile:
     ) -> None:
         self.path = self.name = str(path)  # the name is for tables and messages
         self.options = options if isinstance(options, Options) else options(DEFAULT)
+        self.report = Report() if report is None else report  # of the first reading
         self.watch, self._format, self._options_for = watch, format, options
-        self.report = Report() if report is None else report
-        """What the first reading could not keep as it was."""
         self._is_read = False
         if not is_stream(path):
-            _ = self.format  # a file that is missing or unknown is an error here
+            _ = self.format  # raises an error here if the file is missing or unknown
 
     @cached_property
     def format(self) -> Format:
-        """Its format."""
+        """Return its format."""
         return format_of(self.path, self._format)
 
     def __iter__(self) -> Iterator[Sentence]:
@@ -96,11 +95,11 @@ class CorpusFile:
 
     @cached_property
     def in_memory(self) -> Corpus:
-        """Its sentences as a list."""
+        """Return its sentences as a list."""
         return Corpus(self, self.report, self.options)
 
     def tokenized_as(self, model: Options) -> CorpusFile:
-        """The same file, with raw text tokenized as a model does unless other options were asked for."""
+        """Return the same file, with raw text tokenized as a model does unless other options were requested."""
         options = self.options if isinstance(self._options_for, Options) else self._options_for(model)
         return CorpusFile(self.path, self._format, options, self.watch, self.report)
 
@@ -110,46 +109,39 @@ class CorpusFile:
             raise InputError("it would be read more than once; save it to a file first", self.path)
 
 
-CorpusSource = str | Path | Iterable[Sentence] | Any
-"""A file or folder, sentences, or a dataset of Hugging Face `datasets`."""
-
-
-def corpus_of(given: CorpusSource) -> Iterable[Sentence]:
-    """The sentences of a source; a file is read when they are iterated."""
-    if isinstance(given, str | Path):
-        return CorpusFile(given)
-    corpus: Iterable[Sentence] = read_corpus(given) if is_dataset(given) else given
+def corpus_of(source: CorpusSource) -> Iterable[Sentence]:
+    """Return the sentences of a source; a file is read when they are iterated."""
+    if isinstance(source, str | Path):
+        return CorpusFile(source)
+    corpus: Iterable[Sentence] = read_corpus(source) if is_dataset(source) else source
     return corpus
 
 
-def reread(given: CorpusSource) -> Iterable[Sentence]:
-    """The sentences of a source, to be iterated more than once; a pipe is an InputError."""
-    corpus = corpus_of(given)
+def reread(source: CorpusSource) -> Iterable[Sentence]:
+    """Return the sentences of a source, to be iterated more than once; a pipe is an InputError."""
+    corpus = corpus_of(source)
     if isinstance(corpus, CorpusFile):
         corpus.refuse_pipe()
     return list(corpus) if isinstance(corpus, Iterator) else corpus
 
 
-def in_memory(given: CorpusSource) -> Sequence[Sentence]:
-    """The sentences of a source as a sequence."""
-    corpus = corpus_of(given)
+def in_memory(source: CorpusSource) -> Sequence[Sentence]:
+    """Return the sentences of a source as a sequence."""
+    corpus = corpus_of(source)
     if isinstance(corpus, CorpusFile):
         return corpus.in_memory
     return corpus if isinstance(corpus, Sequence) else list(corpus)
 
 
 def report_of(corpus: Iterable[Sentence]) -> Report:
-    """What reading a corpus could not keep as it was."""
+    """Return the report of a corpus, empty if it has none."""
     report = getattr(corpus, "report", None)
     return report if isinstance(report, Report) else Report()
 
 
 def path_of(corpus: Iterable[Sentence], otherwise: str) -> str:
-    """The path of a corpus that is a file, or else what to call it in messages."""
+    """Return the path of a corpus that is a file, or else what to call it in messages."""
     return corpus.path if isinstance(corpus, CorpusFile) else otherwise
-
-
-NamedCorpus = tuple[str, Iterable[Sentence]]
 
 
 def splits_of(
@@ -159,20 +151,20 @@ def splits_of(
     test: CorpusSource | None = None,
     read: Callable[[Any], Iterable[Sentence]] = corpus_of,
 ) -> dict[str, Iterable[Sentence]]:
-    """Corpora by name, in the order train, dev, test, others.
+    """Return corpora by name, in the order train, dev, test, others.
 
-    A folder among the files gives its train, dev and test. Another file is the split that its name says, or is called
-    by its path, as are files that would share a name.
+    A folder among the files gives its train, dev and test. Another file is the split in its name, or is called by its
+    path, as are files that would share a name.
     """
     roles = {"train": train, "dev": dev, "test": test}
-    found = [(role, read(source)) for role, source in roles.items() if source is not None]
-    found += [split for source in files for split in _splits(source, read)]
-    if not found:
+    corpora = [(role, read(source)) for role, source in roles.items() if source is not None]
+    corpora += [split for source in files for split in _splits(source, read)]
+    if not corpora:
         raise InputError(
             f"nothing to read; give files, a folder, or {either('train, dev and test', '--train, --dev and --test')}",
             either("arguments", "command line"),
         )
-    splits = dict(sorted(_named_apart(found), key=lambda split: [*ROLES, split[0]].index(split[0])))
+    splits = dict(sorted(_unique_names(corpora), key=lambda split: [*ROLES, split[0]].index(split[0])))
     for name, corpus in splits.items():
         if isinstance(corpus, CorpusFile):
             corpus.name = name
@@ -185,23 +177,19 @@ def _splits(source: CorpusSource, read: Callable[[Any], Iterable[Sentence]]) -> 
         yield role, read(path)
     if not inside:
         corpus = read(source)
-        yield _name(corpus) if isinstance(corpus, CorpusFile) else "corpus", corpus
+        name = corpus.name if isinstance(corpus, CorpusFile) else "corpus"
+        if isinstance(corpus, CorpusFile) and name == corpus.path and not is_stream(name):  # no command named it
+            name = role_of(Path(name)) or name
+        yield name, corpus
 
 
-def _name(corpus: CorpusFile) -> str:
-    """The name that a command gave it, or the split that its file is, or its path."""
-    if corpus.name != corpus.path or is_stream(corpus.path):
-        return corpus.name
-    return role_of(Path(corpus.path)) or corpus.path
-
-
-def _named_apart(found: Sequence[NamedCorpus]) -> Iterator[NamedCorpus]:
-    """The corpora with those called by their paths, or by numbers, that would share a name."""
-    counts = Counter(name for name, _ in found)
+def _unique_names(corpora: Sequence[NamedCorpus]) -> Iterator[NamedCorpus]:
+    """Yield the corpora; those that would share a name are called by their paths, or numbered."""
+    counts = Counter(name for name, _ in corpora)
     names: set[str] = set()
-    for number, (name, corpus) in enumerate(found, 1):
+    for number, (name, corpus) in enumerate(corpora, 1):
         if counts[name] > 1:
-            name = corpus.path if isinstance(corpus, CorpusFile) else f"{name} {number}"
+            name = path_of(corpus, f"{name} {number}")
         if name in names:
             raise InputError("it is given more than once; name every file once", name)
         names.add(name)
@@ -219,22 +207,17 @@ def read_corpus(
     boundaries: Boundaries = "widen",
     skip_bad: bool = False,
 ) -> Corpus:
-    """The sentences of a file or folder; suffix and content say what format it is, unless `format` does.
+    """Return the sentences of a file, a folder or a dataset of Hugging Face `datasets`.
 
-    A dataset of Hugging Face `datasets` is taken too: its columns of tags are levels, unless `field` names others.
-    `field` names the layer to read, `columns` those of tokens and tags, where a file may hold several. Raw text is cut
-    into words by `tokenizer` with the rules of `language`; entities that end inside a word are treated as `boundaries`
-    says. `skip_bad` sets records aside that cannot be read. `report.summary()` says what was set aside, widened or
-    merged.
+    Suffix and content determine the format unless `format` does. `field` names the layer to read, `columns` those of
+    tokens and tags, if a file holds several. Raw text is tokenized by `tokenizer` with the rules of `language`.
+    `boundaries` says what happens to entities that end inside a word. `skip_bad` skips invalid records.
+    `report.summary()` lists what was dropped, widened or merged.
     """
     given = {
-        "field": field,
-        "columns": columns,
-        "tokenizer": tokenizer,
-        "language": language,
-        "boundaries": boundaries,
+        "field": field, "columns": columns, "tokenizer": tokenizer, "language": language, "boundaries": boundaries,
         "skip_bad": skip_bad,
-    }
+    }  # fmt: skip
     options = from_mapping(Options, given, "read_corpus")
     if is_dataset(path):
         report = Report()
@@ -243,38 +226,36 @@ def read_corpus(
 
 
 def write_corpus(sentences: Iterable[Sentence], path: str | Path, format: str | None = None) -> Report:
-    """Write sentences in the format of the file's suffix, or the one named; the report says what it cannot hold."""
+    """Write sentences in the format of the file's suffix, or the one named, and report what it cannot hold."""
     report = Report()
     writer_for(path, format)(sentences, path, report=report)
     return report
 
 
 class Apart:
-    """Documents of several inputs, told apart where they have the same name."""
+    """Documents of several inputs, renamed if they have the same name."""
 
     def __init__(self, report: Report) -> None:
-        """What is renamed goes into the report."""
+        """Start without documents."""
         self.report = report
-        self.taken: dict[str, int] = {}  # documents of the inputs before, and how often there was one of that name
+        self.taken: Counter[str] = Counter()  # documents of the inputs before
 
     def read(self, sentences: Iterator[Sentence]) -> Iterator[Sentence]:
-        """The sentences of one more input."""
+        """Yield the sentences of one more input."""
         own: set[str] = set()
         for sentence in sentences:
             name = document_of(sentence)
+            number = self.taken[name] + 1
             if name and name not in own:
                 own.add(name)
-                if name in self.taken:
-                    self.report.add(
-                        "document renamed because another has its name", name, f"{name}@{self.taken[name] + 1}"
-                    )
-            yield _numbered(sentence, self.taken[name] + 1) if name in self.taken else sentence
-        for name in own:
-            self.taken[name] = self.taken.get(name, 0) + 1
+                if number > 1:
+                    self.report.add("document renamed because another has its name", name, f"{name}@{number}")
+            yield _numbered(sentence, number) if number > 1 else sentence
+        self.taken.update(own)
 
 
 def _numbered(sentence: Sentence, number: int) -> Sentence:
-    """The sentence of the `number`th document of that name."""
+    """Return the sentence as one of the `number`th document of its name."""
     origin = sentence.origin
-    moved = Origin(f"{origin.document}@{number}", *origin[1:]) if origin else None
-    return Sentence(sentence.tokens, sentence.annotated, sentence.id and f"{sentence.id}@{number}", moved)
+    renamed = Origin(f"{origin.document}@{number}", *origin[1:]) if origin else None
+    return Sentence(sentence.tokens, sentence.annotated, sentence.id and f"{sentence.id}@{number}", renamed)

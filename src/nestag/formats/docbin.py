@@ -1,12 +1,9 @@
 """spaCy's DocBin (.spacy): tokens, sentences, and entities as a group of spans (`doc.spans["sc"]`).
 
-`field` names the group; without it that is "sc", or the only one that has spans, or the entities of `doc.ents` if no
-group has any. What other places hold is noted; "ents" is the field for `doc.ents`. Tokens are taken as they are, and so
-are sentences where the file has them; white space that spaCy makes a token is none here, but stays in the text. What
-the format has no place for, the name of a document and the words of white space, stands beside the spans of the group.
-
-The file is packed data (msgpack in zlib, no pickle), which spaCy loads as a whole: at most 1 GiB unpacked. What others
-stored as user data is never looked at.
+`field` names the group, or "ents" for `doc.ents`. Without it that is "sc", or the only group that has spans, or
+`doc.ents` if none has any. The group's attributes keep what the format has no place for: the name of the document and
+the words that are white space. The file is packed data (msgpack in zlib, no pickle), which spaCy loads as a whole: at
+most 1 GiB unpacked. User data in it is ignored.
 """
 
 from __future__ import annotations
@@ -24,35 +21,35 @@ from nestag.data.document import Document, TextSpan, documents_of, sentences_at
 from nestag.data.report import Report
 from nestag.data.segment import Options, given_words, grouped, laid_out, split_before
 from nestag.data.sentence import Sentence
-from nestag.errors import InputError, MissingExtraError, UnknownNameError, named
+from nestag.errors import InputError, MissingExtraError, named
 from nestag.formats.files import reading, writing_bytes
 from nestag.formats.folders import stem_of
-from nestag.formats.format import Format, Remedy
+from nestag.formats.format import Format, Remedy, explained
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, DocBin, Span
     from spacy.vocab import Vocab
 
-GROUP = "sc"
-"""The group of spans that spaCy's own span categorizer uses."""
+GROUP = "sc"  # the group of spans that spaCy's own span categorizer uses
 ENTS = "ents"
-LARGEST = 2**30
-"""Bytes unpacked beyond which a file is refused."""
-BLOCK = 2**20
-"""Bytes unpacked at once."""
+LARGEST = 2**30  # the largest number of bytes, unpacked
+BLOCK = 2**20  # bytes unpacked at once
+_BROKEN = (
+    ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError, struct.error, zlib.error
+)  # fmt: skip
 _NAME = "document"  # the attribute of a group that is the name of the document
 _BLANK = "words_of_white_space"  # the one that numbers the tokens of white space that are words
 
 
 def read(path: str | Path, options: Options, report: Report) -> Iterator[Sentence]:
-    """The sentences of the documents of a file."""
+    """Yield the sentences of the documents of a file."""
     vocabulary = _vocabulary()
-    with _refusing(path):
+    with _loading(path):
         packed = _load(path)
-        key = _key(_counted(packed.get_docs(vocabulary)), path, options.field, report)
+        key = _group(_count_spans(packed.get_docs(vocabulary)), path, options.field, report)
         documents = enumerate(packed.get_docs(vocabulary), 1)
     while True:
-        with _refusing(path):
+        with _loading(path):
             number, doc = next(documents, (0, None))
             if doc is None:
                 return
@@ -61,14 +58,13 @@ def read(path: str | Path, options: Options, report: Report) -> Iterator[Sentenc
 
 
 def write(sentences: Iterable[Sentence], path: str | Path, options: Options, report: Report) -> None:
-    """Every document, its sentences, and its entities in the group "sc" (or the field's)."""
+    """Write every document, its sentences, and its entities in the group "sc" (or the field's)."""
     vocabulary = _vocabulary()
     from spacy.tokens import DocBin
 
-    group = options.field or GROUP
     packed = DocBin(attrs=["SENT_START"])
     for document in documents_of(sentences, report, keeps_words=True):
-        packed.add(_doc(document, vocabulary, group))
+        packed.add(_doc(document, vocabulary, options.field or GROUP))
     with writing_bytes(path) as stream:
         stream.write(packed.to_bytes())
 
@@ -94,7 +90,7 @@ def _load(path: str | Path) -> DocBin:
 
 
 def _is_small(data: bytes) -> bool:
-    """Whether data is not too large when unpacked, found out without holding it."""
+    """Unpack data block by block to find out whether it is too large."""
     unpacking = zlib.decompressobj()
     size = 0
     for start in range(0, len(data), BLOCK):
@@ -106,17 +102,12 @@ def _is_small(data: bytes) -> bool:
 
 
 @contextmanager
-def _refusing(path: str | Path) -> Iterator[None]:
-    """Whatever spaCy raises on a broken file, as an InputError; and the garbage collector, which it turns off, on."""
+def _loading(path: str | Path) -> Iterator[None]:
+    """Explain what spaCy raises on a broken file, and turn the garbage collector on again, which it stops."""
     collecting = gc.isenabled()
     try:
-        yield
-    except (
-        ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError, struct.error, zlib.error
-    ) as error:  # fmt: skip
-        if isinstance(error, UnknownNameError):
-            raise
-        raise InputError(f"not a whole DocBin of spaCy ({error!r:.200}); save it again", str(path)) from None
+        with explained("not a whole DocBin of spaCy", path, *_BROKEN):
+            yield
     finally:
         if collecting:
             gc.enable()
@@ -124,8 +115,9 @@ def _refusing(path: str | Path) -> Iterator[None]:
 
 def _document(doc: Doc, key: str, name: str, options: Options, report: Report) -> Document:
     group = doc.spans[key] if key in doc.spans and key != ENTS else None
-    name = str(group.attrs.get(_NAME, name)) if group is not None else name
-    blank = frozenset(group.attrs.get(_BLANK, ())) if group is not None else frozenset()
+    attributes = {} if group is None else group.attrs
+    name = str(attributes.get(_NAME, name))
+    blank = frozenset(attributes.get(_BLANK, ()))
     spans = tuple(_text_spans(doc.ents if key == ENTS else group or (), doc, name, report))
     offsets = [(token.idx, token.idx + len(token)) for token in doc if not token.text.isspace() or token.i in blank]
     words = given_words(doc.text, offsets, name, report)
@@ -136,8 +128,8 @@ def _document(doc: Doc, key: str, name: str, options: Options, report: Report) -
     return Document(name, doc.text, spans, tuple(segments))
 
 
-def _counted(docs: Iterable[Doc]) -> Counter[str]:
-    """How many spans each group of a file has, and `doc.ents`."""
+def _count_spans(docs: Iterable[Doc]) -> Counter[str]:
+    """Count the spans of each group of a file, and of `doc.ents`."""
     counts: Counter[str] = Counter()
     for doc in docs:
         counts[ENTS] += len(doc.ents)
@@ -146,29 +138,25 @@ def _counted(docs: Iterable[Doc]) -> Counter[str]:
     return counts
 
 
-def _key(counts: Counter[str], path: str | Path, field: str | None, report: Report) -> str:
-    """The group to read, and a note on what others hold; an InputError if it is in doubt."""
-    filled = {key: count for key, count in counts.items() if count}
-    told = ", ".join(f"{key} ({count:,} spans)" for key, count in filled.items())
-    groups = [key for key in filled if key != ENTS] or list(filled)
+def _group(counts: Counter[str], path: str | Path, field: str | None, report: Report) -> str:
+    """Return the group to read and note the others, or raise an InputError if it is unclear."""
+    shown = {key: f"{key} ({count:,} spans)" for key, count in counts.items() if count}
     if field is not None:
         if field not in counts:
-            raise InputError(f"no group of spans is called {field!r}; say the field, one of {told}", str(path))
-        taken = field
-    elif GROUP in filled or not filled:
-        taken = GROUP
-    elif len(groups) > 1:
-        raise InputError(f"several groups have spans: {told}; say with {named('field')} which to read", str(path))
-    else:
-        taken = groups[0]
-    others = {key: count for key, count in filled.items() if key != taken}
-    if others and field is None:
-        report.lost += sum(others.values())
-        left = ", ".join(f"{key} ({count:,} spans)" for key, count in others.items())
-        report.note(
-            f"{path}: read from {taken} ({filled[taken]:,} spans); left alone: {left}, which {named('field')} reads"
-        )
-    return taken
+            there = ", ".join(shown.values())
+            raise InputError(f"no group of spans is called {field!r}; {named('field')} is one of {there}", str(path))
+        return field
+    groups = [key for key in shown if key != ENTS] or list(shown)
+    if len(groups) > 1 and GROUP not in groups:
+        there = ", ".join(shown.values())
+        raise InputError(f"several groups have spans: {there}; say with {named('field')} which to read", str(path))
+    group = GROUP if GROUP in groups or not groups else groups[0]
+    others = [key for key in shown if key != group]
+    if others:
+        report.lost += sum(counts[key] for key in others)
+        ignored = ", ".join(shown[key] for key in others)
+        report.note(f"{path}: read from {shown[group]}; ignored: {ignored}, which {named('field')} reads")
+    return group
 
 
 def _text_spans(spans: Iterable[Span], doc: Doc, name: str, report: Report) -> Iterator[TextSpan]:
@@ -176,14 +164,13 @@ def _text_spans(spans: Iterable[Span], doc: Doc, name: str, report: Report) -> I
         if not 0 <= span.start <= span.end <= len(doc) or not span.label_:
             raise ValueError(f"{name}: span {span.start} to {span.end} {span.label_!r} of {len(doc)} tokens")
         if span.start == span.end:
-            report.lose("empty span left out", name, f"token {span.start} {span.label_}")
+            report.lose("empty span dropped", name, f"token {span.start} {span.label_}")
         else:
             last = doc[span.end - 1]
             yield TextSpan(doc[span.start].idx, last.idx + len(last), span.label_)
 
 
 def _doc(document: Document, vocabulary: Vocab, group: str) -> Doc:
-    """The inverse of `_document`."""
     from spacy.tokens import Doc, Span, SpanGroup
 
     segments = [segment for segment in document.words or () if segment]

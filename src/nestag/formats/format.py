@@ -1,29 +1,25 @@
-"""What a format is: a name, a way to read and a way to write, and how to recognise it."""
+"""A format: its name, how to read, write and recognise it; and how invalid records are skipped."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from nestag.data.report import Report
 from nestag.data.segment import DEFAULT, Options
-from nestag.data.sentence import Sentence
-from nestag.errors import DataError, InputError, named
-from nestag.formats.files import is_stream, writing
+from nestag.data.sentence import Sentence, refuse_half_characters
+from nestag.errors import DataError, InputError, UnknownNameError, named
+from nestag.formats.files import is_stream
 from nestag.formats.folders import files_of_one_format
 
-JSON = (".json", ".jsonl")
-"""Suffixes that formats of JSON share."""
-
-
+JSON = (".json", ".jsonl")  # suffixes that JSON formats share
 Read = Callable[[str | Path, Options, Report], Iterable[Sentence]]
-"""How a format reads a file or folder, streaming; an InputError names file and line of what cannot be read."""
+"""Reads a file or folder as a stream; an InputError names the file and line that is invalid."""
 Write = Callable[[Iterable[Sentence], str | Path, Options, Report], None]
-"""How a format writes sentences, whole or not at all; what it cannot hold goes into the report."""
+"""Writes sentences, all or nothing, and reports what the format cannot hold."""
 
 
 class Writer(Protocol):
@@ -51,23 +47,23 @@ class Format:
     """A format by its name."""
 
     name: str
-    summary: str  # what it is, in one line, for help texts
+    summary: str  # one line for help texts
     suffixes: tuple[str, ...]  # of its files, lower case, without .gz
     reader: Read
     writer: Write
-    looks_like: Callable[[str], bool] | None = None  # judges the beginning of a file (registry.py)
-    raw_text: bool = False  # whether it holds a text and characters, not tokens
-    folder: tuple[str, ...] = ()  # how the names of its files in a folder end, if it can be a folder
-    remedy: Remedy | None = None  # what to try where no entities are found
+    looks_like: Callable[[str], bool] | None = None  # inspects the beginning of a file (registry.py)
+    raw_text: bool = False  # whether it has texts and characters, not tokens
+    folder: tuple[str, ...] = ()  # endings of its files in a folder, if it can be a folder
+    remedy: Remedy | None = None  # what to try if no entities are found
     shared: tuple[str, ...] = ()  # suffixes of its files that other formats have as well
     hint: str = field(default="", compare=False)  # which other format a file looks like (registry.py)
 
     def read(
         self, path: str | Path, options: Options = DEFAULT, report: Report | None = None, annotated: bool = True
     ) -> Iterator[Sentence]:
-        """The sentences of a file or folder; the report says what it was taken for.
+        """Yield the sentences of a file or folder, and report how it was read.
 
-        It warns if entities are few, unless the text to be read is not `annotated`.
+        The report warns if there are few entities, unless the text is not `annotated`.
         """
         report = Report() if report is None else report
         if not str(path).lower().removesuffix(".gz").endswith(self.suffixes or "/"):
@@ -75,12 +71,13 @@ class Format:
         if self.hint:
             report.note(f"warning: read as {self.name}, but {self.hint}")
         sentences = self._sentences(path, options, report)
-        return self._watched(sentences, str(path), report) if annotated else sentences
+        return self._watch(sentences, str(path), report) if annotated else sentences
 
     def write(
         self, sentences: Iterable[Sentence], path: str | Path, options: Options = DEFAULT, report: Report | None = None
     ) -> None:
-        """Write sentences, whole or not at all; what the format cannot hold goes into the report."""
+        """Write sentences, all or nothing, and report what the format cannot hold."""
+        refuse_half_characters(options.field or "")
         self.writer(sentences, path, options, Report() if report is None else report)
 
     def _sentences(self, path: str | Path, options: Options, report: Report) -> Iterator[Sentence]:
@@ -93,13 +90,13 @@ class Format:
             raise InputError(f"{error.message} ({self.hint})", error.source, error.line) from None
 
     def _files(self, path: str | Path, report: Report) -> Sequence[str | Path]:
-        """The path itself; if it is a folder of files that are each a corpus, these."""
+        """Return the path itself, or the files of a folder that are each a corpus."""
         if self.folder or is_stream(path) or not Path(path).is_dir():
             return [path]
         return files_of_one_format(Path(path), self.suffixes, report)
 
-    def _watched(self, sentences: Iterator[Sentence], path: str, report: Report) -> Iterator[Sentence]:
-        """The sentences as they are; where few have entities though the file seems annotated, the report warns."""
+    def _watch(self, sentences: Iterator[Sentence], path: str, report: Report) -> Iterator[Sentence]:
+        """Yield the sentences, and warn if few have entities though the file seems annotated."""
         count = empty = entities = 0
         lost = report.lost
         for sentence in sentences:
@@ -108,50 +105,46 @@ class Format:
             entities += len(sentence.entities)
             yield sentence
         lost = report.lost - lost
-        remedies = [self.remedy] if self.remedy else []
-        remedy = "; ".join(map(str, [*remedies, Remedy("format", "names another format")]))
+        warning = ""
         if not count:
-            report.note(f"warning: {path}: no sentence, read as {self.name}; {remedy}")
+            warning = f"no sentence, read as {self.name}"
         elif not entities and self.name != "text":
-            report.note(f"warning: {path}: no entity in {count:,} sentences, read as {self.name}; {remedy}")
+            warning = f"no entity in {count:,} sentences, read as {self.name}"
         elif 2 * empty > count and lost > entities:
-            report.note(
-                f"warning: {path}: {lost:,} annotations were left out and {entities:,} kept, so {empty:,} of {count:,}"
-                f" sentences have no entity; {remedy}"
+            warning = (
+                f"{lost:,} annotations were dropped and {entities:,} kept, so {empty:,} of {count:,} sentences have no"
+                " entity"
             )
+        if warning:
+            remedies = [*([self.remedy] if self.remedy else []), Remedy("format", "names another format")]
+            report.note(f"warning: {path}: {warning}; {'; '.join(map(str, remedies))}")
 
 
 @contextmanager
 def skipping(options: Options, report: Report, source: str | Path = "", line: int | None = None) -> Iterator[None]:
-    """Skip and report a record that cannot be read in this block, or raise an InputError with its place.
+    """Skip and report a record that is invalid, or raise an InputError with its place.
 
-    A DataError is one about `source` and `line`.
+    A DataError in the block is about `source` and `line`.
     """
     try:
         yield
-    except DataError as error:
-        skip_bad(InputError(str(error), str(source), line), options, report)
-    except InputError as error:
-        skip_bad(error, options, report)
-
-
-def skip_bad(error: InputError, options: Options, report: Report) -> None:
-    """Report a record that cannot be read, or raise its error if such records are not to be skipped."""
-    if not options.skip_bad:
+    except (DataError, InputError) as error:
+        wrong = error if isinstance(error, InputError) else InputError(str(error), str(source), line)
+        if options.skip_bad:
+            report.lose("bad record skipped", wrong.place, wrong.message)
+            return
         skip = named("skip_bad", True)
-        hint = "" if skip in error.message else f" ({skip} sets it aside)"
-        raise InputError(error.message + hint, error.source, error.line) from None
-    report.lose("bad record set aside", error.place, error.message)
+        hint = "" if skip in wrong.message else f" ({skip} skips it)"
+        raise InputError(wrong.message + hint, wrong.source, wrong.line) from None
 
 
-def write_json(
-    records: Iterable[Any], path: str | Path, lines: bool = False, frame: tuple[str, str] = ("[", "]")
-) -> None:
-    """Write values as one JSON list, one value per line, or as JSON Lines; `frame` may put the list into an object."""
-    before, between, after = ("", "\n", "\n") if lines else (f"{frame[0]}\n", ",\n", f"\n{frame[1]}\n")
-    empty = "" if lines else f"{frame[0]}{frame[1]}\n"
-    with writing(path) as stream:
-        count = 0
-        for count, record in enumerate(records, 1):
-            stream.write((between if count > 1 else before) + json.dumps(record, ensure_ascii=False))
-        stream.write(after if count else empty)
+@contextmanager
+def explained(message: str, place: str | Path, *errors: type[Exception]) -> Iterator[None]:
+    """Turn what a library raises over a broken file into an InputError."""
+    try:
+        yield
+    except UnknownNameError:  # nestag's own, and a LookupError too
+        raise
+    except errors as error:
+        reason = str(error).split("\n", 1)[0]
+        raise InputError(f"{message} ({type(error).__name__}: {reason:.200}); save it again", str(place)) from None

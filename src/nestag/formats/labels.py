@@ -38,38 +38,58 @@ class Labelled(NamedTuple):
 
 
 class LabelBlock(NamedTuple):
-    """The lines of a file that hold one sentence."""
+    """The lines of a file that hold one sentence, and the number of the first."""
 
     line: int
-    """The number of the first."""
     tokens: list[str]
     labels: list[Label]
 
 
 class LabelParsers(NamedTuple):
-    """How the three parts of a label are read."""
+    """How to read the three parts of a label."""
 
     n: Callable[[str], N]
     c: Callable[[str], Name]
     u: Callable[[str], tuple[str, ...]]
 
     def label(self, n: str, c: str, u: str) -> Label:
-        """The label of three texts; a LabelError says which is not well formed."""
+        """Return the label of three texts, or raise a LabelError that names the invalid one."""
         return Label(self.n(n), self.c(c), self.u(u))
 
 
+@dataclass
+class LabellingTally:
+    """Counts of a run over a file."""
+
+    sentences: int = 0
+    tokens: int = 0
+    entities: int = 0
+    repaired: int = 0  # labels that had to change to be valid
+    repaired_sentences: int = 0
+    unseen: int = 0  # parts of labels that a vocabulary lacks
+
+    def see(self, sentence: Sentence) -> None:
+        """Count a sentence."""
+        self.sentences += 1
+        self.tokens += len(sentence)
+        self.entities += len(sentence.entities)
+
+    def __str__(self) -> str:
+        return f"{self.sentences:,} sentences, {self.tokens:,} tokens, {self.entities:,} entities"
+
+
 def parts(encoding: Encoding) -> LabelParsers:
-    """The parts as an encoding and the notation write them, each text read once."""
+    """Return the parsers of an encoding, which read each text once."""
     return LabelParsers(cache(encoding.read_n), cache(read_name), cache(read_chain))
 
 
 def read(path: str | Path, encoding: Encoding) -> Iterator[Labelled]:
-    """The labelled sentences of a file; an InputError names the line that cannot be read."""
+    """Yield the labelled sentences of a file; an InputError names an invalid line."""
     return (Labelled(block.tokens, block.labels) for block in blocks(path, columns(parts(encoding))))
 
 
 def write(sentences: Iterable[Labelled], encoding: Encoding, stream: TextIO) -> None:
-    """The inverse of `read`."""
+    """Write labelled sentences."""
     write_n, write_c, write_u = cache(encoding.write_n), cache(write_name), cache(write_chain)
     for tokens, labels in sentences:
         for token, (n, c, u) in zip(tokens, labels, strict=True):
@@ -78,7 +98,7 @@ def write(sentences: Iterable[Labelled], encoding: Encoding, stream: TextIO) -> 
 
 
 def blocks(path: str | Path, parse: Callable[[str], tuple[str, Label]]) -> Iterator[LabelBlock]:
-    """The sentences of a file of tokens, one a line; what `parse` says of a line it cannot read gets its place."""
+    """Yield the sentences of a file with one token per line, which `parse` reads."""
     block = LabelBlock(1, [], [])
     for line in read_lines(path):
         if not line.text:
@@ -96,51 +116,28 @@ def blocks(path: str | Path, parse: Callable[[str], tuple[str, Label]]) -> Itera
 
 
 def columns(parts: LabelParsers) -> Callable[[str], tuple[str, Label]]:
-    """How a line of a label file is read."""
+    """Return how to read a line of a label file."""
 
     def parse(line: str) -> tuple[str, Label]:
-        found = line.split("\t")
-        if len(found) != len(COLUMNS):
+        token, *texts = line.split("\t")
+        if len(texts) != len(COLUMNS) - 1:
             raise LabelError(
-                f"{len(found)} columns; write the {len(COLUMNS)} columns {', '.join(COLUMNS)} with tabs between"
+                f"{len(texts) + 1} columns; write the {len(COLUMNS)} columns {', '.join(COLUMNS)} with tabs between"
             )
-        if not found[0]:
+        if not token:
             raise LabelError("the token is empty; every token must have a character")
-        return read_field(found[0]), parts.label(*found[1:])
+        return read_field(token), parts.label(*texts)
 
     return parse
 
 
-@dataclass
-class LabellingTally:
-    """What a run over a file met."""
-
-    sentences: int = 0
-    tokens: int = 0
-    entities: int = 0
-    repaired: int = 0
-    """Labels that had to change to be well-formed."""
-    repaired_sentences: int = 0
-    unseen: int = 0
-    """Parts of labels that a vocabulary lacks."""
-
-    def see(self, sentence: Sentence) -> None:
-        """Count a sentence."""
-        self.sentences += 1
-        self.tokens += len(sentence)
-        self.entities += len(sentence.entities)
-
-    def __str__(self) -> str:
-        return f"{self.sentences:,} sentences, {self.tokens:,} tokens, {self.entities:,} entities"
-
-
 def nesting(sentences: Iterable[Sentence], source: str, report: Report) -> Iterator[Sentence]:
-    """The sentences with the fewest of their crossing entities set aside, which the report lists."""
+    """Yield the sentences without the fewest possible crossing entities, which the report lists."""
     for number, sentence in enumerate(sentences, 1):
-        kept, aside = drop_crossing(sentence.annotated)
-        for entity in aside:
-            report.add("crossing entity set aside", place_of(source, sentence, number), describe(entity))
-        yield sentence.with_entities(kept) if aside else sentence
+        nested, dropped = drop_crossing(sentence.annotated)
+        for entity in dropped:
+            report.add("crossing entity dropped", place_of(source, sentence, number), describe(entity))
+        yield sentence.with_entities(nested) if dropped else sentence
 
 
 def labelled(
@@ -150,29 +147,27 @@ def labelled(
     tally: LabellingTally,
     vocabulary: Vocabulary | None = None,
 ) -> Iterator[Labelled]:
-    """Sentences as labels, in the order of a vocabulary if there is one; crossing entities are an InputError."""
+    """Encode sentences, in the order of a vocabulary if there is one; crossing entities are an InputError."""
     order = vocabulary.order if vocabulary else ()
     for sentence in sentences:
         tally.see(sentence)
         try:
-            found = encode(sentence, encoding, order)
+            labels = encode(sentence, encoding, order)
         except CrossingError as error:
-            place = place_of(source, sentence, tally.sentences)
-            raise InputError(
-                f"{error} ({either('nesting() sets them aside', '--crossing set-aside')})", place
-            ) from None
-        tally.unseen += vocabulary.ids(found).unseen if vocabulary else 0
-        yield Labelled(sentence.tokens, found)
+            remedy = either("nesting() drops them", "--crossing set-aside")
+            raise InputError(f"{error} ({remedy})", place_of(source, sentence, tally.sentences)) from None
+        tally.unseen += vocabulary.ids(labels).unseen if vocabulary else 0
+        yield Labelled(sentence.tokens, labels)
 
 
 def entities_of(
-    found: Sequence[Label], encoding: Encoding, naming: Naming, tally: LabellingTally
+    labels: Sequence[Label], encoding: Encoding, naming: Naming, tally: LabellingTally
 ) -> tuple[Entity, ...]:
-    """The entities of a sentence's labels, repaired where they are ill-formed."""
-    repaired = repairs(found, encoding, naming)
+    """Return the entities of a sentence's labels, which are repaired if they are invalid."""
+    repaired = repairs(labels, encoding, naming)
     tally.repaired += repaired
     tally.repaired_sentences += repaired > 0
-    return decode(found, encoding, naming)
+    return decode(labels, encoding, naming)
 
 
 def encode_file(
@@ -182,7 +177,7 @@ def encode_file(
     encoding: Encoding,
     vocabulary: Vocabulary | None = None,
 ) -> LabellingTally:
-    """Write sentences as a label file; crossing entities are an InputError that names the sentence."""
+    """Write sentences as a label file; an InputError names a sentence with crossing entities."""
     tally = LabellingTally()
     with writing(output) as stream:
         write(labelled(sentences, source, encoding, tally, vocabulary), encoding, stream)
@@ -190,22 +185,21 @@ def encode_file(
 
 
 def decode_file(source: str | Path, output: str | Path, encoding: Encoding, naming: Naming = "first") -> LabellingTally:
-    """Write a label file as sentences, repairing what is ill-formed."""
+    """Write a label file as sentences, with invalid labels repaired."""
     tally = LabellingTally()
 
     def sentences() -> Iterator[Sentence]:
-        for tokens, found in read(source, encoding):
-            sentence = Sentence(tokens, entities_of(found, encoding, naming, tally))
+        for tokens, labels in read(source, encoding):
+            sentence = Sentence(tokens, entities_of(labels, encoding, naming, tally))
             tally.see(sentence)
             yield sentence
 
-    with writing(output) as stream:
-        jsonl.write_to(sentences(), stream)
+    jsonl.write(sentences(), output)
     return tally
 
 
 def read_vocabulary(path: str | Path) -> Vocabulary:
-    """A saved vocabulary."""
+    """Return a saved vocabulary."""
     try:
         return Vocabulary.from_json("\n".join(line.text for line in read_lines(path)))
     except LabelError as error:
@@ -213,11 +207,11 @@ def read_vocabulary(path: str | Path) -> Vocabulary:
 
 
 def write_vocabulary(vocabulary: Vocabulary, path: str | Path) -> None:
-    """The inverse of `read_vocabulary`."""
+    """Save a vocabulary."""
     with writing(path) as stream:
         stream.write(vocabulary.to_json())
 
 
 def place_of(source: str, sentence: Sentence, number: int) -> str:
-    """Where a sentence stands, for messages."""
+    """Return a sentence's place for messages."""
     return f"{source}: sentence {number}" if sentence.id is None else f"{source}: sentence {number} ({sentence.id})"

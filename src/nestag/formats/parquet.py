@@ -3,18 +3,16 @@
     tokens             ner_tags      ner_tags_2
     ["the", "USA"]     [1, 2]        [0, 3]          with the names O, B-GPE, I-GPE, B-LOC for the numbers
 
-Every column of tags is a level; a cell may also be a list of levels or, for each token, a list of tags. `field` names
-the columns to read, with commas between; without it those are read that hold nothing but tags (tags.py) in all rows,
-and phrases and the rest are named and left. A table of ours says in its metadata which columns hold tags. A column
-`entities` with start, end and type is read as well. Written are a .parquet file, or else a folder; the outermost
-entities stand in the first column. A folder of several splits is refused: name one of them. Needs pyarrow (the extra
-`parquet`).
+Every column of tags is a level, the first written has the outermost entities. A cell may also be a list of levels or,
+for each token, a list of tags. `field` names the columns to read, with commas between. Without it those that nestag
+wrote are read (the metadata names them), or those that hold nothing but tags in all rows, and spans in `entities`.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
@@ -22,27 +20,23 @@ from typing import Any
 from nestag.data.report import Report
 from nestag.data.segment import Options
 from nestag.data.sentence import Sentence
-from nestag.errors import DataError, InputError
 from nestag.formats.columns import tag_columns
 from nestag.formats.files import writing_bytes, writing_folder
 from nestag.formats.format import Format, Remedy, skipping
 from nestag.formats.shared.table import (
     DATA,
     INFO,
-    ArrowTable,
-    Columns,
+    OWN,
+    ROWS,
+    Table,
     columns_of,
-    features_of,
-    own_schema,
     pyarrow,
     sentence_of,
     table_of,
     tables_in,
 )
-from nestag.formats.shared.tags import holdable
+from nestag.formats.shared.tags import writable
 
-ROWS = 1_000
-"""Sentences read or written at once."""
 _STATE: dict[str, Any] = {
     "_data_files": [{"filename": DATA}], "_fingerprint": "nestag", "_format_columns": None, "_format_kwargs": {},
     "_format_type": None, "_output_all_columns": False, "_split": None,
@@ -50,84 +44,69 @@ _STATE: dict[str, Any] = {
 
 
 def read(path: str | Path, options: Options, report: Report) -> Iterator[Sentence]:
-    """The sentences of a table, or of all tables of a folder, a row each."""
-    yield from _sentences(tables_in(path, ROWS), options, Report() if report is None else report)
+    """Yield the sentences of a table, or of all tables of a folder, one per row."""
+    yield from _sentences(tables_in(path), options, report)
 
 
 def read_dataset(dataset: Any, options: Options, report: Report) -> Iterator[Sentence]:
-    """The sentences of a `datasets.Dataset` that is open already."""
-    yield from _sentences([table_of(dataset, ROWS)], options, report)
+    """Yield the sentences of an open `datasets.Dataset`."""
+    yield from _sentences([table_of(dataset)], options, report)
 
 
-def _sentences(tables: Sequence[ArrowTable], options: Options, report: Report) -> Iterator[Sentence]:
-    """The sentences of tables, a row each."""
+def _sentences(tables: Sequence[Table], options: Options, report: Report) -> Iterator[Sentence]:
     for table, columns in zip(tables, columns_of(tables, options.field, report), strict=False):
         rows = (row for batch in table.batches() for row in batch.to_pylist())
         for number, row in enumerate(rows, 1):
-            with skipping(options, report):
-                yield _sentence(row, columns, table, number, report)
-
-
-def _sentence(row: dict[str, Any], columns: Columns, table: ArrowTable, number: int, report: Report) -> Sentence:
-    place = f"{table.path}: row {number}"
-    try:
-        return sentence_of(row, columns, table.names, place, report)
-    except DataError as error:
-        raise InputError(str(error), place) from None
+            place = f"{table.path}: row {number}"
+            with skipping(options, report, place):
+                yield sentence_of(row, columns, table.classes, place, report)
 
 
 def write(sentences: Iterable[Sentence], path: str | Path, options: Options, report: Report) -> None:
-    """One table; a temporary file holds the rows until it is known which tags and columns they need."""
-    pyarrow()
+    """Write one table, by way of a temporary file until the tags and columns are known."""
+    pa = pyarrow()
     with TemporaryFile("w+", encoding="utf-8", newline="\n") as spool:
         width, tags = 1, {"O"}
-        for place, sentence in holdable(sentences, path, report, ids=True):
+        for place, sentence in writable(sentences, path, report, ids=True):
             tagged = tag_columns(sentence, place)
             width = max(width, len(tagged))
             tags.update(tag for column in tagged for tag in column)
             spool.write(json.dumps([sentence.id, sentence.tokens, tagged], ensure_ascii=False) + "\n")
         names = ["O", *sorted(tags - {"O"})]
         columns = ["ner_tags", *(f"ner_tags_{number}" for number in range(2, width + 1))]
-        features = features_of(columns, names)
-        schema = own_schema(columns, features)
+        string = {"dtype": "string", "_type": "Value"}
+        labels = {"feature": {"names": names, "_type": "ClassLabel"}, "_type": "Sequence"}
+        features = {"id": string, "tokens": {"feature": string, "_type": "Sequence"}, **dict.fromkeys(columns, labels)}
+        types = {"id": pa.string(), "tokens": pa.list_(pa.string()), **dict.fromkeys(columns, pa.list_(pa.int64()))}
+        metadata = {"huggingface": json.dumps({"info": {"features": features}}), OWN: json.dumps(columns)}
+        schema = pa.schema(types.items(), metadata=metadata)
         spool.seek(0)
         batches = _batches(spool, schema, columns, {name: number for number, name in enumerate(names)})
         if str(path).lower().removesuffix(".gz").endswith(".parquet"):
-            with writing_bytes(path) as stream:
-                _write_parquet(batches, stream, schema)
+            with writing_bytes(path) as stream, pa.parquet.ParquetWriter(stream, schema) as writer:
+                for batch in batches:
+                    writer.write_batch(batch)
         else:
             _write_folder(batches, path, schema, features)
 
 
 def looks_like(head: str) -> bool:
-    """Whether a file begins as Parquet does."""
+    """Say whether a file begins like Parquet."""
     return head.startswith("PAR1")
 
 
-def _batches(lines: Iterable[str], schema: Any, columns: list[str], numbers: dict[str, int]) -> Iterator[Any]:
-    rows: list[dict[str, Any]] = []
-    for line in lines:
-        name, tokens, tagged = json.loads(line)
-        row = {"id": name, "tokens": tokens}
-        for place, column in enumerate(columns):
-            tags = tagged[place] if place < len(tagged) else ["O"] * len(tokens)
-            row[column] = [numbers[tag] for tag in tags]
-        rows.append(row)
-        if len(rows) == ROWS:
-            yield pyarrow().RecordBatch.from_pylist(rows, schema=schema)
-            rows = []
-    if rows:
+def _batches(lines: Iterator[str], schema: Any, columns: list[str], numbers: dict[str, int]) -> Iterator[Any]:
+    while chunk := list(islice(lines, ROWS)):
+        rows = []
+        for name, tokens, tagged in map(json.loads, chunk):
+            tagged += [["O"] * len(tokens)] * (len(columns) - len(tagged))
+            tags = {column: [numbers[tag] for tag in level] for column, level in zip(columns, tagged, strict=True)}
+            rows.append({"id": name, "tokens": tokens, **tags})
         yield pyarrow().RecordBatch.from_pylist(rows, schema=schema)
 
 
-def _write_parquet(batches: Iterable[Any], stream: Any, schema: Any) -> None:
-    with pyarrow().parquet.ParquetWriter(stream, schema) as writer:
-        for batch in batches:
-            writer.write_batch(batch)
-
-
 def _write_folder(batches: Iterable[Any], path: str | Path, schema: Any, features: dict[str, Any]) -> None:
-    """What `datasets.load_from_disk` reads."""
+    """Write what `datasets.load_from_disk` reads."""
     with writing_folder(path) as folder:
         with open(folder / DATA, "wb") as file, pyarrow().ipc.new_stream(file, schema) as stream:
             for batch in batches:

@@ -1,4 +1,4 @@
-"""Find the format of a file: by name, then by suffix, then by content, and only where that leaves no doubt."""
+"""Find the format of a file: by name, then by suffix, then by content, and only if that is unambiguous."""
 
 from __future__ import annotations
 
@@ -18,23 +18,22 @@ from nestag.formats.folders import visible_files
 from nestag.formats.format import Format, Writer
 
 HEADS = (2**16, 2**20, 2**24)
-"""Bytes of a file that are looked at to recognise it; more only if less says nothing, as a very long first record."""
+"""Bytes of a file that are inspected to recognise it; more only if less is not enough, as with a very long record."""
+LOOKED_AT = 100  # files of a folder whose content is inspected
 _JSON = re.compile(r"\ufeff?\s*\[?\s*{")  # how objects, or a list of them, begin
-LOOKED_AT = 100
-"""Files of a folder whose content is looked at."""
 
 
 @cache
 def available() -> dict[str, Format]:
-    """Every format by name."""
+    """Return every format by name."""
     modules = [import_module(f"{formats.__name__}.{module.name}") for module in iter_modules(formats.__path__)]
-    single = [module.FORMAT for module in modules if hasattr(module, "FORMAT")]
-    several = [entry for module in modules for entry in getattr(module, "FORMATS", ())]
-    return {entry.name: entry for entry in sorted([*single, *several], key=lambda entry: entry.name)}
+    entries = [entry for module in modules for entry in getattr(module, "FORMATS", ())]
+    entries += [module.FORMAT for module in modules if hasattr(module, "FORMAT")]
+    return {entry.name: entry for entry in sorted(entries, key=lambda entry: entry.name)}
 
 
 def format_named(name: str) -> Format:
-    """The format of that name."""
+    """Return the format of that name."""
     try:
         return available()[name]
     except KeyError:
@@ -44,8 +43,8 @@ def format_named(name: str) -> Format:
 def format_of(path: str | Path, name: str | None = None) -> Format:
     """Return the format of a file or folder to read.
 
-    The one named wins, then the suffix. Content decides only between formats that share a suffix, and alone for pipes
-    and unknown suffixes. A file that looks like another format than its suffix says is read by its suffix, with a hint.
+    A name wins, then the suffix. Content decides between formats that share a suffix, and alone for pipes and unknown
+    suffixes. A file that looks like another format than its suffix says is read by its suffix, with a hint.
     """
     if name is not None:
         return format_named(name)
@@ -53,13 +52,13 @@ def format_of(path: str | Path, name: str | None = None) -> Format:
         return _of_folder(Path(path))
     if not is_stream(path) and not Path(path).exists():
         raise InputError("there is no such file; check the path", str(path))
-    return _hinted(_only(_candidates(path), path, named("format")), [path])
+    return _with_hint(_only(_candidates(path), path, named("format")), [path])
 
 
 def format_of_pipe(path: str) -> Format:
-    """The format of what is piped in to be tagged: JSON of a kind that it looks like, otherwise text.
+    """Return the format of what is piped in to be tagged: JSON of a kind that it looks like, otherwise text.
 
-    Nothing is waited for but its beginning, because whoever writes it may wait for an answer.
+    It inspects what has been written so far, because the writer may wait for an answer.
     """
     head = _head(path, wait=False).decode("utf-8", "replace")
     seen = _looking_like(head)
@@ -67,7 +66,7 @@ def format_of_pipe(path: str) -> Format:
 
 
 def format_for(path: str | Path, name: str | None = None) -> Format:
-    """The format of a file to write: the one named, or the only one with its suffix."""
+    """Return the format of a file to write: by name, or the only one with its suffix."""
     refuse_empty(path)
     if name is not None:
         return format_named(name)
@@ -75,14 +74,13 @@ def format_for(path: str | Path, name: str | None = None) -> Format:
 
 
 def writer_for(path: str | Path, name: str | None = None) -> Writer:
-    """How to write a file; a pipe gets JSON Lines unless another format is named."""
-    entry = format_named("jsonl") if path == PIPE and name is None else format_for(path, name)
-    return entry.write
+    """Return how to write a file; a pipe gets JSON Lines unless another format is named."""
+    return format_for(path, "jsonl" if path == PIPE and name is None else name).write
 
 
 def _candidates(path: str | Path) -> list[Format]:
-    """The formats that a file can be: those of its suffix, and among several those that it looks like."""
-    by_suffix = _with_suffix(path, lambda entry: entry.suffixes + entry.shared)
+    """Return the formats with the suffix of a file, and among several those that it looks like."""
+    by_suffix = _with_suffix(path)
     if len(by_suffix) == 1:
         return by_suffix
     seen = _seen(path)
@@ -91,18 +89,20 @@ def _candidates(path: str | Path) -> list[Format]:
     return [entry for entry in by_suffix if entry in seen] or _with_suffix(path, lambda e: e.suffixes) or by_suffix
 
 
-def _with_suffix(path: str | Path, suffixes: Callable[[Format], tuple[str, ...]]) -> list[Format]:
-    """The formats with the longest suffix of a file's name."""
+def _with_suffix(
+    path: str | Path, suffixes: Callable[[Format], tuple[str, ...]] = lambda entry: entry.suffixes + entry.shared
+) -> list[Format]:
+    """Return the formats with the longest suffix of a file's name."""
     lower = str(path).lower().removesuffix(".gz")
     matching = [
-        (suffix, entry) for entry in available().values() for suffix in suffixes(entry) if lower.endswith(suffix)
+        (len(suffix), entry) for entry in available().values() for suffix in suffixes(entry) if lower.endswith(suffix)
     ]
-    longest = max((len(suffix) for suffix, _ in matching), default=0)
-    return [entry for suffix, entry in matching if len(suffix) == longest]
+    longest = max((length for length, _ in matching), default=0)
+    return [entry for length, entry in matching if length == longest]
 
 
-def _hinted(entry: Format, paths: Sequence[str | Path]) -> Format:
-    """The format with a hint, if a file does not look like it but like others."""
+def _with_hint(entry: Format, paths: Sequence[str | Path]) -> Format:
+    """Add a hint if a file does not look like its format but like others."""
     for path in paths:
         seen = [] if is_stream(path) else _seen(path)
         if seen and entry not in seen:
@@ -120,17 +120,17 @@ def _only(candidates: list[Format], path: str | Path, argument: str) -> Format:
 
 
 def _of_folder(path: Path) -> Format:
-    """The format of a folder: that of all its files, or else the one that is a folder and has a file there.
+    """Return the format that all files of a folder can be, or else the only one that is a folder and has a file there.
 
     Files that could be several formats, and texts such as a README, count only if there are no others.
     """
     files = visible_files(path)
-    found = dict(_of_files(files))
-    sure = {file: formats for file, formats in found.items() if len(formats) == 1 and formats[0].name != "text"}
-    found = sure or {file: formats for file, formats in found.items() if len(formats) > 1} or found
-    candidates = [entry for entry in available().values() if found and all(entry in each for each in found.values())]
+    known = dict(_of_files(files))
+    sure = {file: formats for file, formats in known.items() if len(formats) == 1 and formats[0].name != "text"}
+    known = sure or {file: formats for file, formats in known.items() if len(formats) > 1} or known
+    candidates = [entry for entry in available().values() if known and all(entry in each for each in known.values())]
     if not candidates:
-        candidates = [entry for entry in available().values() if entry.folder and [entry] in found.values()]
+        candidates = [entry for entry in available().values() if entry.folder and [entry] in known.values()]
     if not candidates:
         kinds = ", ".join(
             f"{entry.name} (*{' *'.join(entry.folder)})" for entry in available().values() if entry.folder
@@ -139,23 +139,20 @@ def _of_folder(path: Path) -> Format:
         raise InputError(
             f"a folder can be {kinds}, or files of one format; this one has {there}: name one of its files", str(path)
         )
-    return _hinted(_only(candidates, path, named("format")), list(found)[:LOOKED_AT])
+    return _with_hint(_only(candidates, path, named("format")), list(known)[:LOOKED_AT])
 
 
 def _of_files(files: Iterable[Path]) -> Iterator[tuple[Path, list[Format]]]:
-    """The formats that files can be; if their suffix does not say it, only some are looked at."""
+    """Yield the formats that files can be; of those without a clear suffix, only some are inspected."""
     looked_at = 0
     for file in files:
-        by_suffix = _with_suffix(file, lambda entry: entry.suffixes + entry.shared)
-        looked_at += len(by_suffix) != 1
-        if len(by_suffix) == 1 or looked_at <= LOOKED_AT:
-            formats = _candidates(file)
-            if formats:
-                yield file, formats
+        looked_at += len(_with_suffix(file)) != 1
+        if (looked_at <= LOOKED_AT or len(_with_suffix(file)) == 1) and (formats := _candidates(file)):
+            yield file, formats
 
 
 def _seen(path: str | Path) -> list[Format]:
-    """The formats that a file looks like."""
+    """Return the formats that a file looks like."""
     seen: list[Format] = []
     for size in HEADS:
         head = _head(path, size)
@@ -165,13 +162,12 @@ def _seen(path: str | Path) -> list[Format]:
     return seen
 
 
-def _looking_like(text: str) -> list[Format]:
-    """The formats that a file may have that begins with a text."""
-    return [entry for entry in available().values() if entry.looks_like and entry.looks_like(text)]
+def _looking_like(head: str) -> list[Format]:
+    return [entry for entry in available().values() if entry.looks_like and entry.looks_like(head)]
 
 
 def _head(path: str | Path, size: int = HEADS[0], wait: bool = True) -> bytes:
-    """The beginning of a file; empty if it cannot be read: reading it will raise the error."""
+    """Return the beginning of a file, or nothing if it cannot be read: reading it will raise the error."""
     try:
         return peek(path, size, wait)
     except InputError:

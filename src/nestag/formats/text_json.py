@@ -7,17 +7,9 @@
                "spans": [{"start": 0, "end": 7, "label": "GPE", "token_start": 0, "token_end": 1}]}
     spacy2    [["the USA", {"entities": [[0, 7, "GPE"], [4, 7, "ACRONYM"]]}]]
 
-doccano: both are read (`labels` and `annotations` for `label` as well, and `data` for `text`), the first is written.
-It counts offsets in UTF-16 units, where an emoji is two; the report counts the texts in which that matters.
-
-prodigy: tokens are kept; `token_end` is the last token of the span. White space that Prodigy makes a token is not a
-word, unless the token has `"word": true`, as ours do. Rejected and ignored examples are counted and dropped.
-
-spacy2: one pair per line is read as well, the same inside `{"classes": [...], "annotations": [...]}`, and spaCy's other
-format, whose documents have paragraphs of sentences of tokens with tags in `ner`. Documents have no names there; they
-are numbered.
-
-All are read as a list or one object per line. Relations are counted and dropped, further fields ignored.
+All are read as a list or one object per line. doccano counts offsets in UTF-16 units, where an emoji is two. Prodigy's
+`token_end` is the last token of the span; tokens of white space are not words, unless they have `"word": true`. spacy2
+is also read inside `{"classes": [...], "annotations": [...]}` and as documents of paragraphs of tagged tokens.
 """
 
 from __future__ import annotations
@@ -31,25 +23,12 @@ from nestag.data.report import Report
 from nestag.data.segment import Offsets, Options, given_words, grouped, laid_out
 from nestag.data.sentence import Sentence
 from nestag.errors import DataError
-from nestag.formats.format import JSON, Format, skipping, write_json
-from nestag.formats.shared.records import (
-    Record,
-    Value,
-    any_object,
-    as_id,
-    document_reader,
-    id_or_none,
-    label_field,
-    list_field,
-    name_of,
-    number_field,
-    read_values,
-    sampled,
-    short,
-    text_field,
-)
-from nestag.formats.shared.tags import OUTSIDE, Tag, entities_of, parsed
-from nestag.formats.shared.utf16 import Utf16
+from nestag.formats.folders import stem_of
+from nestag.formats.format import JSON, Format, skipping
+from nestag.formats.shared import records
+from nestag.formats.shared.documents import Utf16
+from nestag.formats.shared.records import Fields, Record, document_reader, document_writer
+from nestag.formats.shared.tags import OUTSIDE, Tag, entities_of, parse_tags
 
 _TEXT = ("text", "data")
 _LABELS = ("label", "labels", "entities", "annotations")
@@ -57,43 +36,40 @@ _NOT_DOCCANO = {"tokens", "spans", "annotator", "annotation_id", "lead_time", "s
 _PRODIGY = {"spans", "_input_hash", "_task_hash", "_session_id"}
 
 
-def _span(fields: dict[str, Any], start: str = "start", end: str = "end", kind: str = "label") -> TextSpan:
-    return TextSpan(number_field(fields, start), number_field(fields, end), label_field(fields, kind))
+def _span(member: Any, start: str = "start", end: str = "end", kind: str = "label") -> TextSpan:
+    """Return the span of an object with start, end and type under these keys, or of a list of the three."""
+    fields = Fields.of(member, start, end, kind)
+    return TextSpan(fields.number(start), fields.number(end), fields.label(kind))
 
 
-def _read_doccano(record: Record, path: str | Path, options: Options, report: Report) -> Document:
-    line, fields, name = record
-    text = text_field(fields, next((key for key in _TEXT if key in fields), "text"))
+def _list(value: object, key: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise DataError(f'{key!r} is {records.short(value)}; write a list of [start, end, "TYPE"]')
+    return value
+
+
+def _count_relations(record: Record, key: str, report: Report) -> None:
+    for relation in record.fields.objects("relations"):
+        report.add("relation dropped", record.place, str(relation.get(key)))
+
+
+def _read_doccano(record: Record, options: Options, report: Report) -> Document:
+    fields = record.fields
+    text = fields.text(next((key for key in _TEXT if key in fields), "text"))
     units = Utf16(text)
     key = next((key for key in _LABELS if fields.get(key) is not None), "label")
-    members = fields.get(key, [])
-    if not isinstance(members, list):
-        raise DataError(f'{key!r} is {members!r:.60}; write a list of [start, end, "TYPE"]')
-    spans = tuple(_doccano_span(member, units) for member in members)
+    spans = [_span(m, "start_offset", "end_offset", "label") for m in _list(fields.get(key, []), key)]
+    spans = [TextSpan(units.from_units(start), units.from_units(end), kind) for start, end, kind in spans]
     if spans and units.differs:
-        report.add("text whose offsets were taken as units of UTF-16", f"{path}:{line}", repr(text[:40]))
-    for relation in list_field(fields, "relations"):
-        report.add("relation left out", f"{path}:{line}", str(relation.get("type")))
-    return Document(name_of(fields, path, name), text, spans)
+        report.add("text whose offsets were read as UTF-16 units", record.place, repr(text[:40]))
+    _count_relations(record, "type", report)
+    return Document(fields.name(record.name), text, tuple(spans))
 
 
-def _doccano_span(member: Any, units: Utf16) -> TextSpan:
-    keys = ("start_offset", "end_offset", "label")
-    if isinstance(member, list) and len(member) == 3:
-        member = dict(zip(keys, member, strict=True))
-    if not isinstance(member, dict):
-        raise DataError(f'{member!r:.60} is not [start, end, "TYPE"]; export the labels of sequences, not of texts')
-    start, end, kind = _span(member, *keys)
-    return TextSpan(units.from_units(start), units.from_units(end), kind)
-
-
-def _write_doccano(sentences: Iterable[Sentence], path: str | Path, options: Options, report: Report) -> None:
-    def record(document: Document) -> dict[str, Any]:
-        units = Utf16(document.text)
-        spans = [[units.to_units(start), units.to_units(end), kind] for start, end, kind in document.spans]
-        return {"id": as_id(document.id), "text": document.text, "label": spans}
-
-    write_json(map(record, documents_of(sentences, report)), path, lines=True)
+def _to_doccano(document: Document) -> dict[str, Any]:
+    units = Utf16(document.text)
+    spans = [[units.to_units(start), units.to_units(end), kind] for start, end, kind in document.spans]
+    return {"id": records.as_id(document.id), "text": document.text, "label": spans}
 
 
 def _is_doccano(fields: dict[str, Any]) -> bool:
@@ -109,35 +85,32 @@ def _is_doccano_span(member: Any) -> bool:
     return "start_offset" in member if isinstance(member, dict) else isinstance(member, list) and len(member) == 3
 
 
-def _read_prodigy(record: Record, path: str | Path, options: Options, report: Report) -> Document | None:
-    """The document of an example; None if it was not accepted."""
-    line, fields, name = record
-    place = f"{path}:{line}"
+def _read_prodigy(record: Record, options: Options, report: Report) -> Document | None:
+    """Return the document of an example, or None if it was not accepted."""
+    fields = record.fields
     answer = fields.get("answer", "accept")
     if answer != "accept":
-        report.add("example not accepted set aside", place, f"answer {answer!r}")
+        report.add("rejected or ignored example dropped", record.place, f"answer {answer!r}")
         return None
-    text = text_field(fields, "text")
+    text = fields.text("text")
     meta = fields.get("meta")
-    named = meta if "id" not in fields and isinstance(meta, dict) and isinstance(meta.get("id"), str | int) else fields
-    spans = tuple(map(_span, list_field(fields, "spans")))
-    for relation in list_field(fields, "relations"):
-        report.add("relation left out", place, str(relation.get("label")))
-    tokens = list_field(fields, "tokens")
-    words = grouped(given_words(text, _prodigy_words(tokens, text), place, report), text, options) if tokens else None
-    return Document(name_of(named, path, name), text, spans, None if words is None else tuple(words))
+    in_meta = "id" not in fields and isinstance(meta, dict) and isinstance(meta.get("id"), str | int)
+    names = Fields(meta or {}) if in_meta else fields
+    spans = tuple(map(_span, fields.objects("spans")))
+    _count_relations(record, "label", report)
+    words = None
+    if tokens := fields.objects("tokens"):
+        offsets = given_words(text, _prodigy_words(tokens, text), record.place, report)
+        words = tuple(grouped(offsets, text, options))
+    return Document(names.name(record.name), text, spans, words)
 
 
-def _prodigy_words(tokens: Iterable[dict[str, Any]], text: str) -> Iterator[Offsets]:
-    """The offsets of the tokens that are words."""
+def _prodigy_words(tokens: Iterable[Fields], text: str) -> Iterator[Offsets]:
+    """Yield the offsets of the tokens that are words."""
     for token in tokens:
-        start, end = number_field(token, "start"), number_field(token, "end")
+        start, end = token.number("start"), token.number("end")
         if token.get("word") is True or not text[max(0, start) : max(0, end)].isspace():
             yield start, end
-
-
-def _write_prodigy(sentences: Iterable[Sentence], path: str | Path, options: Options, report: Report) -> None:
-    write_json(map(_to_prodigy, documents_of(sentences, report, keeps_words=True)), path, lines=True)
 
 
 def _to_prodigy(document: Document) -> dict[str, Any]:
@@ -161,80 +134,72 @@ def _to_prodigy(document: Document) -> dict[str, Any]:
 
 
 def _read_spacy2(path: str | Path, options: Options, report: Report) -> Iterator[Sentence]:
-    for number, (line, value) in enumerate(_examples(read_values(path, options, report)), 1):
-        sentences: list[Sentence] = []
+    for number, (line, value, place, _) in enumerate(_examples(records.read_records(path, options, report)), 1):
+        name = f"{stem_of(path)}:{number}"
         with skipping(options, report, path, line):
-            name = name_of({}, path, str(number))
             if isinstance(value, dict) and "paragraphs" in value:
-                sentences = list(_tagged_sentences(value, name, f"{path}:{line}", report))
+                yield from list(_tagged_sentences(Fields(value), name, place, report))
             else:
-                sentences = list(sentences_of(_spacy2_document(value, name), options, report))
-        yield from sentences
+                yield from list(sentences_of(_spacy2_document(value, name), options, report))
 
 
-def _examples(values: Iterable[Value]) -> Iterator[Value]:
-    """The examples of a file, whichever way they are put into it."""
+def _examples(values: Iterable[Record]) -> Iterator[Record]:
+    """Yield the examples of a file in any of its variants."""
     text: str | None = None
-    for line, value in values:
+    for entry in values:
+        value = entry.value
         if isinstance(value, str) and text is None:
             text = value  # a file that is one pair
         elif text is not None:
-            yield Value(line, [text, value])
+            yield entry._replace(value=[text, value])
             text = None
         elif isinstance(value, dict) and isinstance(value.get("annotations"), list):
-            yield from (Value(line, member) for member in value["annotations"] if member is not None)
+            yield from (entry._replace(value=member) for member in value["annotations"] if member is not None)
         else:
-            yield Value(line, value)
+            yield entry
 
 
 def _spacy2_document(value: Any, name: str) -> Document:
     if not isinstance(value, list) or len(value) != 2 or not isinstance(value[1], dict):
-        raise DataError(f'{short(value)} is no example; write ["text", {{"entities": [[0, 4, "TYPE"]]}}]')
-    text, members = text_field({"text": value[0]}, "text"), value[1].get("entities") or []
-    if not isinstance(members, list):
-        raise DataError(f"'entities' is {short(members)}; make it a list of [start, end, \"TYPE\"]")
-    spans: list[TextSpan] = []
-    for member in members:
-        if not isinstance(member, list) or len(member) < 3:
-            raise DataError(f'{member!r:.60} is no entity; write [start, end, "TYPE"]')
-        spans.append(_span(dict(zip(("start", "end", "label"), member, strict=False))))
-    return Document(name, text, tuple(spans))
+        raise DataError(f'{records.short(value)} is not an example; write ["text", {{"entities": [[0, 4, "TYPE"]]}}]')
+    members = _list(value[1].get("entities") or [], "entities")
+    return Document(name, Fields({"text": value[0]}).text("text"), tuple(map(_span, members)))
 
 
-def _tagged_sentences(fields: dict[str, Any], name: str, place: str, report: Report) -> Iterator[Sentence]:
-    """The sentences of a document of paragraphs; a tag that is missing counts as O."""
-    name = id_or_none(fields, "id") or name
-    paragraphs = list_field(fields, "paragraphs")
-    sentences = (sentence for paragraph in paragraphs for sentence in list_field(paragraph, "sentences"))
+def _tagged_sentences(fields: Fields, name: str, place: str, report: Report) -> Iterator[Sentence]:
+    """Yield the sentences of a document of paragraphs; a missing tag counts as O."""
+    name = fields.id() or name
+    paragraphs = fields.objects("paragraphs")
+    sentences = (sentence for paragraph in paragraphs for sentence in paragraph.objects("sentences"))
     for number, sentence in enumerate(sentences, 1):
-        tokens = list_field(sentence, "tokens")
-        entities = list(entities_of([_tag(token, place, report) for token in tokens], False, lambda _: place, report))
-        yield Sentence([text_field(token, "orth") for token in tokens], entities, f"{name}-{number}")
+        tokens = sentence.objects("tokens")
+        entities = list(entities_of([[_tag(token, place, report)] for token in tokens], lambda _: place, report))
+        yield Sentence([token.text("orth") for token in tokens], entities, f"{name}-{number}")
 
 
-def _tag(token: dict[str, Any], place: str, report: Report) -> Tag:
+def _tag(token: Fields, place: str, report: Report) -> Tag:
     text = token.get("ner") or "O"
     if text == "-":
         report.add("token without a tag read as O", place, str(token.get("orth")))
         return OUTSIDE
-    tags = parsed(text) if isinstance(text, str) else None
+    tags = parse_tags(text) if isinstance(text, str) else None
     if not tags:
-        raise DataError(f"'ner' is {short(text)}; make it O, or B-TYPE and so on")
+        raise DataError(f"'ner' is {records.short(text)}; make it O, or B-TYPE and so on")
     return tags[0]
 
 
 def _write_spacy2(sentences: Iterable[Sentence], path: str | Path, options: Options, report: Report) -> None:
-    def record(document: Document) -> list[Any]:
+    def example(document: Document) -> list[Any]:
         if document.id:
-            report.add("name of a document left out", str(path), document.id)
+            report.add("name of a document dropped", str(path), document.id)
         return [document.text, {"entities": [list(span) for span in document.spans]}]
 
-    write_json(map(record, documents_of(sentences, report)), path)
+    records.write_json(map(example, documents_of(sentences, report)), path)
 
 
 def _looks_like_spacy2(head: str) -> bool:
-    """Whether one of the first values of a file is an example, or holds some."""
-    values = sampled(head)
+    """Say whether one of the first values of a file is an example, or holds some."""
+    values = records.sample(head)
     pair = len(values) > 1 and _is_example(list(values[:2]))
     return pair or any(_is_example(value) or _holds_examples(value) for value in values)
 
@@ -256,12 +221,14 @@ def _holds_examples(value: object) -> bool:
 
 FORMATS = (
     Format(
-        "doccano", "doccano's JSON Lines", (".doccano.jsonl",), document_reader(_read_doccano), _write_doccano,
-        lambda head: any_object(head, _is_doccano), raw_text=True, shared=JSON,
+        "doccano", "doccano's JSON Lines", (".doccano.jsonl",),
+        document_reader(_read_doccano), document_writer(_to_doccano, lines=True),
+        lambda head: records.any_object(head, _is_doccano), raw_text=True, shared=JSON,
     ),
     Format(
-        "prodigy", "Prodigy's JSON Lines", (".prodigy.jsonl",), document_reader(_read_prodigy), _write_prodigy,
-        lambda head: any_object(head, lambda fields: "text" in fields and not fields.keys().isdisjoint(_PRODIGY)),
+        "prodigy", "Prodigy's JSON Lines", (".prodigy.jsonl",),
+        document_reader(_read_prodigy), document_writer(_to_prodigy, lines=True, keeps_words=True),
+        lambda head: records.any_object(head, lambda fields: "text" in fields and not _PRODIGY.isdisjoint(fields)),
         raw_text=True, shared=JSON,
     ),
     Format(

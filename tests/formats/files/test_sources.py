@@ -100,7 +100,7 @@ def test_a_file_that_grows_too_much_is_refused(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setenv(sources.RATIO_SETTING, "2000")
     assert len(read_text(path)) == 2**22
     monkeypatch.setenv(sources.RATIO_SETTING, "many")
-    with pytest.raises(InputError, match="'many' is no ratio"):
+    with pytest.raises(InputError, match="'many' is not a ratio"):
         read_text(path)
 
 

@@ -148,7 +148,7 @@ def test_crossing_entities_stop_the_export_or_are_set_aside(tmp_path: Path) -> N
         assert sorted(path.name for path in tmp_path.iterdir()) == ["dev.jsonl", "train.jsonl"]
     told = run("hf", tmp_path / "out", "--train", train, "--dev", dev, "--crossing", "set-aside")
     assert told.exit_code == 0
-    assert "1 crossing entity set aside" in told.output
+    assert "1 crossing entity dropped" in told.output
 
 
 def test_a_folder_that_holds_something_is_left_alone(tmp_path: Path) -> None:

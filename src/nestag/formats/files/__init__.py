@@ -1,8 +1,7 @@
-"""Files in and out. Everything that nestag reads or writes is opened here.
+"""Files in and out: everything that nestag reads or writes is opened here.
 
-`sources` reads: bytes, text or numbered lines, `.gz` unpacked, `-` for the standard input, pipes opened only once.
-`targets` writes one file, a folder, or several files together, whole or not at all.
-`parts` is what is being written, and goes away if its process is killed.
+`sources` reads bytes, text or numbered lines. `targets` writes files and folders atomically. `parts` names and locks
+temporary files, so that those of killed processes can be removed.
 """
 
 from nestag.formats.files.parts import is_part, new_part, remove_if_dead, remove_leftovers
@@ -20,22 +19,7 @@ from nestag.formats.files.sources import (
 from nestag.formats.files.targets import sync_tree, writing, writing_bytes, writing_folder, writing_together
 
 __all__ = [
-    "LONGEST_LINE",
-    "PIPE",
-    "Line",
-    "is_part",
-    "is_stream",
-    "new_part",
-    "peek",
-    "read_blocks",
-    "read_lines",
-    "read_text",
-    "reading",
-    "remove_if_dead",
-    "remove_leftovers",
-    "sync_tree",
-    "writing",
-    "writing_bytes",
-    "writing_folder",
-    "writing_together",
-]
+    "LONGEST_LINE", "PIPE", "Line", "is_part", "is_stream", "new_part", "peek", "read_blocks", "read_lines",
+    "read_text", "reading", "remove_if_dead", "remove_leftovers", "sync_tree", "writing", "writing_bytes",
+    "writing_folder", "writing_together",
+]  # fmt: skip

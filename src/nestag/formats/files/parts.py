@@ -1,8 +1,8 @@
-"""Parts: what is being written, under hidden names such as `.nestag-1f2e3d4c-0a1b2c3d.part`.
+"""Temporary files and folders ("parts"), hidden under names such as `.nestag-1f2e3d4c-0a1b2c3d.part`.
 
-A name says which machine writes, and the writer holds a lock. A lock that is free means that the writer is dead: the
-next process that writes to the same folder on that machine removes the part. Where there are no locks, parts of killed
-processes stay. A process that ends in any other way, also by SIGTERM, leaves none.
+A name contains the machine that writes, and the writer holds a lock. If the lock is free, the writer is dead: the next
+process that writes to the same folder on that machine removes the part. Without file locks, parts of killed processes
+stay. Processes that end in any other way, also by SIGTERM, leave no parts.
 """
 
 from __future__ import annotations
@@ -24,20 +24,17 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 HERE = sha256(platform.node().encode()).hexdigest()[:8]
-"""This machine. Locks may not be seen from others, even in a folder that they share."""
-
-REPLACED = "old"
-"""The folder of a part that holds the files that others are about to replace."""
-
+"""This machine. Its locks may be invisible to others, even in a shared folder."""
+REPLACED = "old"  # the folder of a part that holds the files being replaced
 _NAME = re.compile(r"\.nestag-[0-9a-f]{8}-[0-9a-f]{8}\.part")
 
 
 @contextmanager
 def new_part(folder: Path, *, is_folder: bool = False) -> Iterator[Path]:
-    """An empty file or folder in another folder, removed when the block ends unless it was renamed."""
+    """Make an empty temporary file or folder, and remove it at the end of the block unless it was renamed."""
     _remove_leftovers_once(folder)
     path, lock = folder / f".nestag-{HERE}-{secrets.token_hex(4)}.part", None
-    try:  # a signal may end the process as soon as the part is there
+    try:  # a signal may end the process as soon as the part exists
         while not path.exists():  # again if another process takes it for a leftover before it is locked
             path.mkdir() if is_folder else path.touch(exist_ok=False)
             if lock is not None:
@@ -51,12 +48,12 @@ def new_part(folder: Path, *, is_folder: bool = False) -> Iterator[Path]:
 
 
 def is_part(path: Path) -> bool:
-    """Whether something is being written here, or was when its process died."""
+    """Say whether a path has the name of a part."""
     return bool(_NAME.fullmatch(path.name))
 
 
 def is_being_replaced(path: Path) -> bool:
-    """Whether a file is missing because a process is replacing it, or died while it did."""
+    """Say whether a file is missing because a process is replacing it, or died while it did."""
     return any((part / REPLACED / path.name).exists() for part in filter(is_part, path.parent.glob(".nestag-*")))
 
 
@@ -67,7 +64,7 @@ def remove_leftovers(folder: Path) -> None:
 
 
 def remove_if_dead(part: Path, elsewhere: bool = False) -> None:
-    """Remove a part if its writer is dead; `elsewhere` says that it is if it was on another machine."""
+    """Remove a part if its writer is dead; with `elsewhere`, also any part of another machine."""
     if part.name.split("-")[1] != HERE:
         if elsewhere:
             _remove(part)
@@ -78,12 +75,12 @@ def remove_if_dead(part: Path, elsewhere: bool = False) -> None:
 
 @cache
 def _remove_leftovers_once(folder: Path) -> None:
-    """Remove them at the first part that a process writes in a folder, which may have many files."""
+    """Remove leftovers when a process first writes in a folder, which may have many files."""
     remove_leftovers(folder)
 
 
 def _lock(path: Path, wait: bool) -> int | None:
-    """The open file that holds the lock; None if there is none to be had."""
+    """Return the open file that holds the lock, or None if there is no lock to get."""
     if fcntl is None:
         return None
     try:
@@ -92,7 +89,7 @@ def _lock(path: Path, wait: bool) -> int | None:
         return None
     try:
         fcntl.flock(number, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-    except OSError:  # it is taken, or the file system has no locks
+    except OSError:  # taken, or the file system has no locks
         os.close(number)
         return None
     return number

@@ -1,7 +1,7 @@
-"""Reading: bytes, exact text, or numbered lines of UTF-8; `.gz` is unpacked, `-` is the standard input.
+"""Reading: bytes, exact text, or numbered lines of UTF-8.
 
-A pipe can be read only once: what `peek` has taken from it is kept and comes first when it is read. Packed files are
-written so that equal content gives equal bytes, and one that grows too much when unpacked is refused.
+Files that end in `.gz` are unpacked, and refused if they grow too much. `-` is the standard input. A pipe can be read
+only once, so what `peek` has read from it is kept for the reader.
 """
 
 from __future__ import annotations
@@ -26,11 +26,24 @@ from nestag.formats.files.parts import is_being_replaced
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-PIPE = "-"
-"""The standard input or output, as an argument of a command."""
-
-_DESCRIPTOR = re.compile(r"/(?:dev|proc/(?:self|\d+))/fd/(\d+)")
+PIPE = "-"  # the standard input or output, as an argument of a command
+LONGEST_LINE = 64 * 2**20  # the largest number of bytes in one line
+SUFFIX = ".gz"
+BROKEN = (gzip.BadGzipFile, EOFError, zlib.error)  # what Python raises while it unpacks an incomplete file
+RATIO = 200  # how many times its packed size a file may have when unpacked; text has 3 to 20
+RATIO_SETTING = "NESTAG_MAX_GZIP_RATIO"  # the environment variable that sets another ratio
+SMALL = 16 * 2**20  # bytes up to which any ratio is fine
+BYTES_AT_ONCE = 2**20
 _MOST_LINKS = 40
+_DESCRIPTOR = re.compile(r"/(?:dev|proc/(?:self|\d+))/fd/(\d+)")
+_peeked: dict[tuple[str, object], BinaryIO] = {}  # streams of which the beginning was read
+
+
+class Line(NamedTuple):
+    """A line without its end, and its number from 1."""
+
+    number: int
+    text: str
 
 
 def refuse_empty(path: str | Path) -> None:
@@ -40,7 +53,7 @@ def refuse_empty(path: str | Path) -> None:
 
 
 def is_stream(path: str | Path) -> bool:
-    """Whether a path can be read only once: `-`, an open descriptor, a pipe, a socket or a device."""
+    """Say whether a path can be read only once: `-`, an open descriptor, a pipe, a socket or a device."""
     if str(path) == PIPE or descriptor_of(path) is not None:
         return True
     try:
@@ -51,9 +64,9 @@ def is_stream(path: str | Path) -> bool:
 
 
 def descriptor_of(path: str | Path) -> int | None:
-    """The number of the open file that a path names, directly or by links.
+    """Return the number of the open file that a path names, directly or by links.
 
-    Such a path must not be followed to the file behind it: whoever opened that chose where in it to write.
+    The file behind it must not be opened again: whoever opened the descriptor chose where to read or write.
 
     >>> descriptor_of("/dev/fd/3"), descriptor_of("corpus.jsonl")
     (3, None)
@@ -73,124 +86,41 @@ def descriptor_of(path: str | Path) -> int | None:
     return None
 
 
-SUFFIX = ".gz"
-BROKEN = (gzip.BadGzipFile, EOFError, zlib.error)
-"""What is raised while a file that is not whole is unpacked."""
-
-RATIO = 200
-"""How many times its packed size a file may have unpacked; text has 3 to 20."""
-RATIO_SETTING = "NESTAG_MAX_GZIP_RATIO"
-"""The environment variable that sets another ratio."""
-SMALL = 16 * 2**20
-"""Bytes up to which any ratio is fine."""
-_BUFFER = 128 * 2**10
-
-
-def is_packed(path: str) -> bool:
-    """Whether a file is packed, which its name says."""
-    return path.endswith(SUFFIX)
-
-
-def unpacked(file: BinaryIO, source: str) -> BinaryIO:
-    """The content of a packed stream; an empty one is broken, and one that grows too much is an InputError."""
-    return cast(BinaryIO, io.BufferedReader(_Unpacked(file, source, _ratio()), _BUFFER))
-
-
-@contextmanager
-def packing(file: IO[bytes]) -> Iterator[IO[bytes]]:
-    """A stream that packs into another; the time is not written, so equal content gives equal bytes."""
-    with gzip.GzipFile(fileobj=file, mode="wb", filename="", mtime=0) as packed:
-        yield cast(IO[bytes], packed)
-
-
-def _ratio() -> int:
-    text = os.environ.get(RATIO_SETTING, str(RATIO))
-    if not text.isdecimal() or not int(text):
-        raise InputError(f"{text!r} is no ratio; set a whole number such as {RATIO}", RATIO_SETTING)
-    return int(text)
-
-
-class _Counted:
-    """A stream and how many bytes were read from it."""
-
-    def __init__(self, file: BinaryIO) -> None:
-        self.file = file
-        self.count = 0
-
-    def read(self, size: int = -1) -> bytes:
-        data = self.file.read(size)
-        self.count += len(data)
-        return data
-
-
-class _Unpacked(io.RawIOBase):
-    def __init__(self, file: BinaryIO, source: str, ratio: int) -> None:
-        self.packed = _Counted(file)
-        self.content = gzip.GzipFile(fileobj=cast(BinaryIO, self.packed), mode="rb")
-        self.source = source
-        self.ratio = ratio
-        self.size = 0
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: WriteableBuffer, /) -> int:
-        data = self.content.read1(len(memoryview(buffer).cast("B")))
-        memoryview(buffer).cast("B")[: len(data)] = data
-        self.size += len(data)
-        if not self.packed.count:
-            raise EOFError("it is empty")
-        if self.size > max(SMALL, self.ratio * self.packed.count):
-            raise InputError(
-                f"more than {self.ratio} times its packed size when unpacked; if you trust it, unpack it"
-                f" yourself or set {RATIO_SETTING} to a higher ratio",
-                self.source,
-            )
-        return len(data)
-
-    def close(self) -> None:
-        self.packed.file.close()
-        super().close()
-
-
-LONGEST_LINE = 64 * 2**20
-"""Bytes of one line beyond which a file is taken for something else."""
-BYTES_AT_ONCE = 2**20
-_peeked: dict[tuple[str, object], BinaryIO] = {}  # streams that have been looked at and not read yet
-
-
-class Line(NamedTuple):
-    """A line without its end, and its number from 1."""
-
-    number: int
-    text: str
-
-
 def read_lines(path: str | Path) -> Iterator[Line]:
-    """The lines of a file, ended by LF or CRLF and by nothing else; a byte order mark is left out."""
+    """Yield the lines of a file, which end in LF or CRLF and nothing else, without a byte order mark."""
     source = str(path)
     number = 0
     with reading(path) as stream:
-        while raw := _next_line(stream, source, number + 1):
+        while data := stream.readline(LONGEST_LINE + 1):
             number += 1
-            yield Line(number, _decoded_line(raw, source, number))
+            if len(data) > LONGEST_LINE:
+                raise InputError(f"a line longer than {LONGEST_LINE} bytes; is this the right file?", source, number)
+            try:
+                text = data.decode("utf-8-sig" if number == 1 else "utf-8")
+            except UnicodeDecodeError as error:
+                raise _not_utf8(error, 0, source, number) from None
+            yield Line(number, text.removesuffix("\n").removesuffix("\r"))
 
 
 def read_blocks(path: str | Path) -> Iterator[str]:
-    """The text of a file exactly as it stands, in blocks that never end inside a character."""
-    source = str(path)
+    """Yield the exact text of a file in blocks that never end inside a character."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     at = 0
     with reading(path) as stream:
-        while block := stream.read(BYTES_AT_ONCE):
-            waiting = len(decoder.getstate()[0])  # bytes of a character that the last block ended in
-            yield _decoded(decoder, block, at - waiting, source)
-            at += len(block)
-        yield _decoded(decoder, b"", at - len(decoder.getstate()[0]), source)
+        data = b"-"
+        while data:
+            data = stream.read(BYTES_AT_ONCE)
+            pending = len(decoder.getstate()[0])  # bytes of a character that the last block ended in
+            try:
+                text = decoder.decode(data, final=not data)
+            except UnicodeDecodeError as error:
+                raise _not_utf8(error, at - pending, str(path)) from None
+            yield text
+            at += len(data)
 
 
 def read_text(path: str | Path) -> str:
-    """The whole text of a file exactly as it stands, at most 64 Mi characters long."""
+    """Return the exact text of a file of at most 64 Mi characters."""
     blocks: list[str] = []
     size = 0
     for block in read_blocks(path):
@@ -203,23 +133,23 @@ def read_text(path: str | Path) -> str:
 
 @contextmanager
 def reading(path: str | Path) -> Iterator[BinaryIO]:
-    """The bytes of a file, unpacked; what cannot be read is an InputError."""
+    """Open the bytes of a file, unpacked, and turn errors into an InputError."""
     source = str(path)
     with explained_reading(source), _opened(source) as stream:
         yield stream
 
 
 def peek(path: str | Path, size: int, wait: bool = True) -> bytes:
-    """The first bytes of a file, unpacked; a pipe can still be read as a whole afterwards.
+    """Return the first bytes of a file, unpacked; a pipe can still be read from its beginning.
 
-    Of a pipe that is not to be waited for, they are what its writer has written so far.
+    Without `wait`, return what is in the pipe so far.
     """
     source = str(path)
     with explained_reading(source):
         if not is_stream(path):
             with _opened(source) as stream:
                 return stream.read(size)
-        stream = _taken(source)
+        stream = _stream(source)
         head = stream.read(size) if wait else _available(stream, size)
         _peeked[_key(source)] = cast(BinaryIO, io.BufferedReader(_Rejoined(head, stream)))
         return head
@@ -227,19 +157,39 @@ def peek(path: str | Path, size: int, wait: bool = True) -> bytes:
 
 @contextmanager
 def explained_reading(source: str) -> Iterator[None]:
-    """What goes wrong with a file, as an InputError."""
+    """Turn what goes wrong while reading a file into an InputError."""
     try:
         yield
     except FileNotFoundError:
         if is_being_replaced(Path(source)):
-            raise InputError(
-                "it was being replaced when a command stopped; run the command that writes it again", source
-            ) from None
-        raise InputError("there is no such file; check the path", source) from None
+            message = "it was being replaced when a command stopped; run the command that writes it again"
+        else:
+            message = "there is no such file; check the path"
+        raise InputError(message, source) from None
     except BROKEN as error:
         raise InputError(f"not a whole gzip file ({error}); pack it again or drop the .gz", source) from None
     except OSError as error:
         raise InputError(f"cannot be read ({error.strerror or error}); check the path", source) from None
+
+
+def is_packed(path: str) -> bool:
+    """Say whether a file is packed, which its name says."""
+    return path.endswith(SUFFIX)
+
+
+def unpacked(file: BinaryIO, source: str) -> BinaryIO:
+    """Return the content of a packed stream, which must not be empty and must not grow too much."""
+    ratio = os.environ.get(RATIO_SETTING, str(RATIO))
+    if not ratio.isdecimal() or not int(ratio):
+        raise InputError(f"{ratio!r} is not a ratio; set a whole number such as {RATIO}", RATIO_SETTING)
+    return cast(BinaryIO, io.BufferedReader(_Unpacked(file, source, int(ratio)), 128 * 2**10))
+
+
+@contextmanager
+def packing(file: IO[bytes]) -> Iterator[IO[bytes]]:
+    """Open a stream that packs into another, without the time, so that equal content gives equal bytes."""
+    with gzip.GzipFile(fileobj=file, mode="wb", filename="", mtime=0) as packed:
+        yield cast(IO[bytes], packed)
 
 
 @contextmanager
@@ -248,7 +198,7 @@ def _opened(source: str) -> Iterator[BinaryIO]:
         with _open(source) as file:
             yield unpacked(file, source) if is_packed(source) else file
         return
-    stream = _taken(source)
+    stream = _stream(source)
     try:
         yield stream
     finally:
@@ -256,10 +206,10 @@ def _opened(source: str) -> Iterator[BinaryIO]:
             stream.close()
 
 
-def _taken(source: str) -> BinaryIO:
-    """The stream of a pipe: the one that was looked at before, or a new one."""
-    if (waiting := _peeked.pop(_key(source), None)) is not None:
-        return waiting
+def _stream(source: str) -> BinaryIO:
+    """Return a stream whose beginning was read before, or open a new one."""
+    if (peeked := _peeked.pop(_key(source), None)) is not None:
+        return peeked
     if source == PIPE:
         if sys.stdin is None or sys.stdin.closed:
             raise OSError(errno.EBADF, "the standard input is closed")
@@ -270,7 +220,7 @@ def _taken(source: str) -> BinaryIO:
 
 
 def _key(source: str) -> tuple[str, object]:
-    """What a stream is known by; the standard input may be replaced by another."""
+    """Identify a stream; the standard input may be replaced by another."""
     return source, sys.stdin if source == PIPE else None
 
 
@@ -282,8 +232,14 @@ def _open(source: str) -> BinaryIO:
 
 
 def _available(stream: BinaryIO, size: int) -> bytes:
-    """The next bytes of a stream without waiting for more than the first; none at its end."""
+    """Return the next bytes of a stream, waiting only for the first; none at its end."""
     return cast(io.BufferedReader, stream).read1(size)
+
+
+def _not_utf8(error: UnicodeDecodeError, at: int, source: str, line: int | None = None) -> InputError:
+    """Describe a byte that cannot be decoded, counted from the beginning of the file or line."""
+    byte = f"byte {at + error.start} ({error.object[error.start]:#04x})"
+    return InputError(f"{byte} is not UTF-8; convert the file, e.g. with iconv", source, line)
 
 
 class _Rejoined(io.RawIOBase):
@@ -308,33 +264,46 @@ class _Rejoined(io.RawIOBase):
         super().close()
 
 
-def _next_line(stream: BinaryIO, source: str, number: int) -> bytes:
-    try:
-        return stream.readline(LONGEST_LINE + 1)
-    except BROKEN as error:
-        raise InputError(f"not a whole gzip file ({error}); pack it again or drop the .gz", source, number) from None
+class _Counted:
+    """A stream and the number of bytes read from it."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self.file = file
+        self.count = 0
+
+    def read(self, size: int = -1) -> bytes:
+        data = self.file.read(size)
+        self.count += len(data)
+        return data
 
 
-def _decoded_line(raw: bytes, source: str, number: int) -> str:
-    if len(raw) > LONGEST_LINE:
-        raise InputError(f"the line is longer than {LONGEST_LINE} bytes; is this the right file?", source, number)
-    try:
-        text = raw.decode("utf-8-sig" if number == 1 else "utf-8")
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"byte {error.start} ({raw[error.start]:#04x}) is not UTF-8; convert the file, e.g. with iconv",
-            source,
-            number,
-        ) from None
-    return text.removesuffix("\n").removesuffix("\r")
+class _Unpacked(io.RawIOBase):
+    """The content of a packed stream, as long as it stays within its ratio."""
 
+    def __init__(self, file: BinaryIO, source: str, ratio: int) -> None:
+        self.packed = _Counted(file)
+        self.content = gzip.GzipFile(fileobj=cast(BinaryIO, self.packed), mode="rb")
+        self.source = source
+        self.ratio = ratio
+        self.size = 0
 
-def _decoded(decoder: codecs.IncrementalDecoder, block: bytes, at: int, source: str) -> str:
-    try:
-        return decoder.decode(block, final=not block)
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"byte {at + error.start} ({error.object[error.start]:#04x}) is not UTF-8; convert the file, e.g. with"
-            " iconv",
-            source,
-        ) from None
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: WriteableBuffer, /) -> int:
+        view = memoryview(buffer).cast("B")
+        data = self.content.read1(len(view))
+        view[: len(data)] = data
+        self.size += len(data)
+        if not self.packed.count:
+            raise EOFError("it is empty")
+        if self.size > max(SMALL, self.ratio * self.packed.count):
+            raise InputError(
+                f"more than {self.ratio} times its packed size when unpacked; if you trust it, unpack it yourself"
+                f" or set {RATIO_SETTING} to a higher ratio", self.source
+            )  # fmt: skip
+        return len(data)
+
+    def close(self) -> None:
+        self.packed.file.close()
+        super().close()

@@ -1,8 +1,8 @@
-"""Writing: a file, a folder, or several files together, whole or not at all.
+"""Writing: a file, a folder, or several files together, all or nothing.
 
-Pipes and devices, which cannot be replaced, are written as the bytes come. A new folder takes its place by one rename.
-Files are replaced in two steps: all old ones are moved away, then all new ones come. A process that dies in between
-leaves a missing file, which readers report, and never old files among new ones.
+Pipes and devices, which cannot be replaced, are written directly. A new folder takes its place by one rename. Several
+files are replaced in two steps: first all old ones are moved away, then all new ones come. A process that dies in
+between leaves missing files, which readers report, and never a mixture of old and new files.
 """
 
 from __future__ import annotations
@@ -24,14 +24,32 @@ from nestag.formats.files.sources import PIPE, descriptor_of, is_packed, packing
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
-_NEW = "new"
+_EXISTS = "is there already; remove it, or write elsewhere"
+
+
+@contextmanager
+def writing(path: str | Path) -> Iterator[TextIO]:
+    """Open a UTF-8 text stream that becomes the file if the block succeeds; otherwise nothing changes."""
+    with writing_bytes(path) as file:
+        text = io.TextIOWrapper(cast(IO[bytes], _StaysOpen(file)), encoding="utf-8", newline="\n")
+        try:
+            yield text
+        finally:
+            text.flush()
+
+
+@contextmanager
+def writing_bytes(path: str | Path) -> Iterator[IO[bytes]]:
+    """Do the same for bytes; `.gz` packs them."""
+    with explained(path), _opened(path) as file, packing(file) if is_packed(str(path)) else nullcontext(file) as stream:
+        yield stream
 
 
 @contextmanager
 def writing_folder(path: str | Path) -> Iterator[Path]:
-    """A folder to write into that becomes `path` when the block ends well; otherwise nothing changes.
+    """Open a folder that becomes `path` if the block succeeds; otherwise nothing changes.
 
-    A folder that has something in it is never replaced. Folders above it are made.
+    Missing folders above it are made. A folder that is not empty is never replaced.
     """
     if str(path) == PIPE or descriptor_of(path) is not None:
         raise InputError("a folder cannot go through a pipe; name one", str(path))
@@ -40,27 +58,27 @@ def writing_folder(path: str | Path) -> Iterator[Path]:
         if target.is_dir():
             remove_leftovers(target)
         if target.exists() and (not target.is_dir() or any(target.iterdir())):
-            raise InputError("is there already; remove it, or write to a new folder", str(path))
+            raise InputError(_EXISTS, str(path))
         with _made(target.parent), new_part(target.parent, is_folder=True) as part, _shown_as(part, path):
             yield part
             sync_tree(part)
             if os.name == "nt" and target.exists():  # elsewhere an empty folder is replaced in one step
                 target.rmdir()
             part.replace(target)
-        sync_folder(target.parent)
+        _sync_folder(target.parent)
 
 
 @contextmanager
 def writing_together(folder: str | Path, stale: Iterable[str] = ()) -> Iterator[Path]:
-    """A folder to write into; when the block ends well, all that is in it takes its place in `folder`.
+    """Open a folder whose content takes its place in `folder` if the block succeeds.
 
-    Files replace files of their names, folders only what is empty or missing. `stale` names files of `folder` that are
-    removed, unless they were written again. If anything fails, all old files are put back.
+    Files replace files of the same name, folders only what is empty or missing. `stale` names files of `folder` to
+    remove unless they were written again. If anything fails, all old files are put back.
     """
     refuse_empty(folder)
     target = Path(os.path.realpath(folder))
     with explained(folder), _made(target), new_part(target, is_folder=True) as part:
-        new, old = part / _NEW, part / REPLACED
+        new, old = part / "new", part / REPLACED
         new.mkdir()
         old.mkdir()
         with _shown_as(new, folder):
@@ -69,14 +87,14 @@ def writing_together(folder: str | Path, stale: Iterable[str] = ()) -> Iterator[
             for name in names:
                 _prepare(new / name, target / name)
             sync_tree(part)
-            leaving = [name for name in {*names, *stale} if os.path.lexists(target / name)]
-            with _moved(leaving, target, old), _moved(names, new, target):
+            replaced = [name for name in {*names, *stale} if os.path.lexists(target / name)]
+            with _moved(replaced, target, old), _moved(names, new, target):
                 pass
 
 
 @contextmanager
 def explained(path: str | Path) -> Iterator[None]:
-    """Turn write errors into an InputError, except a broken pipe: there the reader wants no more."""
+    """Turn write errors into an InputError, except a broken pipe: its reader wants no more."""
     try:
         yield
     except BrokenPipeError:
@@ -87,8 +105,18 @@ def explained(path: str | Path) -> Iterator[None]:
         ) from None
 
 
-def sync_folder(folder: Path) -> None:
-    """See that names given or taken away in a folder are on the disk."""
+def sync_tree(folder: Path) -> None:
+    """Flush a folder and everything in it to the disk."""
+    for inside in folder.iterdir():
+        if inside.is_dir() and not inside.is_symlink():
+            sync_tree(inside)
+        elif not inside.is_symlink():
+            with open(inside, "rb") as file:
+                os.fsync(file.fileno())
+    _sync_folder(folder)
+
+
+def _sync_folder(folder: Path) -> None:
     if os.name == "nt":  # where folders cannot be opened
         return
     number = os.open(folder, os.O_RDONLY)
@@ -98,20 +126,9 @@ def sync_folder(folder: Path) -> None:
         os.close(number)
 
 
-def sync_tree(folder: Path) -> None:
-    """See that a folder with all that is in it is on the disk."""
-    for inside in folder.iterdir():
-        if inside.is_dir() and not inside.is_symlink():
-            sync_tree(inside)
-        elif not inside.is_symlink():
-            with open(inside, "rb") as file:
-                os.fsync(file.fileno())
-    sync_folder(folder)
-
-
 @contextmanager
 def _made(folder: Path) -> Iterator[None]:
-    """Make a folder and those above it; if the block fails, those that were made are removed."""
+    """Make a folder and those above it; if the block fails, remove those that were made."""
     missing = [above for above in (folder, *folder.parents) if not above.exists()]
     folder.mkdir(parents=True, exist_ok=True)
     try:
@@ -125,7 +142,7 @@ def _made(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def _shown_as(part: Path, shown: str | Path) -> Iterator[None]:
-    """Let errors name a folder as the user does."""
+    """Make errors name a folder as the user does."""
     try:
         yield
     except InputError as error:
@@ -136,16 +153,16 @@ def _shown_as(part: Path, shown: str | Path) -> Iterator[None]:
 
 
 def _prepare(source: Path, place: Path) -> None:
-    """Give a file the rights of the one it replaces; refuse to replace what is neither a file nor an empty folder."""
+    """Give a file the rights of the one it replaces; refuse to replace anything but files and empty folders."""
     if not os.path.lexists(place):
         return
     if source.is_dir():
         if not place.is_dir() or any(place.iterdir()):
-            raise InputError("is there already; remove it, or write to a new folder", str(place))
+            raise InputError(_EXISTS, str(place))
     elif place.is_file():
         source.chmod(stat.S_IMODE(place.stat().st_mode))
     elif not place.is_symlink():
-        raise InputError("is there already and not a file; remove it, or write elsewhere", str(place))
+        raise InputError(_EXISTS, str(place))
 
 
 @contextmanager
@@ -157,7 +174,7 @@ def _moved(names: Iterable[str], source: Path, target: Path) -> Iterator[None]:
             begun.append(name)
             (source / name).replace(target / name)
         for folder in (source, target):
-            sync_folder(folder)
+            _sync_folder(folder)
         yield
     except BaseException:
         for name in begun:
@@ -167,25 +184,57 @@ def _moved(names: Iterable[str], source: Path, target: Path) -> Iterator[None]:
 
 
 @contextmanager
-def writing(path: str | Path) -> Iterator[TextIO]:
-    """A UTF-8 text stream that becomes the file when the block ends well; otherwise nothing changes."""
-    with writing_bytes(path) as file:
-        text = io.TextIOWrapper(cast(IO[bytes], _Kept(file)), encoding="utf-8", newline="\n")
-        try:
-            yield text
-        finally:
-            text.flush()
+def _opened(path: str | Path) -> Iterator[IO[bytes]]:
+    number = descriptor_of(path)
+    target = Path(os.path.realpath(path))
+    if str(path) == PIPE:
+        if sys.stdout is None or sys.stdout.closed:
+            raise OSError(errno.EBADF, "the standard output is closed")
+        sys.stdout.flush()
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+    elif number is not None:
+        for standard in (sys.stdout, sys.stderr):  # what was printed before comes first
+            if standard is not None and not standard.closed:
+                standard.flush()
+        with os.fdopen(os.dup(number), "wb") as stream:
+            yield stream
+    elif target.exists() and not target.is_file():
+        with open(target, "wb") as stream:
+            yield stream
+    else:
+        with _replacing(target, path) as stream:
+            yield stream
 
 
 @contextmanager
-def writing_bytes(path: str | Path) -> Iterator[IO[bytes]]:
-    """The same for bytes; `.gz` packs them."""
-    with explained(path), _opened(path) as file, packing(file) if is_packed(str(path)) else nullcontext(file) as stream:
-        yield stream
+def _replacing(target: Path, shown: str | Path) -> Iterator[IO[bytes]]:
+    """Open a temporary file that takes the target's place and rights if the block succeeds."""
+    with new_part(target.parent) as part:
+        with io.BufferedWriter(_Named(part, shown)) as file:
+            yield file
+            file.flush()
+            if target.exists():
+                part.chmod(stat.S_IMODE(target.stat().st_mode))
+            os.fsync(file.fileno())
+        part.replace(target)
+    _sync_folder(target.parent)
 
 
-class _Kept(io.BufferedIOBase):
-    """A file that stays open when the text over it is closed."""
+class _Named(io.FileIO):
+    """A file whose errors name it, even if other files are being written at the same time."""
+
+    def __init__(self, path: Path, shown: str | Path) -> None:
+        super().__init__(path, "wb")
+        self.shown = shown
+
+    def write(self, data: ReadableBuffer, /) -> int:
+        with explained(self.shown):
+            return super().write(data)
+
+
+class _StaysOpen(io.BufferedIOBase):
+    """A file that stays open when the text stream over it is closed."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self.file = file
@@ -197,67 +246,4 @@ class _Kept(io.BufferedIOBase):
         return self.file.write(data)
 
     def close(self) -> None:
-        """Leave that to whoever opened it."""
-
-
-@contextmanager
-def _opened(path: str | Path) -> Iterator[IO[bytes]]:
-    number = descriptor_of(path)
-    target = Path(os.path.realpath(path))
-    if str(path) == PIPE:
-        with _standard_output() as stream:
-            yield stream
-    elif number is not None:
-        with _descriptor(number) as stream:
-            yield stream
-    elif target.exists() and not target.is_file():
-        with open(target, "wb") as stream:
-            yield stream
-    else:
-        with _replacing(target, path) as stream:
-            yield stream
-
-
-@contextmanager
-def _standard_output() -> Iterator[IO[bytes]]:
-    if sys.stdout is None or sys.stdout.closed:
-        raise OSError(errno.EBADF, "the standard output is closed")
-    sys.stdout.flush()
-    yield sys.stdout.buffer
-    sys.stdout.buffer.flush()
-
-
-@contextmanager
-def _descriptor(number: int) -> Iterator[IO[bytes]]:
-    """An open file, written from where it stands; what was printed before comes first."""
-    for stream in (sys.stdout, sys.stderr):
-        if stream is not None and not stream.closed:
-            stream.flush()
-    with os.fdopen(os.dup(number), "wb") as file:
-        yield file
-
-
-@contextmanager
-def _replacing(target: Path, shown: str | Path) -> Iterator[IO[bytes]]:
-    """A file beside the target that takes its place when the block ends well; the target's rights are kept."""
-    with new_part(target.parent) as part:
-        with io.BufferedWriter(_Named(part, shown)) as file:
-            yield file
-            file.flush()
-            if target.exists():
-                part.chmod(stat.S_IMODE(target.stat().st_mode))
-            os.fsync(file.fileno())
-        part.replace(target)
-    sync_folder(target.parent)
-
-
-class _Named(io.FileIO):
-    """A file whose errors name it, whichever other files are being written at the same time."""
-
-    def __init__(self, path: Path, shown: str | Path) -> None:
-        super().__init__(path, "wb")
-        self.shown = shown
-
-    def write(self, data: ReadableBuffer, /) -> int:
-        with explained(self.shown):
-            return super().write(data)
+        """Leave that to the owner of the file."""

@@ -3,8 +3,8 @@
     >>> len(sentences("train")), len(sentences("dev")), len(sentences("test"))
     (456, 96, 96)
 
-Each domain is a file of 36 documents in the notation of formats/brackets.py. A document is whole in one split;
-by their place among all 108, of every 20 documents 14 are for training, 3 for development and 3 for testing.
+Each domain is a file of 36 documents in the notation of formats/brackets.py. A document is entirely in one split; of
+every 20 documents in the order of the files, 14 are for training, 3 for development and 3 for testing.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _TEST = (6, 13, 19)
 
 
 def sentences(split: Split | None = None) -> list[Sentence]:
-    """The sentences of a split, or all of them, in the order of the files.
+    """Return the sentences of a split, or all of them, in the order of the files.
 
     >>> brackets.render(sentences()[1]), sentences()[1].id
     ('The announcement surprised almost everyone .', 'news-01-2')
@@ -35,11 +35,11 @@ def sentences(split: Split | None = None) -> list[Sentence]:
 
 
 def documents(split: Split | None = None) -> list[list[Sentence]]:
-    """The same, each document a list of its sentences."""
+    """Return the same, each document a list of its sentences."""
     if split is not None and split not in SPLITS:
         raise UnknownNameError(f"the sample has no split {split!r}; there are {', '.join(SPLITS)}")
-    found = [list(document) for _, document in groupby(_read(), document_of)]
-    return [document for place, document in enumerate(found) if split in (None, _split(place))]
+    known = [list(document) for _, document in groupby(_read(), document_of)]
+    return [document for place, document in enumerate(known) if split in (None, _split(place))]
 
 
 def _read() -> Iterator[Sentence]:
@@ -49,7 +49,6 @@ def _read() -> Iterator[Sentence]:
 
 
 def _split(place: int) -> Split:
-    """The split of a document, by its place among all."""
     if place % _CYCLE in _DEV:
         return "dev"
     return "test" if place % _CYCLE in _TEST else "train"

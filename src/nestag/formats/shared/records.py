@@ -1,85 +1,92 @@
-"""JSON values read from files one at a time, on lines or in one list, and the fields of objects, checked."""
+"""JSON read from files one value at a time, on lines or in one list, and checked fields of objects."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from nestag.data.document import Document, sentences_of
+from nestag.data.document import Document, documents_of, sentences_of
 from nestag.data.report import Report
 from nestag.data.segment import Options
 from nestag.data.sentence import Sentence, refuse_half_characters
 from nestag.errors import DataError, InputError
-from nestag.formats.files import LONGEST_LINE, read_blocks
+from nestag.formats.files import LONGEST_LINE, read_blocks, writing
 from nestag.formats.folders import stem_of
-from nestag.formats.format import Read, skipping
+from nestag.formats.format import Read, Write, skipping
+
+LOOKED_AT = 100  # values at the beginning of a file that are inspected to recognise its format
+_BLANK = " \t\r\n\ufeff"
+_SPACE = re.compile(f"[{_BLANK}]*")
+_SIGN = re.compile(r'"(?:[^"\\]|\\.)*(?:"|\\?\Z)|[][{}:]', re.DOTALL)
+_DECODER = json.JSONDecoder()
 
 
-def text_field(record: dict[str, Any], key: str) -> str:
-    """A string of an object, or a DataError; a half of a character (a lone surrogate) is none."""
-    value = record.get(key)
-    if not isinstance(value, str):
-        raise DataError(f"{key!r} is {short(value)}; make it a string")
-    refuse_half_characters(value)
-    return value
+class Fields(dict[str, Any]):
+    """A JSON object; its methods return checked fields or raise a DataError."""
 
+    @classmethod
+    def of(cls, value: object, *keys: str) -> Fields:
+        """Return the fields of an object, or of a list with a value for each key."""
+        if keys and isinstance(value, list) and len(value) >= len(keys):
+            return cls(zip(keys, value, strict=False))
+        if not isinstance(value, dict):
+            raise DataError(f"{short(value)} is not {list(keys) if keys else 'an object'}")
+        return cls(value)
 
-def label_field(record: dict[str, Any], key: str) -> str:
-    """A string that is not empty."""
-    value = text_field(record, key)
-    if not value:
-        raise DataError(f"{key!r} is empty; give a word, or the type of an entity")
-    return value
+    def text(self, key: str) -> str:
+        """Return a string without lone surrogates."""
+        value = self.get(key)
+        if not isinstance(value, str):
+            raise DataError(f"{key!r} is {short(value)}; make it a string")
+        refuse_half_characters(value)
+        return value
 
+    def label(self, key: str) -> str:
+        """Return a string that is not empty."""
+        if not self.text(key):
+            raise DataError(f"{key!r} is empty; give a word, or the type of an entity")
+        return self.text(key)
 
-def number_field(record: dict[str, Any], key: str) -> int:
-    """An integer of an object, or a DataError."""
-    value = record.get(key)
-    if type(value) is not int:
-        raise DataError(f"{key!r} is {short(value)}; make it an integer")
-    return value
+    def number(self, key: str) -> int:
+        """Return an integer."""
+        value = self.get(key)
+        if type(value) is not int:
+            raise DataError(f"{key!r} is {short(value)}; make it an integer")
+        return value
 
+    def objects(self, key: str) -> list[Fields]:
+        """Return a list of objects, empty if it is missing or null."""
+        value = self.get(key)
+        if value is None:
+            return []
+        if not isinstance(value, list) or not all(isinstance(member, dict) for member in value):
+            raise DataError(f"{key!r} is {short(value)}; make it a list of objects")
+        return list(map(Fields, value))
 
-def list_field(record: dict[str, Any], key: str) -> list[dict[str, Any]]:
-    """A list of objects; one that is missing or null is empty."""
-    value = record.get(key)
-    if value is None:
-        return []
-    if not isinstance(value, list) or not all(isinstance(member, dict) for member in value):
-        raise DataError(f"{key!r} is {short(value)}; make it a list of objects")
-    return value
+    def words(self, key: str) -> list[str]:
+        """Return a list of words, none of them empty."""
+        value = self.get(key)
+        if not isinstance(value, list):
+            raise DataError(f"{key!r} is {short(value)}; make it a list of words")
+        return [Fields({key: word}).label(key) for word in value]
 
+    def id(self, key: str = "id") -> str | None:
+        """Return an id, which may be a number or missing."""
+        value = self.get(key)
+        return str(value) if type(value) is int else None if value is None else self.text(key)
 
-def words_field(record: dict[str, Any], key: str) -> list[str]:
-    """A list of words, none of them empty and none with half of a character."""
-    value = record.get(key)
-    if not isinstance(value, list):
-        raise DataError(f"{key!r} is {short(value)}; make it a list of words")
-    return [label_field({key: word}, key) for word in value]
-
-
-def name_of(record: dict[str, Any], path: str | Path, name: str) -> str:
-    """The id of an object as a string; without one, the file's name and the record's."""
-    value = record.get("id")
-    if value is None:
-        return f"{stem_of(path)}:{name}"
-    return str(value) if type(value) is int else text_field(record, "id")
-
-
-def id_or_none(record: dict[str, Any], key: str) -> str | None:
-    """An id, which may be a number or missing."""
-    value = record.get(key)
-    if value is None:
-        return None
-    return str(value) if type(value) is int else text_field(record, key)
+    def name(self, default: str) -> str:
+        """Return the id, or a default if it is missing."""
+        name = self.id()
+        return default if name is None else name
 
 
 def as_id(name: str) -> str | int:
-    """The inverse: a number where the name is one.
+    """Return an id as a number if it is one.
 
     >>> as_id("17"), as_id("017")
     (17, '017')
@@ -88,128 +95,127 @@ def as_id(name: str) -> str | int:
 
 
 def short(value: object) -> str:
-    """A value in few characters, for messages."""
+    """Shorten a value for messages."""
     return "missing" if value is None else repr(value)[:60]
 
 
-_SIGN = re.compile(r'"(?:[^"\\]|\\.)*(?:"|\\?\Z)|[][{}:]', re.DOTALL)
-_SPACE = re.compile(r"[ \t\r\n\ufeff]*")
-_BETWEEN = re.compile(r"[ \t\r\n\ufeff,]*")
-_DECODER = json.JSONDecoder()
-
-
-LOOKED_AT = 100
-"""Objects at the beginning of a file by which it is known."""
-
-
 class Record(NamedTuple):
-    """An object, the line it begins on, and a name for it: its line, and which it is of several that begin there."""
-
-    line: int
-    fields: dict[str, Any]
-    name: str
-
-
-class Value(NamedTuple):
-    """A value of any kind and the line it begins on."""
+    """A JSON value, usually an object, with its line, its place for messages and a name for its document."""
 
     line: int
     value: Any
+    place: str
+    name: str
+
+    @property
+    def fields(self) -> Fields:
+        """Return the fields of an object; other values are a DataError."""
+        return Fields.of(self.value)
 
 
 def read_records(path: str | Path, options: Options, report: Report) -> Iterator[Record]:
-    """The objects of a file that is one JSON list, or has one after the other, as on a line each.
+    """Yield the members of a file that is one JSON list, or that has one value after the other.
 
-    Only the object at hand is held, of at most 64 Mi characters. One that is no JSON ends a list; where they stand on
-    lines, the next line can still be read.
+    Only the current value is in memory, with at most 64 Mi characters. Invalid JSON ends a list. Outside a list, the
+    next line can still be read.
     """
-    before = same = 0
-    for line, value in read_values(path, options, report):
-        same = same + 1 if line == before else 1
-        before = line
-        with skipping(options, report):
-            if not isinstance(value, dict):
-                kind = type(value).__name__
-                raise InputError(f"{kind} where an object should be; write {{...}}", str(path), line)
-            yield Record(line, value, str(line) if same == 1 else f"{line}.{same}")
+    window = _Window(read_blocks(path), str(path))
+    stem, previous, same = stem_of(path), 0, 0
+    while sign := window.next_sign():
+        for line, value in window.members() if sign == "[" else window.single(options, report):
+            same = same + 1 if line == previous else 1
+            previous = line
+            name = f"{stem}:{line}" if same == 1 else f"{stem}:{line}.{same}"
+            yield Record(line, value, f"{path}:{line}", name)
 
 
-def read_values(path: str | Path, options: Options, report: Report) -> Iterator[Value]:
-    """The same for values of any kind; several lists one after the other are as one."""
-    window = _Window(read_blocks(path))
-    while sign := window.sign():
-        if sign == "[":
-            yield from _members(window, str(path))
-            continue
-        value = None
-        with skipping(options, report):
-            value = _value(window, str(path), "write one object a line")
-        if value is None:
-            window.skip_line()
-        else:
-            yield value
-
-
-def document_reader(document_from: Callable[[Record, str | Path, Options, Report], Document | None]) -> Read:
-    """How a format is read whose objects are each a document, or none."""
+def record_reader(parse: Callable[[Record, Options, Report], Iterable[Sentence]]) -> Read:
+    """Return the reader of a format whose objects each hold sentences."""
 
     def read(path: str | Path, options: Options, report: Report) -> Iterator[Sentence]:
         for record in read_records(path, options, report):
-            sentences: list[Sentence] = []
             with skipping(options, report, path, record.line):
-                document = document_from(record, path, options, report)
-                sentences = list(sentences_of(document, options, report)) if document else []
-            yield from sentences
+                yield from list(parse(record, options, report))
 
     return read
 
 
+def document_reader(parse: Callable[[Record, Options, Report], Document | None]) -> Read:
+    """Return the reader of a format whose objects are each a document, or nothing."""
+
+    def sentences(record: Record, options: Options, report: Report) -> Iterable[Sentence]:
+        document = parse(record, options, report)
+        return sentences_of(document, options, report) if document else []
+
+    return record_reader(sentences)
+
+
+def document_writer(to_record: Callable[[Document], Any], lines: bool = False, keeps_words: bool = False) -> Write:
+    """Return the writer of such a format."""
+
+    def write(sentences: Iterable[Sentence], path: str | Path, options: Options, report: Report) -> None:
+        write_json(map(to_record, documents_of(sentences, report, keeps_words)), path, lines)
+
+    return write
+
+
+def write_json(
+    records: Iterable[Any], path: str | Path, lines: bool = False, frame: tuple[str, str] = ("[", "]")
+) -> None:
+    """Write values as one JSON list, one value per line, or as JSON Lines; `frame` may put the list into an object."""
+    before, between, after = ("", "\n", "\n") if lines else (f"{frame[0]}\n", ",\n", f"\n{frame[1]}\n")
+    count = 0
+    with writing(path) as stream:
+        for count, record in enumerate(records, 1):
+            text = json.dumps(record, ensure_ascii=False)
+            if len(text) > LONGEST_LINE:
+                raise InputError(f"a record longer than {LONGEST_LINE} characters; choose another format", str(path))
+            stream.write((between if count > 1 else before) + text)
+        stream.write(after if count else "" if lines else f"{frame[0]}{frame[1]}\n")
+
+
 def is_list(head: str) -> bool:
-    """Whether the beginning of a file is that of a list."""
-    return head[_SPACE.match(head).end() :].startswith("[")  # type: ignore[union-attr]
+    """Say whether a file begins like a list."""
+    return head.lstrip(_BLANK).startswith("[")
 
 
 @lru_cache(maxsize=4)
-def sampled(head: str) -> tuple[Any, ...]:
-    """The first values in the beginning of a file; of an object that is cut, the keys alone.
+def sample(head: str) -> tuple[Any, ...]:
+    """Return the first values in the beginning of a file; if an object is cut off, only its keys.
 
-    >>> sampled('[{"a": 1}, {"b": [2')
+    >>> sample('[{"a": 1}, {"b": [2')
     ({'a': 1},)
-    >>> sampled('{"text": "very long')
+    >>> sample('{"text": "very long')
     ({'text': None},)
     """
-    found: list[Any] = []
-    at = _SPACE.match(head).end()  # type: ignore[union-attr]
-    at += head.startswith("[", at)
-    while len(found) < LOOKED_AT:
-        at = _BETWEEN.match(head, at).end()  # type: ignore[union-attr]
+    values: list[Any] = []
+    text = head.lstrip(_BLANK).removeprefix("[").lstrip(_BLANK)
+    at = 0
+    while len(values) < LOOKED_AT:
         try:
-            value, at = _DECODER.raw_decode(head, at)
+            value, at = _DECODER.raw_decode(text, at)
         except (ValueError, RecursionError):
             break
-        found.append(value)
-    return tuple(found) or (dict.fromkeys(first_keys(head)),)
+        values.append(value)
+        while text[at : at + 1] in (*_BLANK, ","):
+            at += 1
+    return tuple(values) or (dict.fromkeys(_first_keys(text)),)
 
 
 def any_object(head: str, test: Callable[[dict[str, Any]], bool]) -> bool:
-    """Whether one of the first objects of a file passes a test."""
-    return any(isinstance(value, dict) and test(value) for value in sampled(head))
+    """Say whether one of the first objects of a file passes a test."""
+    return any(isinstance(value, dict) and test(value) for value in sample(head))
 
 
-def first_keys(head: str) -> set[str]:
-    """The keys of the first object in the beginning of a file, which may be cut anywhere.
+def _first_keys(text: str) -> set[str]:
+    """Return the keys of an object that may be cut off anywhere.
 
-    >>> sorted(first_keys('{"text": "{a", "meta": {"b": 1}, "lab'))
+    >>> sorted(_first_keys('{"text": "{a", "meta": {"b": 1}, "lab'))
     ['meta', 'text']
     """
-    start = _SPACE.match(head).end()  # type: ignore[union-attr]
-    if head[start : start + 1] == "[":
-        start = _SPACE.match(head, start + 1).end()  # type: ignore[union-attr]
     keys: set[str] = set()
-    if head[start : start + 1] != "{":
-        return keys
     depth, last = 0, ""
-    for match in _SIGN.finditer(head, start):
+    for match in _SIGN.finditer(text) if text.startswith("{") else ():
         sign = match[0]
         if sign == ":" and depth == 1:
             keys.add(last.strip('"'))
@@ -221,42 +227,57 @@ def first_keys(head: str) -> set[str]:
 
 
 class _Window:
-    """The part of a long text that is at hand, and the number of the line it has reached."""
+    """The part of a long JSON text that is in memory, and the line that has been reached."""
 
-    def __init__(self, blocks: Iterator[str]) -> None:
+    def __init__(self, blocks: Iterator[str], source: str) -> None:
         self.blocks = blocks
+        self.source = source
         self.text = ""
         self.at = 0
         self.line = 1
 
-    def sign(self) -> str:
-        """The next character that is not white space, which stays; empty at the end."""
+    def next_sign(self, after: int = 0) -> str:
+        """Go to the next character that is not white space, after skipping some; it is empty at the end."""
+        self._move(self.at + after)
         while True:
-            end = _SPACE.match(self.text, self.at).end()  # type: ignore[union-attr]
-            self._move(end)
-            if end < len(self.text) or not self._more():
-                return self.text[end : end + 1]
+            self._move(_SPACE.match(self.text, self.at).end())  # type: ignore[union-attr]
+            if self.at < len(self.text) or not self._more():
+                return self.text[self.at : self.at + 1]
 
-    def sign_after(self) -> str:
-        """The same after leaving a sign behind."""
-        self.sign()
-        self._move(min(self.at + 1, len(self.text)))
-        return self.sign()
+    def members(self) -> Iterator[tuple[int, Any]]:
+        """Yield the line and value of each member of the list that begins here."""
+        sign = self.next_sign(1)
+        while sign != "]":
+            yield self._value("is the file complete?")
+            sign = self.next_sign()
+            if sign not in (",", "]"):
+                raise InputError(f"{sign!r} after a value; put a comma, or ] at the end", self.source, self.line)
+            if sign == ",":
+                self.next_sign(1)
+        self.next_sign(1)
 
-    def value(self) -> object:
-        """The JSON value that begins here."""
+    def single(self, options: Options, report: Report) -> Iterator[tuple[int, Any]]:
+        """Yield the line and value of what begins here, or skip the line if it is invalid."""
+        with skipping(options, report):
+            yield self._value("write one object a line")
+            return
+        self._skip_line()
+
+    def _value(self, remedy: str) -> tuple[int, Any]:
+        line = self.line
         while True:
             try:
                 value, end = _DECODER.raw_decode(self.text, self.at)
-            except json.JSONDecodeError:
-                if len(self.text) - self.at > LONGEST_LINE or not self._more():
-                    raise
+            except (ValueError, RecursionError) as error:
+                cut = isinstance(error, json.JSONDecodeError) and len(self.text) - self.at <= LONGEST_LINE
+                if not cut or not self._more():
+                    reason = getattr(error, "msg", error)
+                    raise InputError(f"not JSON ({reason}); {remedy}", self.source, line) from None
             else:
                 self._move(end)
-                return value
+                return line, value
 
-    def skip_line(self) -> None:
-        """Leave the line behind that has been reached."""
+    def _skip_line(self) -> None:
         while (end := self.text.find("\n", self.at)) < 0:
             self._move(len(self.text))
             if not self._more():
@@ -265,42 +286,16 @@ class _Window:
 
     def _move(self, place: int) -> None:
         self.line += self.text.count("\n", self.at, place)
-        self.at = place
+        self.at = min(place, len(self.text))
 
     def _more(self) -> bool:
         """Forget what has been read and take in at least as much as is left."""
         parts = [self.text[self.at :]]
-        wanted = len(parts[0])
-        taken = 0
+        size = 0
         for block in self.blocks:
             parts.append(block)
-            taken += len(block)
-            if taken and taken >= wanted:
+            size += len(block)
+            if size and size >= len(parts[0]):
                 break
         self.text, self.at = "".join(parts), 0
-        return taken > 0
-
-
-def _members(window: _Window, source: str) -> Iterator[Value]:
-    """The members of the list that begins here."""
-    sign = window.sign_after()
-    while sign != "]":
-        yield _value(window, source, "is the file whole?")
-        sign = window.sign()
-        if sign not in (",", "]"):
-            raise InputError(f"{sign!r} after a value; put a comma, or ] at the end", source, window.line)
-        if sign == ",":
-            window.sign_after()
-    window.sign_after()
-
-
-def _value(window: _Window, source: str, remedy: str) -> Value:
-    line = window.line
-    try:
-        return Value(line, window.value())
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"not JSON ({_reason(error)}); {remedy}", source, line) from None
-
-
-def _reason(error: Exception) -> str:
-    return error.msg if isinstance(error, json.JSONDecodeError) else str(error)
+        return size > 0

@@ -1,6 +1,6 @@
 r"""What formats of tokens share: B-TYPE tags in any of the usual schemes, escaped words, and what cannot be written.
 
-A word or type with a character that a format needs as a mark, a tab or a line end is written `\uXXXX`, and so is a
+A character of a word or type that a format needs as a mark, a tab or a line end is written `\uXXXX`, and so is a
 backslash before what looks like such an escape. Every other backslash is itself, as in files without escapes.
 """
 
@@ -17,15 +17,20 @@ from nestag.data.report import Report
 from nestag.data.sentence import Entity, Sentence
 from nestag.errors import InputError
 
+JOINT = "|"  # what separates several tags of one cell
+PHRASES = {"ADJP", "ADVP", "CONJP", "INTJ", "LST", "NP", "PP", "PRT", "SBAR", "UCP", "VP"}
+"""Types of phrases, which many files have in a column next to entities."""
+MOST_LEVELS = 100  # the largest number of entities over one token in formats that repeat each entity on all its tokens
 _BREAKS = "\t\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029\ufeff"
-"""What ends a line or a column for some program, and the mark that may open a file."""
+"""What ends a line or a column for some program, and the byte order mark."""
 _ESCAPE = re.compile(r"\\u([0-9a-f]{4})")
-MOST_LEVELS = 100
-"""Entities over one token beyond which a format that repeats each on all its tokens refuses a sentence."""
+_TAG = re.compile(r"(O)|([BIMESWLU])-(.+)", re.DOTALL)
+_SAME = {"M": "I", "W": "S"}  # what BMES and BMEWO call them
+_REPAIRED = "tag repaired to begin an entity"
 
 
 def write_word(text: str, marks: str = "") -> str:
-    r"""A token or type without line ends, tabs and the characters that the format needs as marks.
+    r"""Escape line ends, tabs and the characters that the format needs as marks.
 
     >>> print(write_word("New York", " "), write_word(r"1\/2"), write_word(r"\u0020"))
     New\u0020York 1\/2 \u005cu0020
@@ -34,7 +39,7 @@ def write_word(text: str, marks: str = "") -> str:
 
 
 def read_word(text: str, marks: str = "") -> str:
-    """The inverse of `write_word`; an escape that it never writes is ordinary text."""
+    """Invert `write_word`; an escape that it never writes is ordinary text."""
     if "\\u" not in text:
         return text
     escaped = "\\" + _BREAKS + marks
@@ -46,33 +51,25 @@ def _misread(marks: str) -> re.Pattern[str]:
     return re.compile(rf"[{re.escape(_BREAKS + marks)}]|\\(?=u[0-9a-f]{{4}})")
 
 
-class HeldSentence(NamedTuple):
-    """A sentence to write, and what to call it when it cannot be written."""
-
-    place: str
-    sentence: Sentence
-
-
-def holdable(
-    sentences: Iterable[Sentence], path: str | Path, report: Report | None, ids: bool = False
-) -> Iterator[HeldSentence]:
-    """The sentences that a format of tokens can hold; what it leaves out goes into the report."""
-    report = Report() if report is None else report
+def writable(
+    sentences: Iterable[Sentence], path: str | Path, report: Report, ids: bool = False
+) -> Iterator[tuple[str, Sentence]]:
+    """Yield the sentences that have tokens and their places for messages, and report what the format cannot hold."""
     for number, sentence in enumerate(sentences, 1):
         place = f"{path}: sentence {number}"
         if sentence.origin:
-            report.add("place in a text left out", place, sentence.origin.document)
+            report.add("place in a text dropped", place, sentence.origin.document)
         if not sentence.tokens:
-            report.add("sentence without tokens left out", place, repr(sentence.id))
+            report.add("sentence without tokens dropped", place, repr(sentence.id))
             continue
         if sentence.id is not None and not ids:
-            report.add("sentence id left out", place, sentence.id)
-        yield HeldSentence(place, sentence)
+            report.add("sentence id dropped", place, sentence.id)
+        yield place, sentence
 
 
 def refuse_deep(spans: Iterable[tuple[int, int, str]], place: str) -> None:
-    """Raise an InputError if more spans lie over one place than a format with a column for each can hold."""
-    ends: list[int] = []  # of the spans over the place reached
+    """Raise an InputError if too many spans overlap in one place."""
+    ends: list[int] = []  # of the spans that cover the current place
     for start, end in sorted((start, end) for start, end, _ in spans):
         while ends and ends[0] <= start:
             heappop(ends)
@@ -84,17 +81,8 @@ def refuse_deep(spans: Iterable[tuple[int, int, str]], place: str) -> None:
             )  # fmt: skip
 
 
-JOINT = "|"
-"""What stands between tags of one cell; types have it escaped."""
-PHRASES = {"ADJP", "ADVP", "CONJP", "INTJ", "LST", "NP", "PP", "PRT", "SBAR", "UCP", "VP"}
-"""Types of phrases, which many files have in a column beside entities."""
-_TAG = re.compile(r"(O)|([BIMESWLU])-(.+)", re.DOTALL)
-_SAME = {"M": "I", "W": "S"}  # what BMES and BMEWO call them
-_REPAIRED = "tag repaired to begin an entity"
-
-
 class Tag(NamedTuple):
-    """A tag's letter and type; O has none."""
+    """The letter and type of a tag; O has no type."""
 
     mark: str
     type: str
@@ -104,60 +92,67 @@ OUTSIDE = Tag("O", "")
 
 
 @lru_cache(maxsize=10_000)
-def parsed(text: str) -> tuple[Tag, ...] | None:
-    """The tags of a cell, one or several joined; None if it is something else.
+def parse_tags(text: str) -> tuple[Tag, ...] | None:
+    """Return the tags of a cell, one or several joined, or None if it is something else.
 
-    >>> parsed("B-PER|U-GPE"), parsed("NNP")
+    >>> parse_tags("B-PER|U-GPE"), parse_tags("NNP")
     ((Tag(mark='B', type='PER'), Tag(mark='U', type='GPE')), None)
     """
-    whole = _parsed(text)
-    if JOINT not in text:
-        return whole and (whole,)
-    tags = [_parsed(part) for part in text.split(JOINT)]
-    joined = tuple(tag for tag in tags if tag)
-    return joined if len(joined) == len(tags) else whole and (whole,)
+    whole = _parse_tag(text)
+    tags = [tag for part in text.split(JOINT) if (tag := _parse_tag(part))]
+    if JOINT in text and len(tags) > text.count(JOINT):
+        return tuple(tags)
+    return whole and (whole,)
 
 
-def _parsed(text: str) -> Tag | None:
+def _parse_tag(text: str) -> Tag | None:
     match = _TAG.fullmatch(text)
     if not match:
         return None
     return OUTSIDE if match[1] else Tag(_SAME.get(match[2], match[2]), read_word(match[3], JOINT))
 
 
-def entities_of(tags: Sequence[Tag], iob1: bool, place: Callable[[int], str], report: Report) -> Iterator[Entity]:
-    """The entities of one level; one begun without its first tag is reported."""
-    opened: Entity | None = None
+def entities_of(
+    cells: Sequence[Sequence[Tag]], place: Callable[[int], str], report: Report, iob1: bool = False
+) -> Iterator[Entity]:
+    """Yield the entities of a column, and report those that lack their first tag."""
+    if any(len(cell) > 1 for cell in cells):
+        return _joined_entities(cells, place, report)
+    return _level_entities([cell[0] if cell else OUTSIDE for cell in cells], place, report, iob1)
+
+
+def _level_entities(tags: Sequence[Tag], place: Callable[[int], str], report: Report, iob1: bool) -> Iterator[Entity]:
+    entity: Entity | None = None
     for position, (mark, kind) in enumerate(tags):
-        if opened and (mark in "OBSU" or kind != opened.type):
-            yield opened
-            opened = None
+        if entity and (mark in "OBSU" or kind != entity.type):
+            yield entity
+            entity = None
         if mark == "O":
             continue
-        if not opened and mark in "IEL" and not (iob1 and mark == "I"):
+        if not entity and mark in "IEL" and not (iob1 and mark == "I"):
             report.add(_REPAIRED, place(position), f"{mark}-{kind}")
-        opened = Entity(opened.start if opened else position, position + 1, kind)
+        entity = Entity(entity.start if entity else position, position + 1, kind)
         if mark in "ESLU":
-            yield opened
-            opened = None
-    if opened:
-        yield opened
+            yield entity
+            entity = None
+    if entity:
+        yield entity
 
 
-def joined_entities(tags: Sequence[Sequence[Tag]], place: Callable[[int], str], report: Report) -> Iterator[Entity]:
-    """The entities of cells with several tags, where an entity may change its level from one token to the next.
+def _joined_entities(cells: Sequence[Sequence[Tag]], place: Callable[[int], str], report: Report) -> Iterator[Entity]:
+    """Yield the entities of cells with several tags, where an entity may change its level from token to token.
 
-    A tag goes on with the entity of its type on its own level, or else with the one begun last.
+    A tag continues the entity of its type on its own level, or else the one begun last.
     """
-    opened: dict[str, dict[int, int]] = {}  # where the entities of each type began, by their levels
-    for position, cell in enumerate(tags):
-        waiting, opened = opened, {}
+    opened: dict[str, dict[int, int]] = {}  # where the entities of each type began, by level
+    for position, cell in enumerate(cells):
+        previous, opened = opened, {}
         for level, (mark, kind) in enumerate(cell):
             if mark == "O":
                 continue
-            before = waiting.get(kind) if mark in "IEL" else None
-            if before:
-                start = before.pop(level) if level in before else before.popitem()[1]
+            begun = previous.get(kind) if mark in "IEL" else None
+            if begun:
+                start = begun.pop(level) if level in begun else begun.popitem()[1]
             else:
                 start = position
                 if mark in "IEL":
@@ -166,9 +161,9 @@ def joined_entities(tags: Sequence[Sequence[Tag]], place: Callable[[int], str], 
                 yield Entity(start, position + 1, kind)
             else:
                 opened.setdefault(kind, {})[level] = start
-        yield from _closed(waiting, position)
-    yield from _closed(opened, len(tags))
+        yield from _close(previous, position)
+    yield from _close(opened, len(cells))
 
 
-def _closed(opened: dict[str, dict[int, int]], end: int) -> Iterator[Entity]:
+def _close(opened: dict[str, dict[int, int]], end: int) -> Iterator[Entity]:
     return (Entity(start, end, kind) for kind, starts in opened.items() for start in starts.values())

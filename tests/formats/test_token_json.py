@@ -36,7 +36,7 @@ def test_gliner(lines: bool, tmp_path: Path) -> None:
     ]
     found, report = read(format_named("gliner"), tmp_path, records, lines)
     assert found == [Sentence(TOKENS, NESTED), Sentence(["It", "rained"]), Sentence(["It", "rained"], [], "7")]
-    assert report.counts == {"relation left out": 1}
+    assert report.counts == {"relation dropped": 1}
 
 
 def test_gliner_is_written_as_a_list_or_in_lines(tmp_path: Path) -> None:
@@ -60,7 +60,7 @@ def test_spert(tmp_path: Path) -> None:
         [{"tokens": TOKENS, "entities": entities, "relations": relations, "orig_id": 5178}],
     )
     assert found == [Sentence(TOKENS, NESTED, "5178")]
-    assert report.counts == {"relation left out": 1}
+    assert report.counts == {"relation dropped": 1}
 
 
 def test_w2ner_with_discontinuous_entities(tmp_path: Path) -> None:
@@ -71,7 +71,7 @@ def test_w2ner_with_discontinuous_entities(tmp_path: Path) -> None:
     ]
     found, report = read(format_named("w2ner"), tmp_path, [{"sentence": TOKENS, "ner": entities, "word": [[0]]}])
     assert found == [Sentence(TOKENS, NESTED)]
-    assert [tuple(finding)[::2] for finding in report.findings] == [("discontinuous entity set aside", "[0, 2] X")]
+    assert [tuple(finding)[::2] for finding in report.findings] == [("discontinuous entity dropped", "[0, 2] X")]
 
 
 def test_dygie_counts_over_the_document(tmp_path: Path) -> None:
@@ -91,7 +91,7 @@ def test_dygie_counts_over_the_document(tmp_path: Path) -> None:
         Sentence(TOKENS, NESTED, "J87-2"),
         Sentence(["a"], [], "K-1"),
     ]
-    assert report.counts == {"relation left out": 1, "cluster left out": 2, "entity outside its sentence left out": 1}
+    assert report.counts == {"relation dropped": 1, "cluster dropped": 2, "entity outside its sentence dropped": 1}
 
 
 def test_dygie_is_written_by_documents(tmp_path: Path) -> None:
@@ -107,13 +107,13 @@ def test_oneie(tmp_path: Path) -> None:
     record = {"doc_id": "d", "sent_id": "d-1", "tokens": TOKENS, "entity_mentions": [mention], "event_mentions": [{}]}
     found, report = read(format_named("oneie"), tmp_path, [record], lines=True)
     assert found == [Sentence(TOKENS, [Entity(4, 6, "GPE")], "d-1")]
-    assert report.counts == {"event left out": 1}
+    assert report.counts == {"event dropped": 1}
 
 
 @pytest.mark.parametrize(
     ("entry", "record", "message"),
     [
-        ("gliner", {"tokenized_text": ["a"], "ner": [[0, "X"]]}, "is no entity; write"),
+        ("gliner", {"tokenized_text": ["a"], "ner": [[0, "X"]]}, "is not \\["),
         ("gliner", {"tokenized_text": ["a"], "ner": [[0, 1, "X"]]}, "ends outside the sentence"),
         ("gliner", {"tokenized_text": ["a", ""], "ner": []}, "is empty"),
         ("gliner", {"tokenized_text": "a b", "ner": []}, "make it a list of words"),
@@ -122,7 +122,7 @@ def test_oneie(tmp_path: Path) -> None:
         ("w2ner", {"sentence": ["a"], "ner": [{"index": [], "type": "X"}]}, "make it a list of the positions"),
         ("dygie", {"sentences": [["a"]], "ner": [[], []]}, "one list of entities for each sentence"),
         ("dygie", {"sentences": ["a"], "ner": [[]]}, "make it a list of words"),
-        ("dygie", {"sentences": [["a"]], "ner": [7]}, "is no list of entities"),
+        ("dygie", {"sentences": [["a"]], "ner": [7]}, "is not a list of entities"),
         ("dygie", {"sentences": 7, "ner": []}, "make it a list of lists"),
         ("oneie", {"tokens": ["a"], "entity_mentions": [{"start": 0, "end": 1}]}, "'entity_type' is missing"),
     ],
@@ -132,4 +132,4 @@ def test_what_is_wrong_is_said_and_can_be_skipped(entry: str, record: Any, messa
     with pytest.raises(InputError, match=rf"x\.json:2: .*{message}"):
         read_all(format_named(entry), path)
     found, report = read_all(format_named(entry), path, Options(skip_bad=True))
-    assert (found, report.counts) == ([], {"bad record set aside": 2})
+    assert (found, report.counts) == ([], {"bad record skipped": 2})

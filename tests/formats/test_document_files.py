@@ -15,8 +15,8 @@ from nestag.errors import InputError
 from nestag.formats import bioc, brat, cas, parquet, webanno
 from nestag.formats.corpus import read_corpus
 from nestag.formats.files import writing_folder
-from nestag.formats.folders import document_name, file_name
 from nestag.formats.format import Format
+from nestag.formats.shared.documents import Utf16, document_name, file_name
 
 
 @pytest.mark.parametrize(("entry", "path"), [(brat.FORMAT, "x.ann.gz"), (cas.FORMAT, "x.zip.gz"), (brat.FORMAT, "-")])
@@ -87,3 +87,12 @@ def test_files_whose_names_are_not_utf8_are_read(tmp_path: Path) -> None:
     path.with_suffix(".ann").write_text("T1\tPER 0 3\tAda\n", encoding="utf-8")
     (sentence,) = read_corpus(path.with_suffix(".ann"), tokenizer="whitespace")
     assert sentence.id == "\ufffd-1"
+
+
+@given(st.text(st.sampled_from("a😀é👍"), max_size=12))
+def test_units_and_characters_are_inverse(content: str) -> None:
+    units = Utf16(content)
+    for place in range(len(content) + 1):
+        assert units.to_units(place) == len(content[:place].encode("utf-16-le")) // 2
+        assert units.from_units(units.to_units(place)) == place
+    assert units.differs == any(sign > "\uffff" for sign in content)
