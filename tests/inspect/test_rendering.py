@@ -70,8 +70,9 @@ def test_a_page_loads_nothing_and_is_styled_by_classes_alone() -> None:
 def test_types_are_written_and_have_the_same_colour_everywhere() -> None:
     many = [f"type {number}" for number in range(3 * COLOURS)]
     assert set(colours_of(many).values()) == set(range(COLOURS))
-    few = colours_of(["PER", "GPE", "ORG"])
-    assert len(set(few.values())) == 3
+    few = colours_of(["PER", "GPE", "ORG", "LOC"])
+    assert len(set(few.values())) == 4
+    assert few == {kind: colours_of([kind])[kind] for kind in few}  # whatever else is drawn
     assert Reader(render("a b", [(0, 1, "PER")]).html).labels == ["PER"]
 
 

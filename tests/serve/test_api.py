@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from nestag.inspect.rendering import Mark, boxes, colours_of
+from nestag.inspect.rendering import Mark, boxes
 
 TEXT = "Ilse Brandt met the Mayor of 😀 Utrecht. They left."
 JSON = {"content-type": "application/json"}
@@ -57,13 +57,13 @@ def test_a_threshold_leaves_out_what_is_less_sure(client: TestClient) -> None:
         (b"{", 400, "not JSON"),
         (b"[" * 50_000, 400, "body"),
         (b'{"text": ' + b"9" * 5_000 + b"}", 400, "body"),
-        (b"[]", 422, "exactly one of text, texts, tokens and sentences"),
-        (b"{}", 422, "exactly one"),
+        (b"[]", 422, "valid dictionary"),
+        (b"{}", 422, "exactly one of text, texts, tokens and sentences"),
         (b'{"text": "a", "tokens": ["a"]}', 422, "exactly one"),
         (b'{"text": 3}', 422, "text: "),
         (b'{"text": "a", "more": 1}', 422, "more: "),
         (b'{"text": "a", "\\ud800": 1}', 422, "unicode"),
-        (b'{"text": "\\ud800"}', 422, "half of a character"),
+        (b'{"text": "\\ud800"}', 422, "half a character"),
         (b'{"text": "a", "threshold": NaN}', 422, "threshold"),
         (b'{"tokens": ["a", ""]}', 422, "tokens.1: "),
         (b'{"sentences": [["a"], []]}', 422, "sentences.1: "),
@@ -92,7 +92,8 @@ def test_limits_of_size(server: Callable[..., Any]) -> None:
             assert said in refused.json()["error"]
         chunks = (b'{"text": "' if i == 0 else b" " * 100 for i in range(10_000))
         refused = client.post("/v1/entities", content=chunks, headers=JSON)  # its length is not said beforehand
-        assert (refused.status_code, client.service.metrics.accepted._value.get()) == (413, 0)
+        assert refused.status_code == 413
+        assert "nestag_requests_accepted 0.0" in client.get("/metrics").text
         assert client.post("/v1/entities", json={"text": "a" * 20}).status_code == 200
 
 
@@ -180,8 +181,7 @@ def test_a_drawing_is_that_of_notebooks_and_escaped(client: TestClient) -> None:
     answer = client.post("/v1/drawing", json={"text": text, "entities": asked})
     assert (answer.status_code, answer.headers["content-type"]) == (200, "text/html; charset=utf-8")
     drawn = re.sub(r' data-entity="\d"', "", answer.text)
-    colours = colours_of([*client.get("/v1/model").json()["types"], "PER", "<b>"])
-    assert drawn == boxes(text, [Mark(*entity) for entity in entities], colours)
+    assert drawn == boxes(text, [Mark(*entity) for entity in entities])
     assert re.findall(r'title="(\S+), .*?" data-entity="(\d)"', answer.text) == [
         ("PER", "0"), ("PER", "2"), ("&lt;b&gt;", "1"),
     ]  # fmt: skip
@@ -200,7 +200,7 @@ def test_drawings_that_cannot_be(server: Callable[..., Any]) -> None:
         status, said = refused(3, (0, 4))
         assert (status, "is not inside the text" in said) == (422, True)
         status, said = refused(1_000, *((start, start + 500) for start in range(300)))
-        assert (status, said) == (413, "more than 20,000 pairs of entities cross; send fewer of them")
+        assert (status, "20,000 pairs" in said) == (413, True)
 
 
 def test_labels_that_cannot_be(client: TestClient) -> None:

@@ -26,9 +26,13 @@ from nestag.errors import visible
 from nestag.evaluation.mistakes import Mistake, mistakes_of
 from nestag.evaluation.result import Shown
 from nestag.formats.files import writing
-from nestag.inspect.rendering import Drawing, Html, render
+from nestag.inspect.rendering import Drawing, Html, colour_of, render
 
-COLOURS = ("cyan", "magenta", "green", "yellow", "blue", "red", "bright_cyan", "bright_magenta", "bright_green")
+COLOURS = (
+    *("blue", "yellow", "green", "magenta", "bright_blue"),
+    *("red", "cyan", "bright_green", "bright_magenta", "bright_black"),
+)
+"""Colours like those of `rendering.css`, in the same order."""
 
 PLAIN = str.maketrans("╰─╯│├└", "\\-/|+`")
 """What to draw with where a terminal has no lines, as on Windows with cp1252."""
@@ -210,8 +214,8 @@ def label_table(sentence: Sentence, encoding: Encoding) -> Iterator[StyledLine]:
 
 
 def colour(kind: str) -> str:
-    """The same colour for the same type, in every run."""
-    return COLOURS[sum(kind.encode("utf-8", "replace")) % len(COLOURS)]
+    """Return the colour of a type, like the one in HTML."""
+    return COLOURS[colour_of(kind)]
 
 
 def pad(word: str, width: int) -> str:
