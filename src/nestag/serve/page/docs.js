@@ -10,14 +10,14 @@ function resolved(schema) {
   return schema?.$ref ? schemas[schema.$ref.split("/").at(-1)] : schema ?? {};
 }
 
-function typeOf(schema) {
+function typeOf(schema, plural = "") {
   const { type, items, anyOf, enum: values, const: value, additionalProperties } = resolved(schema);
   if (value !== undefined) return JSON.stringify(value);
   if (values) return values.map((one) => JSON.stringify(one)).join(" or ");
-  if (anyOf) return anyOf.map(typeOf).join(" or ");
-  if (type === "array") return items ? `list of ${typeOf(items)}` : "list";
-  if (additionalProperties) return `object of ${typeOf(additionalProperties)}`;
-  return type ?? "value";
+  if (anyOf) return anyOf.map((one) => typeOf(one, plural)).join(" or ");
+  if (type === "array" && items) return `list${plural} of ${typeOf(items, "s")}`;
+  if (additionalProperties) return `object${plural} of ${typeOf(additionalProperties, "s")}`;
+  return (type === "array" ? "list" : type ?? "value") + plural;
 }
 
 // The object that a schema describes, itself or in lists of it.
