@@ -137,23 +137,16 @@ def questions(engine: NestedNER) -> list[Question]:
     while len(found) < DIFFERENT:
         sentences = dice.choices(corpus, k=dice.choice(SIZES))
         text = " ".join(word for words in sentences for word in words)
-        found.append(of_sentences(engine, sentences) if dice.random() < 0.6 else of_texts(engine, [text, text[:50]]))
+        found.append(
+            question(engine, *(("sentences", sentences) if dice.random() < 0.6 else ("texts", [text, text[:50]])))
+        )
     return found
 
 
-def of_sentences(engine: NestedNER, sentences: list[list[str]]) -> Question:
-    """Return a request of tokens."""
-    expected = [
-        [(start, end, kind, " ".join(words[start:end])) for start, end, kind in entities]
-        for words, entities in zip(sentences, engine.predict(sentences), strict=True)
-    ]
-    return Question(json.dumps({"sentences": sentences}).encode(), 200, expected)
-
-
-def of_texts(engine: NestedNER, texts: list[str]) -> Question:
-    """Return a request of texts."""
-    expected = [[entity[:4] for entity in entities] for entities in engine(texts)]
-    return Question(json.dumps({"texts": texts}).encode(), 200, expected)
+def question(engine: NestedNER, field: str, inputs: list[Any]) -> Question:
+    """Return a request of texts or sentences, and the engine's entities."""
+    expected = [[entity[:4] for entity in entities] for entities in engine(inputs)]
+    return Question(json.dumps({field: inputs}).encode(), 200, expected)
 
 
 def entities_in(answer: Any) -> Found:
@@ -163,14 +156,14 @@ def entities_in(answer: Any) -> Found:
 
 def stopped(engine: NestedNER, model: Path) -> Iterator[str]:
     """Kill or stop servers under load, and start others on the same port."""
-    question = of_sentences(engine, [list(sentence.tokens) for sentence in sample.sentences("train")[:200]])
+    asked = question(engine, "sentences", [list(sentence.tokens) for sentence in sample.sentences("train")[:200]])
 
     def ask(port: int) -> str:
         try:
-            status, answer = Client(port).post(question.body)
+            status, answer = Client(port).post(asked.body)
         except (ConnectionError, http.client.HTTPException):
             return "not answered"
-        return "correct" if (status, entities_in(answer)) == (200, question.entities) else "wrong"
+        return "correct" if (status, entities_in(answer)) == (200, asked.entities) else "wrong"
 
     yield f"{AT_ONCE} requests of 200 sentences are sent in parallel. When all are accepted, the signal is sent.\n"
     for ending in (signal.SIGKILL, signal.SIGTERM, signal.SIGHUP):

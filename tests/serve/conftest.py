@@ -59,7 +59,8 @@ def listening(predictor: Predictor, **limits: Any) -> Iterator[str]:
     finally:
         server.should_exit = True
         thread.join(60)
-    assert not service.ready
+    assert not thread.is_alive()
+    service.close()
 
 
 @pytest.fixture

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -52,19 +51,12 @@ def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 def app_of(service: Service, token: str | None = None, hosts: Sequence[str] = ()) -> FastAPI:
     """Return the application of a service; `hosts` are the accepted Host names; empty accepts all."""
-
-    @asynccontextmanager
-    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        yield
-        await service.close()
-
     app = FastAPI(
         title="nestag",
         version=version("nestag"),
         description="Nested named entity recognition: entities inside entities, from text or tokens.",
         docs_url=None,  # FastAPI's pages load scripts from other sites
         redoc_url=None,
-        lifespan=lifespan,
         responses=problems(421),
     )
     _add_model_routes(app, service)

@@ -67,11 +67,9 @@ class Batcher:
             self._task = asyncio.create_task(self._tag_jobs())
         return await job.future
 
-    async def close(self) -> None:
-        """Finish all jobs and accept no more."""
+    def close(self) -> None:
+        """Accept no more jobs, and end the thread."""
         self.open = False
-        if self._task is not None:
-            await self._task
         self._thread.shutdown()
 
     async def _tag_jobs(self) -> None:

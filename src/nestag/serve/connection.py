@@ -40,7 +40,7 @@ class ServerConfig(uvicorn.Config):
             access_log=False,  # it would contain paths, and paths may contain text
             server_header=False,
             timeout_graceful_shutdown=int(limits.max_seconds) + 1,
-            lifespan="on",
+            lifespan="off",
             ws="none",
         )
         self.limits, self.metrics = limits, metrics

@@ -94,6 +94,7 @@ def serve(app: FastAPI, service: Service, listening: socket.socket, started: Cal
             listening.close()
     if server.force_exit:
         os._exit(0)  # a second Ctrl-C does not wait for the thread that tags
+    service.close()
 
 
 def log_to_stderr() -> None:

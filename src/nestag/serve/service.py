@@ -47,9 +47,9 @@ class Service:
         """Whether requests are accepted."""
         return self._batcher.open
 
-    async def close(self) -> None:
-        """Finish the accepted requests."""
-        await self._batcher.close()
+    def close(self) -> None:
+        """Accept no more requests, and end the threads."""
+        self._batcher.close()
         self._tokenizing.shutdown()
 
     def model(self) -> ModelAnswer:
