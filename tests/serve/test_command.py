@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import httpx
@@ -20,6 +21,7 @@ from nestag.serve.server import accepted_hosts, listen, token_from
 from waiting import wait_until
 
 TOP = Path(__file__).parents[2]
+WAIT = 60.0
 COMMAND = """
 import sys
 sys.modules["torch"] = sys.modules["transformers"] = None  # an import of either is now an ImportError
@@ -82,6 +84,26 @@ def test_signals_stop_a_server_after_it_has_answered(number: signal.Signals) -> 
     assert "POST /v1/entities 200" in log
     assert not re.search("Secrets|Traceback", log)
     assert ask(url) == 0
+
+
+def test_a_second_ctrl_c_does_not_wait() -> None:
+    process, url = started(0)
+    with ThreadPoolExecutor(1) as pool:
+        answer = pool.submit(ask, url)
+        wait_until(lambda: "nestag_requests_accepted 1.0" in httpx.get(f"{url}/metrics", timeout=None).text)
+        process.send_signal(signal.SIGINT)
+        wait_until(lambda: not listens(url))
+        process.send_signal(signal.SIGINT)
+        assert process.wait(WAIT) == 0  # the text is never tagged
+        assert answer.result() in (0, 503)
+    assert "Traceback" not in process.communicate()[1]
+
+
+def listens(url: str) -> bool:
+    host, port = url.removeprefix("http://").split(":")
+    with suppress(OSError), socket.create_connection((host, int(port))):
+        return True
+    return False
 
 
 def test_an_address_that_is_taken_is_said_before_the_model_is_loaded() -> None:
