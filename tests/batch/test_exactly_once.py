@@ -121,7 +121,7 @@ def test_a_full_disk_stops_the_run_and_a_restart_changes_nothing(
     assert content(tmp_path / "out") == content(undisturbed)
 
 
-def test_what_is_done_is_done_and_others_are_refused(
+def test_other_settings_are_refused(
     source: Path, undisturbed: Path, model: Path, cluster: Workers, tmp_path: Path
 ) -> None:
     save_shape_model(tmp_path / "other", seed=1)

@@ -65,7 +65,7 @@ def test_globs_hidden_files_and_files_of_other_kinds(tmp_path: Path) -> None:
     assert [file.name for file in find_input_files(f"file://{tmp_path}/2023/a.jsonl").files] == ["a.jsonl"]
 
 
-def test_what_is_no_input_is_refused(tmp_path: Path) -> None:
+def test_refused_inputs(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no input files"):
         find_input_files(str(tmp_path))
     write_lines(tmp_path / "a.jsonl", ["x"])
@@ -77,7 +77,7 @@ def test_what_is_no_input_is_refused(tmp_path: Path) -> None:
         find_input_files(str(tmp_path), "parquet")
 
 
-def test_files_with_other_columns_are_failures(tmp_path: Path) -> None:
+def test_other_columns_are_failures(tmp_path: Path) -> None:
     write_table(tmp_path / "a.parquet", ["x"])
     (tmp_path / "b.parquet").write_bytes(b"PAR1 and no more")
     import pyarrow as pa
@@ -95,7 +95,7 @@ def test_files_with_other_columns_are_failures(tmp_path: Path) -> None:
     assert "'text' is missing" in missing.error
 
 
-def test_what_a_run_before_wrote_is_no_input(tmp_path: Path) -> None:
+def test_the_output_of_an_earlier_run_is_not_an_input(tmp_path: Path) -> None:
     for name in ("in/a.jsonl", "out/a.jsonl-1-00000.jsonl", "outside/b.jsonl"):
         write_lines(tmp_path / name, ["x"])
     found = find_input_files(f"{tmp_path}/**/*.jsonl", None, f"file://{tmp_path}/out")

@@ -1,4 +1,4 @@
-"""Parts tagged in this process: what is written, what is set aside, and what ends a run."""
+"""Parts tagged in this process: output, bad rows, and errors."""
 
 import json
 import os
@@ -81,7 +81,7 @@ def test_lines_and_tables_words_and_texts_agree(tmp_path: Path, model: Path) -> 
     assert any(entity["text"] == "New York" or entity["end"] - entity["start"] == 1 for row in lines for entity in row)
 
 
-def test_bad_rows_are_set_aside_and_counted(tmp_path: Path, model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bad_rows_are_recorded_and_counted(tmp_path: Path, model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "MAX_BYTES", 100)
     path = tmp_path / "in" / "a.jsonl"
     write_lines(path, ["Paris", None, 7, "x" * 101, ["Paris"], "\ud800", "Rome"])
@@ -177,7 +177,7 @@ def test_an_object_store_gets_whole_files(tmp_path: Path, model: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["parquet", "jsonl"])
-def test_what_fsspec_does_not_reach_goes_through_arrow(
+def test_arrow_file_systems(
     kind: str, tmp_path: Path, model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without s3fs, fsspec has nothing for s3://; Arrow's own client reads, lists and writes."""
@@ -239,7 +239,7 @@ def test_memory_is_that_of_the_process_alone() -> None:
     assert peak_memory() > len(held)
 
 
-def test_bad_words_are_set_aside(tmp_path: Path, model: Path) -> None:
+def test_bad_words_are_recorded(tmp_path: Path, model: Path) -> None:
     raw = pa.array([[b"New", b"York"], [b""], [b"\xff"], None, [None], []], pa.list_(pa.binary()))
     (tmp_path / "in").mkdir()
     pq.write_table(pa.table({"text": raw}), tmp_path / "in" / "a.parquet")

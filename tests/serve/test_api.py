@@ -1,4 +1,4 @@
-"""What is asked and what is answered, and every way to be refused."""
+"""Requests, answers and errors."""
 
 import json
 import logging
@@ -46,7 +46,7 @@ def test_texts_and_tokens_one_or_many(client: TestClient) -> None:
     assert answer.json()["results"][0]["sentences"] == [{"tokens": ["a", "B"], "offsets": [[0, 1], [2, 3]]}]
 
 
-def test_a_threshold_leaves_out_what_is_less_sure(client: TestClient) -> None:
+def test_threshold(client: TestClient) -> None:
     asked = {"text": "Ilse Brandt slept", "threshold": 0.5}
     assert found(client.post("/v1/entities", json=asked)) == [[("RUN", "Ilse Brandt"), ("WORD", "Brandt")]]
 
@@ -70,7 +70,7 @@ def test_a_threshold_leaves_out_what_is_less_sure(client: TestClient) -> None:
         (b'{"texts": "a"}', 422, "texts: "),
     ],
 )
-def test_what_is_wrong_is_said(client: TestClient, body: bytes, status: int, said: str) -> None:
+def test_errors_name_the_problem(client: TestClient, body: bytes, status: int, said: str) -> None:
     refused = client.post("/v1/entities", content=body, headers=JSON)
     assert refused.status_code == status
     assert said in refused.json()["error"]
@@ -108,7 +108,7 @@ def test_other_kinds_of_bodies_are_refused(client: TestClient) -> None:
     assert not [name for name in refused.headers if name.startswith("access-control")]
 
 
-def test_a_token_is_asked_for(server: Callable[..., Any]) -> None:
+def test_token_is_required(server: Callable[..., Any]) -> None:
     with server(token=TOKEN) as client:
         for path in ("/v1/model", "/metrics"):
             assert client.get(path).status_code == 401
@@ -130,7 +130,7 @@ def test_a_server_on_this_machine_answers_to_its_own_names(server: Callable[...,
         assert status == {"localhost:8000": 200, "[::1]:8000": 200, "rebound.example": 421}
 
 
-def test_time_is_over(server: Callable[..., Any]) -> None:
+def test_timeout(server: Callable[..., Any]) -> None:
     with server(max_seconds=0.05) as client:
         over = threading.Event()
         client.recognizer.wait = over.wait
@@ -174,7 +174,7 @@ def test_a_tree_and_labels(client: TestClient) -> None:
     assert drawn == "0S 1PER 2Lincoln 1was 1PER 2president 2of 2GPE 3the 3USA"
 
 
-def test_a_drawing_is_that_of_notebooks_and_escaped(client: TestClient) -> None:
+def test_drawings_are_escaped_and_like_those_of_notebooks(client: TestClient) -> None:
     text = "<i>Ann</i> 😀 of Rome"
     entities = [(3, 19, "PER", 0.9), (15, 19, "<b>", 0.5), (3, 6, "PER", None)]
     asked = [dict(zip(("start", "end", "type", "confidence"), entity, strict=True)) for entity in entities]
@@ -187,7 +187,7 @@ def test_a_drawing_is_that_of_notebooks_and_escaped(client: TestClient) -> None:
     ]  # fmt: skip
 
 
-def test_drawings_that_cannot_be(server: Callable[..., Any]) -> None:
+def test_refused_drawings(server: Callable[..., Any]) -> None:
     def refused(length: int, *spans: tuple[int, int]) -> Any:
         entities = [{"start": start, "end": end, "type": "A"} for start, end in spans]
         answer = client.post("/v1/drawing", json={"text": "a" * length, "entities": entities})
@@ -203,7 +203,7 @@ def test_drawings_that_cannot_be(server: Callable[..., Any]) -> None:
         assert (status, "20,000 pairs" in said) == (413, True)
 
 
-def test_labels_that_cannot_be(client: TestClient) -> None:
+def test_refused_labels(client: TestClient) -> None:
     def refused(tokens: int, *entities: tuple[int, int, str]) -> Any:
         given = [dict(zip(("start", "end", "type"), entity, strict=True)) for entity in entities]
         return client.post("/v1/labels", json={"tokens": ["a"] * tokens, "entities": given})

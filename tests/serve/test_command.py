@@ -106,7 +106,7 @@ def listens(url: str) -> bool:
     return False
 
 
-def test_an_address_that_is_taken_is_said_before_the_model_is_loaded() -> None:
+def test_a_taken_address_fails_before_the_model_is_loaded() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         refused = CliRunner().invoke(app, ["serve", "nowhere", "--port", str(taken.getsockname()[1])])
     assert refused.exit_code == 2
@@ -140,7 +140,7 @@ def test_accepted_hosts() -> None:
     assert "a.example" in accepted_hosts("0.0.0.0", ["A.example"])
 
 
-def test_the_containers_start_it_with_options_that_it_has() -> None:
+def test_containers_use_existing_options() -> None:
     docker = TOP / "docker"
     (command,) = re.findall(r"^CMD (\[.*\])$", (docker / "Dockerfile").read_text(), re.MULTILINE)
     compose = yaml.safe_load((docker / "compose.yaml").read_text())

@@ -157,7 +157,7 @@ def saved(page: Any, form: str) -> Path:
     return path
 
 
-def test_what_is_saved_can_be_read(page: Any) -> None:
+def test_saved_files_can_be_read(page: Any) -> None:
     find(page, "The Head\nOf State met 😀 Ilse. Utrecht slept.")
     told = [(label.partition(":")[0], label.split("characters ")[1].split(",")[0]) for label in boxes(page)]
     record = json.loads(saved(page, "json").read_text(encoding="utf-8"))
@@ -180,7 +180,7 @@ def test_errors_are_shown_and_go_away(page: Any) -> None:
     wait(page, lambda: any(label.startswith("RUN: Ilse Brandt,") for label in boxes(page)))
 
 
-def test_it_fits_a_phone(page: Any) -> None:
+def test_page_fits_a_phone(page: Any) -> None:
     page.execute_cdp_cmd(
         "Emulation.setDeviceMetricsOverride", {"width": 390, "height": 844, "deviceScaleFactor": 2, "mobile": True}
     )
@@ -192,7 +192,7 @@ RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_nothing_hinders_those_who_cannot_see_it(page: Any, scheme: str) -> None:
+def test_accessibility_rules(page: Any, scheme: str) -> None:
     axe = pytest.importorskip("axe_core_python.base").AXE_SCRIPT
     page.execute_cdp_cmd(
         "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
@@ -285,7 +285,7 @@ def focused(page: Any) -> str:
     return str(page.execute_script("return document.activeElement.id || document.activeElement.className"))
 
 
-def test_the_keyboard_goes_through_all_of_it_in_the_order_of_reading(page: Any) -> None:
+def test_tab_order(page: Any) -> None:
     at(page, "text").click()
     order = [focused(page)]
     for _ in range(40):
