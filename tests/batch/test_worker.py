@@ -177,9 +177,7 @@ def test_an_object_store_gets_whole_files(tmp_path: Path, model: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["parquet", "jsonl"])
-def test_arrow_file_systems(
-    kind: str, tmp_path: Path, model: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_arrow_file_systems(kind: str, tmp_path: Path, model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without s3fs, fsspec has nothing for s3://; Arrow's own client reads, lists and writes."""
     monkeypatch.setitem(sys.modules, "s3fs", None)
     write_lines(tmp_path / "in" / "a.jsonl", list(texts(300)))
