@@ -1,9 +1,9 @@
-"""The core, measured: speed on one core and how it grows with the sentence, totality, and the counts of the paper.
+"""Measure encoding and decoding: speed on one core, growth with sentence length, and the label counts of the paper.
 
-    python benchmarks/core.py [--write docs/benchmarks/core.md]
+    python benchmarks/core.py [--write FILE]
 
-Speeds are printed as tokens a second; what is asserted of them are ratios taken in this one run. With NESTAG_CORPORA
-naming a folder of corpora (one folder each, train/dev/test.jsonl.gz) every corpus goes through every encoding and back.
+If NESTAG_CORPORA names a folder of corpora (a folder each, with train/dev/test.jsonl.gz), every corpus is encoded and
+decoded with every encoding.
 """
 
 from __future__ import annotations
@@ -26,36 +26,35 @@ from nestag.data.sentence import Entity, Sentence
 from nestag.data.tree import Tree
 from nestag.decoding import decode_batch
 from nestag.encodings import Absolute, Label, available, decode, encode, encoding
-from nestag.encodings.vocabulary import LabelIds, Vocabulary
+from nestag.encodings.vocabulary import Vocabulary
 from nestag.formats import jsonl
 from nestag.formats.files import writing
 
 NAMES = ("abs", "rel", "dyn", "4tg")
 TYPES = ("PER", "ORG", "GPE", "LOC", "DATE")
 SHORT, LONG, TOKENS = 20, 10_000, 400_000
-SEQUENCES = 100_000
 GOALS = {"encode": (500_000, 300_000), "decode a batch": (4_000_000, 300_000)}  # depth encodings, 4tg
 GROWTH = 1.3
 
 
 def main() -> None:
-    """Measure everything and print one table after the other."""
+    """Measure everything and print the tables."""
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--write", type=Path, help="also write the tables to this file")
-    arguments.add_argument("--corpora", action="store_true", help="the corpora alone")
+    arguments.add_argument("--corpora", action="store_true", help="only the corpora")
     options = arguments.parse_args()
     lines: list[str] = []
-    for section in (corpora,) if options.corpora else (start_up, speed, totality, corpora):
+    for section in (corpora,) if options.corpora else (start_up, speed, corpora):
         for line in section():
             print(line, flush=True)
             lines.append(line)
     if options.write:
         with writing(options.write) as stream:
-            stream.write("# The core, measured\n\nWritten by `benchmarks/core.py`.\n\n" + "\n".join(lines) + "\n")
+            stream.write("# Encoding and decoding\n\n" + "\n".join(lines) + "\n")
 
 
 def start_up() -> Iterator[str]:
-    """How long `import nestag` takes, beyond Python's own start."""
+    """Measure the time of `import nestag` without the start of Python."""
 
     def run(code: str) -> float:
         return best_time(lambda: subprocess.run([sys.executable, "-c", code], check=True), clock=time.perf_counter)
@@ -66,9 +65,9 @@ def start_up() -> Iterator[str]:
 
 
 def speed() -> Iterator[str]:
-    """Tokens a second at natural length, and time a token in long sentences against short ones."""
+    """Measure tokens per second, and the time per token in long sentences compared with short ones."""
     yield "## Speed on one core\n"
-    yield "| encoding | step | tokens/s | at least | time a token, 10,000-token sentences : 20-token ones | at most |"
+    yield "| encoding | step | tokens/s | at least | time per token, sentences of 10,000 tokens : of 20 | at most |"
     yield "|---|---|---|---|---|---|"
     short = list(sentences(random.Random(0), SHORT, TOKENS))
     long = list(sentences(random.Random(0), LONG, TOKENS))
@@ -80,17 +79,17 @@ def speed() -> Iterator[str]:
             ratio = lengthy / brief
             yield f"| {name} | {step} | {1 / fast:,.0f} | {goal:,} | {ratio:.2f} | {GROWTH} |"
     source = "random sentences" if natural is short else "GENIA"
-    yield f"\nSpeed on {source}, growth on random sentences; a batch is decoded to lists of entities."
-    yield "Garbage collection is off while it is measured, as in timeit.\n"
+    yield f"\nSpeed on {source}, growth on random sentences. A batch is decoded to lists of entities."
+    yield "Garbage collection is off, as in timeit.\n"
 
 
 def encoding_time(corpus: Sequence[Sentence], name: str) -> float:
-    """Seconds a token of encoding."""
+    """Return the seconds per token of encoding."""
     return best_time(lambda: deque((encode(sentence, name) for sentence in corpus), maxlen=0)) / sum(map(len, corpus))
 
 
 def batch_time(corpus: Sequence[Sentence], name: str) -> float:
-    """Seconds a token from arrays of ids to lists of entities, in batches as a tagger would emit them."""
+    """Return the seconds per token from arrays of ids to lists of entities, in batches."""
     vocabulary = Vocabulary.learn(corpus, name)
     batches = list(flat(sorted(corpus, key=len), vocabulary))
 
@@ -102,7 +101,7 @@ def batch_time(corpus: Sequence[Sentence], name: str) -> float:
 
 
 def flat(corpus: Sequence[Sentence], vocabulary: Vocabulary, tokens: int = 100_000) -> Iterator[list[np.ndarray]]:
-    """Neighbouring sentences as arrays of about so many tokens."""
+    """Batch neighbouring sentences as arrays of about `tokens` tokens."""
     step = max(1, tokens * len(corpus) // max(1, sum(map(len, corpus))))
     for first in range(0, len(corpus), step):
         group = corpus[first : first + step]
@@ -111,37 +110,15 @@ def flat(corpus: Sequence[Sentence], vocabulary: Vocabulary, tokens: int = 100_0
         yield [*heads, np.array([len(sentence) for sentence in group])]
 
 
-def totality() -> Iterator[str]:
-    """Random label sequences all decode to entities that nest."""
-    yield "## Totality\n"
-    types = [(), *((kind,) for kind in TYPES), ("PER", "ORG"), ("ORG", "ORG")]
-    names = tuple(Tree.from_entities(0, ()).name._replace(types=kinds, root=root, prime=prime)
-                  for kinds in types for root in (True, False) for prime in (True, False))  # fmt: skip
-    for name in NAMES:
-        numbers: tuple[object, ...] = ("rR", "rL", "lR", "lL", "r", "l") if name == "4tg" else tuple(range(-6, 9))
-        numbers += tuple(Absolute(k) for k in range(-1, 6)) if name == "dyn" else ()
-        vocabulary = Vocabulary(name, numbers, names, tuple(types))  # type: ignore[arg-type]
-        rng = random.Random(name)
-        tokens = 0
-        for _ in range(SEQUENCES):
-            size = rng.randrange(30)
-            tokens += size
-            ids = LabelIds(*([rng.randrange(len(table)) for _ in range(size)] for table in (numbers, names, types)))
-            entities = decode(vocabulary.labels(ids), name)
-            Tree.from_entities(size, Sentence(["w"] * size, entities).entities)
-        yield f"- {name}: {SEQUENCES:,} random sequences, {tokens:,} labels, all decoded to entities that nest."
-    yield ""
-
-
 def corpora() -> Iterator[str]:
-    """Every corpus through every encoding and back, and the counts to compare with the paper's table 1."""
+    """Encode and decode every corpus, and count labels as in table 1 of the paper."""
     yield "## Corpora\n"
     folder = os.environ.get("NESTAG_CORPORA")
     if not folder:
-        yield "NESTAG_CORPORA is not set: no corpus was read."
+        yield "NESTAG_CORPORA is not set."
         return
     yield "c and u are counted as annotated, and in brackets with same-span types in canonical order.\n"
-    yield "| corpus | encoding | n, c, u in train | lost entities | crossing set aside | absolute labels, sentences |"
+    yield "| corpus | encoding | n, c, u in train | lost entities | crossing, dropped | absolute labels, sentences |"
     yield "|---|---|---|---|---|---|"
     for corpus in sorted(path.name for path in Path(folder).iterdir() if (path / "train.jsonl.gz").exists()):
         splits = [shared(corpus, split) for split in ("train", "dev", "test")]
@@ -150,7 +127,7 @@ def corpora() -> Iterator[str]:
 
 
 def round_trip(splits: list[list[Sentence]], name: str) -> str:
-    """One row of the table."""
+    """Return a row of the table."""
     chosen, aside, lost = encoding(name), 0, 0
     parts: tuple[set[object], set[object], set[object]] = set(), set(), set()
     absolute: list[int] = []
@@ -175,20 +152,20 @@ def round_trip(splits: list[list[Sentence]], name: str) -> str:
 
 
 def collect(labels: list[Label], parts: tuple[set[object], ...]) -> None:
-    """Add what the labels hold to the sets of n, c and u."""
+    """Add the parts of labels to the sets of n, c and u."""
     for label in labels:
         for part, seen in zip(label, parts, strict=True):
             seen.add(part)
 
 
 def shared(corpus: str, split: str) -> list[Sentence]:
-    """A split of a corpus under NESTAG_CORPORA, or nothing."""
+    """Return a split of a corpus under NESTAG_CORPORA, or nothing."""
     path = Path(os.environ.get("NESTAG_CORPORA", "")) / corpus / f"{split}.jsonl.gz"
     return list(jsonl.read(path)) if path.exists() else []
 
 
 def sentences(rng: random.Random, length: int, tokens: int) -> Iterator[Sentence]:
-    """Random sentences of one length and, whatever it is, the same density and depth of entities."""
+    """Generate random sentences of one length; density and depth of entities do not depend on it."""
     for _ in range(tokens // length):
         entities = [Entity(at + entity.start, at + entity.end, entity.type)
                     for at in range(0, length, SHORT) for entity in nested(rng)]  # fmt: skip
@@ -196,7 +173,7 @@ def sentences(rng: random.Random, length: int, tokens: int) -> Iterator[Sentence
 
 
 def nested(rng: random.Random) -> Iterator[Entity]:
-    """Up to three entities, one in the other, and a single word, within 20 tokens."""
+    """Generate up to three nested entities and a single word within 20 tokens."""
     start, end = rng.randrange(4), rng.randrange(11, 14)
     for _ in range(rng.randrange(4)):
         yield Entity(start, end, rng.choice(TYPES))
@@ -205,7 +182,7 @@ def nested(rng: random.Random) -> Iterator[Entity]:
 
 
 def best_time(action: Callable[[], object], times: int = 5, clock: Callable[[], float] = time.process_time) -> float:
-    """The shortest of several runs, in seconds of this process, garbage collection off as timeit does."""
+    """Return the shortest of several runs in seconds, without garbage collection."""
     durations = []
     gc.collect()
     gc.disable()

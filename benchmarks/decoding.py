@@ -1,6 +1,6 @@
-"""Decoding, measured: sentences a second on one core from scores to a table of entities.
+"""Measure decoding: sentences per second on one core, from scores to a table of entities.
 
-    python benchmarks/decoding.py [--corpus FOLDER] [--write docs/benchmarks/decoding.md]
+    python benchmarks/decoding.py [--corpus FOLDER] [--write FILE]
 
 FOLDER has train, dev and test.jsonl.gz; by default it is genia under NESTAG_CORPORA, or else the embedded corpus,
 repeated. The scores are log-probabilities in float32 in which gold labels stand out from noise, in batches of
@@ -30,7 +30,7 @@ from nestag.formats.files import writing
 BATCH = 500
 TIMES = 5
 MARGIN = 5.0
-"""By how much a gold label stands out from noise with deviation 1."""
+"""The margin of gold labels over noise with standard deviation 1."""
 
 STEPS: dict[str, dict[str, Any]] = {
     "repair (greedy)": {"decoding": "greedy"},
@@ -65,22 +65,22 @@ def main() -> None:
         print(lines[-1], flush=True)
     if options.write:
         with writing(options.write) as stream:
-            stream.write("# Decoding, measured\n\nWritten by `benchmarks/decoding.py`.\n\n" + "\n".join(lines) + "\n")
+            stream.write("# Decoding\n\n" + "\n".join(lines) + "\n")
 
 
 def read(folder: Path | None) -> list[Sentence]:
-    """The sentences of a corpus, sorted by length."""
+    """Return the sentences of a corpus, sorted by length."""
     folder = folder or Path(os.environ.get("NESTAG_CORPORA", "")) / "genia"
     paths = [folder / f"{split}.jsonl.gz" for split in ("train", "dev", "test")]
     if all(path.exists() for path in paths):
-        found = [sentence for path in paths for sentence in jsonl.read(path)]
+        sentences = [sentence for path in paths for sentence in jsonl.read(path)]
     else:
-        found = list(islice(cycle(sample.sentences()), 20_000))
-    return sorted(found, key=len)
+        sentences = list(islice(cycle(sample.sentences()), 20_000))
+    return sorted(sentences, key=len)
 
 
 def measured(sentences: Sequence[Sentence], name: str) -> Iterator[float]:
-    """The seconds that each step takes."""
+    """Yield the seconds of each step."""
     vocabulary = Vocabulary.learn(sentences, name)
     batches = list(noisy(sentences, vocabulary))
     for options in STEPS.values():
@@ -93,7 +93,7 @@ def measured(sentences: Sequence[Sentence], name: str) -> Iterator[float]:
 
 
 def noisy(sentences: Sequence[Sentence], vocabulary: Vocabulary) -> Iterator[ScoredBatch]:
-    """Log-probabilities in which gold labels stand out from noise."""
+    """Yield batches of log-probabilities in which gold labels stand out from noise."""
     rng = np.random.default_rng(0)
     for first in range(0, len(sentences), BATCH):
         group = sentences[first : first + BATCH]
@@ -106,7 +106,7 @@ def noisy(sentences: Sequence[Sentence], vocabulary: Vocabulary) -> Iterator[Sco
 
 
 def log_probabilities(rng: np.random.Generator, gold: NDArray[np.int64], labels: int) -> NDArray[np.float32]:
-    """Noise in which the gold label of each word stands out."""
+    """Return noise in which the gold label of each word stands out."""
     scores = rng.normal(0, 1, (len(gold), labels))
     scores[np.arange(len(gold)), gold] += MARGIN
     scores -= np.log(np.exp(scores).sum(axis=1, keepdims=True))
@@ -114,7 +114,7 @@ def log_probabilities(rng: np.random.Generator, gold: NDArray[np.int64], labels:
 
 
 def seconds(action: Callable[[], object]) -> float:
-    """How long an action takes this process."""
+    """Return the CPU seconds of an action."""
     begin = time.process_time()
     action()
     return time.process_time() - begin

@@ -1,9 +1,9 @@
-"""The evaluation, measured: a million sentences from two files, the time and the memory they take.
+"""Measure evaluation: time and memory for a million sentences in two files.
 
-    python benchmarks/evaluation.py [--sentences 1000000] [--write docs/benchmarks/evaluation.md]
+    python benchmarks/evaluation.py [--sentences 1000000] [--write FILE]
 
-The embedded corpus is repeated, each sentence with a word of its own; predictions are gold with mistakes. Time is CPU
-time of the one process, which is its wall-clock time on an idle machine. Memory must not grow with the sentences.
+The embedded corpus is repeated, with a different word in each sentence. Predictions are gold entities with errors. Time
+is the CPU time of one process. Memory should not grow with the sentences.
 """
 
 from __future__ import annotations
@@ -44,15 +44,15 @@ def main() -> None:
     print("\n".join(lines))
     if options.write:
         with writing(options.write) as stream:
-            stream.write("# The evaluation, measured\n\nWritten by `benchmarks/evaluation.py`; one process.\n\n")
+            stream.write("# Evaluation\n\nOne process.\n\n")
             stream.write("\n".join(lines) + "\n")
 
 
 def measured(folder: Path, size: int) -> str:
-    """A row of the table."""
+    """Measure one row of the table."""
     gold, predicted = folder / "gold.jsonl", folder / "predicted.jsonl"
     jsonl.write(numbered(size), gold)
-    jsonl.write(map(mistaken, jsonl.read(gold), map(random.Random, range(size))), predicted)
+    jsonl.write(map(add_errors, jsonl.read(gold), map(random.Random, range(size))), predicted)
     entities = sum(len(sentence.entities) for sentence in jsonl.read(gold))
     command = [sys.executable, "-c", CHILD, "evaluate", str(gold), str(predicted), "--json"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
@@ -61,20 +61,20 @@ def measured(folder: Path, size: int) -> str:
 
 
 def numbered(size: int) -> Iterator[Sentence]:
-    """The embedded training corpus again and again, no sentence twice."""
+    """Repeat the embedded training corpus without repeating a sentence."""
     for number, sentence in enumerate(islice(cycle(sample.sentences("train")), size)):
         yield Sentence([*sentence.tokens, str(number)], sentence.entities, str(number))
 
 
-def mistaken(sentence: Sentence, rng: random.Random) -> Sentence:
-    """A sentence in which about one entity of five is missing, too long, or of another type."""
+def add_errors(sentence: Sentence, rng: random.Random) -> Sentence:
+    """Make about one entity in five missing, too long, or of another type."""
     return sentence.with_entities(
         changed for entity in sentence.entities if (changed := perhaps_wrong(entity, rng, len(sentence)))
     )
 
 
 def perhaps_wrong(entity: Entity, rng: random.Random, length: int) -> Entity | None:
-    """The entity as it is, changed, or None."""
+    """Return the entity, perhaps changed or None."""
     chance = rng.random()
     if chance < 0.07:
         return None

@@ -1,7 +1,7 @@
-"""How time and memory grow with input that once took time quadratic in its size, or far more memory than its bytes.
+"""Measure how time and memory grow with unusual inputs, such as sentences of 200,000 tokens.
 
-Every command runs in a process of its own, on an input and on one four times as large; the shares of both that start
-Python are measured with an empty corpus and taken off the times. Linear growth is a ratio of about 4.
+Each command runs on an input and on one four times as large. The time to start Python is measured with an empty corpus
+and subtracted. Linear growth is a ratio of about 4.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ _, status, used = os.wait4(os.spawnv(os.P_NOWAIT, sys.argv[1], sys.argv[1:]), 0)
 found = used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, os.waitstatus_to_exitcode(status)
 os.write(answer, json.dumps(found).encode())
 """
-"""Runs a command and prints what it took: a small process, because Linux counts the memory of who starts another."""
+"""Runs a command and prints its cost, in a small process because Linux counts the memory of the parent as well."""
 
 FACTOR = 4
 SUFFIXES = (".txt", ".jsonl")
 
 
 class Cost(NamedTuple):
-    """What a command took, and how it ended."""
+    """The cost and the exit code of a command."""
 
     seconds: float
     memory: float  # MiB
@@ -51,7 +51,7 @@ class Growth(NamedTuple):
 
     @property
     def ratio(self) -> float:
-        """How many times longer the larger input takes."""
+        """The ratio of the times."""
         return self.large.seconds / max(self.small.seconds, 0.01)
 
     def __str__(self) -> str:
@@ -73,7 +73,7 @@ and {text:,.0f} MiB for text, because spaCy is loaded.
 
 
 def entities(scale: float) -> list[dict[str, object]]:
-    """A million entities for a scale of 1: every token of 20 is one."""
+    """Return a million entities for a scale of 1, one for each token."""
     one = [{"start": at, "end": at + 1, "type": f"T{at % 5}"} for at in range(20)]
     return [
         {"tokens": [f"w{number % 5000 + at}" for at in range(20)], "entities": one}
@@ -82,19 +82,19 @@ def entities(scale: float) -> list[dict[str, object]]:
 
 
 def tokens(scale: float) -> list[dict[str, object]]:
-    """A sentence of 200,000 tokens, every third the beginning of an entity."""
+    """Return a sentence of 200,000 tokens for a scale of 1, with an entity at every third."""
     size = round(200_000 * scale)
     spans = [{"start": at, "end": at + 2, "type": "PER"} for at in range(0, size - 2, 3)]
     return [{"tokens": ["word"] * size, "entities": spans}]
 
 
 def repeated(sign: str) -> Callable[[float], str]:
-    """Half a million characters without a blank."""
+    """Return a function that makes half a million characters without spaces."""
     return lambda scale: sign * round(500_000 * scale / len(sign))
 
 
 class Input(NamedTuple):
-    """What the large input is, a command for it, what makes it, and the name of its file."""
+    """A large input: its description, the command to run on it, and its content and file name."""
 
     what: str
     command: str
@@ -112,7 +112,7 @@ CASES = (
 
 
 def growth() -> Iterator[str]:
-    """Return a table of them, line by line."""
+    """Measure all inputs, and yield the lines of the table."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         starts = [cost("stats", write(folder / f"a{suffix}", "a\n")) for suffix in SUFFIXES]
@@ -123,15 +123,15 @@ def growth() -> Iterator[str]:
 
 
 def grown(case: Input, folder: Path, begun: float) -> str:
-    """The costs of an input and of one four times as large, without those of the start of Python, as a line."""
+    """Return the line of one input; `begun` is the time to start Python."""
     costs = [cost(case.command, write(folder / case.file, case.make(scale))) for scale in (1 / FACTOR, 1)]
-    assert all(one.code in (0, 1) for one in costs), (case.what, costs)  # the doctor may say no
+    assert all(one.code in (0, 1) for one in costs), (case.what, costs)  # the doctor may find errors
     small, large = (one._replace(seconds=max(0.0, one.seconds - begun)) for one in costs)
     return f"{Growth(case.what, case.command, small, large)}\n"
 
 
 def bomb(folder: Path) -> str:
-    """What a small packed file with a very long sentence costs."""
+    """Return a line on a small compressed file with a very long sentence."""
     path = folder / "bomb.nested.gz"
     path.write_bytes(gzip.compress(b"a " * (15 * 10**6)))
     found = cost("stats", path)
@@ -143,7 +143,7 @@ def bomb(folder: Path) -> str:
 
 
 def write(path: Path, content: object) -> Path:
-    """Text as it is, records as JSON Lines."""
+    """Write text as it is, and records as JSON Lines."""
     if isinstance(content, str) and path.suffix == ".txt":
         path.write_text(content, encoding="utf-8")
     else:
@@ -153,7 +153,7 @@ def write(path: Path, content: object) -> Path:
 
 
 def cost(command: str, path: Path) -> Cost:
-    """Run a command on a file."""
+    """Return the cost of a command on a file."""
     arguments = [sys.executable, "-m", "nestag", *command.split(), str(path)]
     env = {**os.environ, "PYTHONPATH": str(Path(nestag.__file__).parents[1])}  # not the folder of benchmarks
     done = subprocess.run([sys.executable, "-c", MEASURED, *arguments], env=env, stdout=subprocess.PIPE, check=True)

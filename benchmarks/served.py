@@ -1,4 +1,4 @@
-"""A server as `nestag serve` starts it, a client, and models to serve, for the benchmarks of the server."""
+"""A server, a client and a small model for the benchmarks of the server."""
 
 from __future__ import annotations
 
@@ -18,45 +18,26 @@ from typing import Any
 from transformers import AutoConfig, AutoModel, AutoTokenizer
 
 from nestag import train
-from nestag.encodings.vocabulary import Vocabulary
 from nestag.formats import sample
 from nestag.model.encoders import locate
-from nestag.training.recipe import load_recipe
-from nestag.training.run import untrained
-
-FAVOUR = 4.0
 
 
 class Client:
-    """A connection that stays open."""
+    """A client that keeps its connection open."""
 
     def __init__(self, port: int) -> None:
-        """A connection to a port of this machine."""
+        """Connect to a port of this machine."""
         self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
 
     def post(self, body: bytes) -> tuple[int, Any]:
-        """The status and the answer; a server that closes the connection is called again next time."""
+        """Return the status and the answer; reconnect if the server has closed the connection."""
         self.connection.request("POST", "/v1/entities", body, {"Content-Type": "application/json"})
         answer = self.connection.getresponse()
         return answer.status, json.loads(answer.read())
 
 
-def minilm(folder: Path) -> Path:
-    """MiniLM under the heads of the default recipe, untrained, but with the most frequent labels favoured.
-
-    Without that nearly every word would begin an entity, and decoding would take longer than it does for any text.
-    """
-    recipe = load_recipe("default").changed({"encoder": "minilm"})
-    recognizer = untrained(recipe, Vocabulary.learn(sample.sentences("train"), recipe.encoding))
-    for name, weight in recognizer.model.named_parameters():
-        if name.startswith("heads.") and name.endswith(".bias"):
-            weight.data[0] = FAVOUR
-    recognizer.save_pretrained(folder)
-    return folder
-
-
-def small(folder: Path) -> Path:
-    """The first two layers of MiniLM, trained for 150 steps on the embedded corpus: small, but finds entities."""
+def train_small(folder: Path) -> Path:
+    """Train the first two layers of MiniLM for 150 steps on the embedded corpus: small, but it finds entities."""
     place, encoder = locate("minilm"), folder / "encoder"
     config = AutoConfig.from_pretrained(place)
     config.num_hidden_layers = 2
@@ -69,7 +50,7 @@ def small(folder: Path) -> Path:
 
 @contextmanager
 def server(model: Path, port: int = 0) -> Iterator[tuple[int, subprocess.Popen[str]]]:
-    """A server that runs, and its port."""
+    """Start a server, and yield its port and process."""
     command = [sys.executable, "-m", "nestag", "serve", str(model), "--port", str(port), "--device", "cpu"]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     assert process.stderr
@@ -101,7 +82,7 @@ def wait_for(port: int) -> None:
 
 
 def metric(port: int, name: str) -> float:
-    """A figure of the server, as it says itself."""
+    """Return a metric of the server."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     connection.request("GET", "/metrics")
     found = re.search(rf"^{name} (\S+)", connection.getresponse().read().decode(), re.MULTILINE)

@@ -1,7 +1,7 @@
-"""Ten thousand requests of all sizes with garbage among them to a small trained model, and a server stopped under load.
+"""Ten thousand requests of all sizes and with errors to a small model, and servers stopped under load.
 
-Every answer is compared with what the engine alone says to the same text: entities, their characters and their types.
-`benchmarks/serve.py --parts soak stopped` runs both.
+Every answer is compared with the entities that the engine alone finds. `benchmarks/serve.py --parts soak stopped` runs
+both.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from nestag import NestedNER
 from nestag.formats import sample
 
 DIFFERENT = 600
-"""Requests that differ; each is sent many times, to other neighbours in a batch."""
+"""Different requests; each is sent many times, in different batches."""
 
 GROWTH = 1.05
-"""Memory counts as flat if its median over the last third is at most this much of that over the second."""
+"""Maximum ratio of the median memory in the last third and in the second third of the requests."""
 
 SIZES = (1,) * 14 + (2,) * 6 + (4,) * 3 + (40,)
-"""Sentences of a request, as often as they stand here."""
+"""Sentences in a request, to draw from."""
 
 AT_ONCE = 8
 GARBAGE = {
@@ -54,7 +54,7 @@ Found = list[list[tuple[int, int, str, str]]]
 
 
 class Question(NamedTuple):
-    """A request, and what is to come back."""
+    """A request and the expected answer."""
 
     body: bytes
     status: int
@@ -62,10 +62,10 @@ class Question(NamedTuple):
 
 
 class Tally:
-    """What came back, counted by all clients."""
+    """Counts of the answers to all clients."""
 
     def __init__(self, requests: int) -> None:
-        """Counts up to so many requests."""
+        """Number the requests."""
         self.lock, self.numbers, self.requests = threading.Lock(), iter(range(requests)), requests
         self.statuses: Counter[int] = Counter()
         self.wrong: Counter[str] = Counter()
@@ -73,7 +73,7 @@ class Tally:
         self.entities = 0
 
     def next(self, port: int) -> int | None:
-        """The number of the next request; at each thirtieth of them, memory is noted."""
+        """Return the number of the next request, and measure memory 30 times in all."""
         with self.lock:
             number = next(self.numbers, None)
             if number is not None and number % max(1, self.requests // 30) == 0:
@@ -93,13 +93,13 @@ class Tally:
                 self.wrong["other entities"] += found != question.entities
 
     def grown(self) -> float:
-        """Memory over the last third of the requests, as a share of that over the second."""
+        """Return the ratio of the memory in the last third and in the second third."""
         third = len(self.memory) // 3
         return median(self.memory[-third:]) / median(self.memory[third : 2 * third]) if third else 1.0
 
 
 def soak(engine: NestedNER, port: int, requests: int, clients: int = 16) -> Iterator[str]:
-    """The section on many requests; ends the program with 1 if one of them went wrong."""
+    """Send many requests; exit with 1 if one gets a wrong answer."""
     asked = questions(engine)
     tally = Tally(requests)
     began = time.perf_counter()
@@ -109,19 +109,19 @@ def soak(engine: NestedNER, port: int, requests: int, clients: int = 16) -> Iter
     wrong, grown = +tally.wrong, tally.grown()
     statuses = ", ".join(f"{count:,} with {status}" for status, count in sorted(tally.statuses.items()))
     yield f"{requests:,} requests from {clients} clients, {len(asked)} different, to the first two layers of MiniLM,"
-    yield "trained for 150 steps: texts and lists of 1 to 40 sentences; one in eight is garbage (no JSON, other fields,"
+    yield "trained for 150 steps: texts and lists of 1 to 40 sentences. One in eight is invalid (no JSON, other fields,"
     yield "half characters, bodies and texts over the limits).\n"
     yield f"- lost: {requests - sum(tally.statuses.values())}; answered in {seconds:,.0f} s: {statuses}"
-    yield f"- with other entities than the engine alone finds, or another status: {dict(wrong) or 0}"
+    yield f"- wrong entities or status: {dict(wrong) or 0}"
     yield f"- entities in the answers: {tally.entities:,}"
-    yield f"- memory of the server, MB, at each thirtieth: {', '.join(f'{value:,.0f}' for value in tally.memory)}"
-    yield f"- its median over the last third is {grown:.3f} of that over the second; flat is at most {GROWTH}"
+    yield f"- memory of the server in MB, 30 times: {', '.join(f'{value:,.0f}' for value in tally.memory)}"
+    yield f"- ratio of the median memory in the last third and in the second third: {grown:.3f} (maximum {GROWTH})"
     if wrong or sum(tally.statuses.values()) != requests or grown > GROWTH or not tally.entities:
-        raise SystemExit("the soak failed; its lines say where")
+        raise SystemExit("the soak test failed; see the lines above")
 
 
 def keep_asking(port: int, asked: list[Question], tally: Tally) -> None:
-    """One client, over one connection."""
+    """Send requests over one connection."""
     client = Client(port)
     while (number := tally.next(port)) is not None:
         question = random.Random(number).choice(asked)
@@ -129,7 +129,7 @@ def keep_asking(port: int, asked: list[Question], tally: Tally) -> None:
 
 
 def questions(engine: NestedNER) -> list[Question]:
-    """Requests with what the engine says to them; one in eight is garbage."""
+    """Return requests with the engine's entities; one in eight is invalid."""
     dice = random.Random(1)
     corpus = [list(sentence.tokens) for sentence in sample.sentences()]
     garbage = [Question(body, status) for body, status in GARBAGE.items()]
@@ -137,42 +137,35 @@ def questions(engine: NestedNER) -> list[Question]:
     while len(found) < DIFFERENT:
         sentences = dice.choices(corpus, k=dice.choice(SIZES))
         text = " ".join(word for words in sentences for word in words)
-        found.append(of_sentences(engine, sentences) if dice.random() < 0.6 else of_texts(engine, [text, text[:50]]))
+        found.append(
+            question(engine, *(("sentences", sentences) if dice.random() < 0.6 else ("texts", [text, text[:50]])))
+        )
     return found
 
 
-def of_sentences(engine: NestedNER, sentences: list[list[str]]) -> Question:
-    """A request of words."""
-    expected = [
-        [(start, end, kind, " ".join(words[start:end])) for start, end, kind in entities]
-        for words, entities in zip(sentences, engine.predict(sentences), strict=True)
-    ]
-    return Question(json.dumps({"sentences": sentences}).encode(), 200, expected)
-
-
-def of_texts(engine: NestedNER, texts: list[str]) -> Question:
-    """A request of texts."""
-    expected = [[entity[:4] for entity in entities] for entities in engine(texts)]
-    return Question(json.dumps({"texts": texts}).encode(), 200, expected)
+def question(engine: NestedNER, field: str, inputs: list[Any]) -> Question:
+    """Return a request of texts or sentences, and the engine's entities."""
+    expected = [[entity[:4] for entity in entities] for entities in engine(inputs)]
+    return Question(json.dumps({field: inputs}).encode(), 200, expected)
 
 
 def entities_in(answer: Any) -> Found:
-    """What an answer holds, to be compared."""
+    """Return the entities of an answer."""
     return [[(e["start"], e["end"], e["type"], e["text"]) for e in result["entities"]] for result in answer["results"]]
 
 
 def stopped(engine: NestedNER, model: Path) -> Iterator[str]:
-    """The section on a server that is killed at work, one that is asked to stop, and others in their place."""
-    question = of_sentences(engine, [list(sentence.tokens) for sentence in sample.sentences("train")[:200]])
+    """Kill or stop servers under load, and start others on the same port."""
+    asked = question(engine, "sentences", [list(sentence.tokens) for sentence in sample.sentences("train")[:200]])
 
     def ask(port: int) -> str:
         try:
-            status, answer = Client(port).post(question.body)
+            status, answer = Client(port).post(asked.body)
         except (ConnectionError, http.client.HTTPException):
             return "not answered"
-        return "as the engine says" if (status, entities_in(answer)) == (200, question.entities) else "wrong"
+        return "correct" if (status, entities_in(answer)) == (200, asked.entities) else "wrong"
 
-    yield f"{AT_ONCE} requests of 200 sentences are sent at once; once all are accepted, the server gets the signal.\n"
+    yield f"{AT_ONCE} requests of 200 sentences are sent in parallel. When all are accepted, the signal is sent.\n"
     for ending in (signal.SIGKILL, signal.SIGTERM, signal.SIGHUP):
         with server(model) as (port, process), ThreadPoolExecutor(AT_ONCE) as pool:
             answers = [pool.submit(ask, port) for _ in range(AT_ONCE)]
@@ -183,12 +176,12 @@ def stopped(engine: NestedNER, model: Path) -> Iterator[str]:
             done = Counter(answer.result() for answer in answers)
         with server(model, port) as (again, _), ThreadPoolExecutor(AT_ONCE) as pool:
             after = Counter(pool.map(ask, [again] * AT_ONCE))
-        ended = f"{told(done)}; exit code {process.returncode}"
-        yield f"- {ending.name}: {ended}; another in its place, on the same port: {told(after)}"
-        if set(after) != {"as the engine says"} or (ending != signal.SIGKILL and set(done) != {"as the engine says"}):
-            raise SystemExit("a server did not end or begin well")
+        ended = f"{describe(done)}; exit code {process.returncode}"
+        yield f"- {ending.name}: {ended}; the next server on this port: {describe(after)}"
+        if set(after) != {"correct"} or (ending != signal.SIGKILL and set(done) != {"correct"}):
+            raise SystemExit("a server did not stop or start as it should")
 
 
-def told(answers: Counter[str]) -> str:
-    """How many were answered in which way."""
+def describe(answers: Counter[str]) -> str:
+    """Describe the answers."""
     return ", ".join(f"{count} {name}" for name, count in answers.items())

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 import nestag
 from late_imports import datasets
-from nestag.batch.model import pack
+from nestag.batch.model import read_model
 from nestag.batch.plan import Job, plan_parts
 from nestag.batch.storage import Folder, find_input_files
 from nestag.batch.worker import PartTagger
@@ -112,7 +112,7 @@ def test_batch_inference_gives_the_records(
     (tmp_path / "in").mkdir()
     pq.write_table(pa.table({"text": [TEXT, "x"], "tokens": [TOKENS, ["x"]]}), tmp_path / "in" / "a.parquet")
     job = Job(tokens="tokens" if column == "tokens" else "", form=form).on("cpu")  # type: ignore[arg-type]
-    tagger = PartTagger(job, pack(str(trained_model)), Folder(str(tmp_path / "out")))
+    tagger = PartTagger(job, read_model(str(trained_model)), Folder(str(tmp_path / "out")))
     for part in plan_parts(find_input_files(str(tmp_path / "in")), job).parts:
         outcome = tagger(part)
         assert outcome.done, outcome

@@ -1,6 +1,6 @@
-"""The tests of a room, run against its mutants.
+"""Run the tests of a room against its mutants.
 
-They run in a fork of a process that has imported what they need, so a mutant takes seconds.
+Tests run in a fork of a process that has imported everything they need, so a mutant takes seconds.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from mutation.drawing import Mutant
 from mutation.rooms import LAST, ROOMS, ROOT
 
 EXAMPLES = 20
-"""Examples that a property test draws."""
+"""Examples of a property test."""
 CPU_SECONDS, SECONDS, MEMORY = 90, 600, 12 * 2**30
-"""What the tests of one mutant may take; one that takes more is killed."""
+"""Limits for the tests of one mutant; a mutant over a limit counts as killed."""
 
 
 class Bench:
-    """Copies of the project, one for each job, in which mutants stand while they are tested."""
+    """Copies of the project, one for each job, to test mutants in."""
 
     def __init__(self, folder: Path, jobs: int) -> None:
         self.free = [folder / str(number) for number in range(jobs)]
@@ -46,7 +46,7 @@ class Bench:
                 copied(source, copy / part)
 
     def run(self, mutants: Iterable[Mutant]) -> Iterator[tuple[Mutant, bool]]:
-        """Each mutant, and whether it was killed."""
+        """Yield each mutant, and whether it was killed."""
         for mutant in mutants:
             if not self.free:
                 yield self._wait()
@@ -69,7 +69,7 @@ class Bench:
         return mutant, status != 0
 
     def _put(self, copy: Path, module: str, code: str) -> None:
-        """Write a module with a time of its own, for compiled ones are found again by time and size."""
+        """Write a module with a new modification time, because Python finds compiled modules by time and size."""
         path = copy / "src" / module
         path.write_text(code)
         self.time += 2
@@ -77,7 +77,7 @@ class Bench:
 
 
 def forked_tests(copy: Path, mutant: Mutant, first: str | None) -> int:
-    """Start the tests of a room in a copy, the likeliest killer first; the process's number."""
+    """Start the tests of a room in a copy, the likeliest killer first, and return the process id."""
     number = os.fork()
     if number:
         return number
@@ -86,11 +86,11 @@ def forked_tests(copy: Path, mutant: Mutant, first: str | None) -> int:
         code = run_tests(copy, mutant, first)
     finally:
         sys.stdout.flush()
-        os._exit(code)  # whatever happened, this process is not the one that goes on
+        os._exit(code)  # the parent continues
 
 
 def run_tests(copy: Path, mutant: Mutant, first: str | None) -> int:
-    """Run them in this process, which ends afterwards."""
+    """Run the tests in this process, which ends afterwards."""
     import pytest
 
     os.setpgid(0, 0)
@@ -109,19 +109,19 @@ def run_tests(copy: Path, mutant: Mutant, first: str | None) -> int:
 
 
 def tests_of(copy: Path, mutant: Mutant, first: str | None) -> list[Path]:
-    """The test files of a mutant's room, `first` and those that carry the module's name before the others."""
+    """Return the test files of a mutant's room: `first`, then those named after the module, then the others."""
     files = [path for name in ROOMS[mutant.room].tests.split() for path in test_files(copy / name)]
     stem = Path(mutant.module).stem
     return sorted(files, key=lambda path: (path != copy / (first or ""), stem not in path.stem, str(path)))
 
 
 def test_files(path: Path) -> list[Path]:
-    """One file, or all of a folder."""
+    """Return one file, or all test files of a folder."""
     return sorted(path.rglob("test_*.py")) if path.is_dir() else [path]
 
 
 def preload(rooms: Iterable[str]) -> None:
-    """Import, once for all forks, what the rooms and their tests import; our own modules are forgotten again."""
+    """Import the dependencies of the rooms and their tests once for all forks, but none of our modules."""
     import hypothesis
     import pytest
 
@@ -136,7 +136,7 @@ def preload(rooms: Iterable[str]) -> None:
 
 
 def check_without_faults(bench: Bench, mutant: Mutant) -> None:
-    """Stop if the tests of a mutant's room fail without it; this is tried again only after something has changed."""
+    """Stop if the tests of a room fail without a mutant; repeat this only after something has changed."""
     passed, state = LAST / f"{mutant.room}.passed", fingerprint()
     if passed.exists() and passed.read_text() == state:
         return
@@ -148,7 +148,7 @@ def check_without_faults(bench: Bench, mutant: Mutant) -> None:
 
 
 def fingerprint() -> str:
-    """A hash of all sources and tests."""
+    """Return a hash of all sources and tests."""
     found = hashlib.sha256()
     for path in sorted(path for part in ("src", "tests") for path in (ROOT / part).rglob("*.py")):
         found.update(path.read_bytes())
@@ -156,7 +156,7 @@ def fingerprint() -> str:
 
 
 def tested(mutants: Sequence[Mutant], jobs: int, until: float) -> Iterator[tuple[Mutant, bool]]:
-    """Whether each mutant is killed, of those that are begun in time; the tests must pass without them."""
+    """Test mutants until a time, and yield whether each was killed."""
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(Path(folder), jobs)
         for one in mutants[: time.monotonic() < until]:

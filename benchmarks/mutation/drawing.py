@@ -1,6 +1,6 @@
-"""Mutants of a room, drawn with a fixed seed.
+"""Draw the mutants of a room with a fixed seed.
 
-What is drawn depends on each line alone, so that a mutant stays in the sample while other lines change.
+The choice depends on each line alone, so that a mutant stays in the sample while other lines change.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ class Mutant(NamedTuple):
 
     @property
     def change(self) -> tuple[str, str, str]:
-        """What names it in the list of equivalent ones, wherever its line moves."""
+        """The key in the list of equivalent mutants, which does not depend on the line number."""
         return self.module, self.before, self.after
 
 
 class Place(NamedTuple):
-    """A place in a module that can be changed, and how: an operator, and which of its changes."""
+    """A place in a module that can be changed, and how: pairs of an operator and the number of its change."""
 
     path: Path
     line: str
@@ -44,11 +44,11 @@ class Place(NamedTuple):
 
 
 Results = dict[tuple[str, ...], bool]
-"""Which changes were killed."""
+"""Whether each change was killed."""
 
 
 def drawn(name: str, most: int, known: Results) -> list[Mutant]:
-    """A room's mutants, up to `most`: known ones that can still be made, one for each place, then further ones."""
+    """Draw up to `most` mutants of a room: known ones that still exist, one for each place, then further ones."""
     order = places_of(name)
     found = {mutant.change: mutant for mutant in made_again(name, order, known)}
     while order and len(found) < most:
@@ -60,7 +60,7 @@ def drawn(name: str, most: int, known: Results) -> list[Mutant]:
 
 
 def places_of(name: str) -> list[Place]:
-    """Where a room can be changed: first one place in each module, where a change is more than another annotation."""
+    """Return the places of a room, first one in each module."""
     found: dict[str, Place] = {}
     for path in ROOMS[name].paths():
         source = path.read_text()
@@ -81,12 +81,12 @@ def places_of(name: str) -> list[Place]:
 
 
 def hashed(text: str) -> str:
-    """A number for a text, the same in every run."""
+    """Hash a text."""
     return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
 
 def made_again(name: str, places: Iterable[Place], known: Results) -> Iterator[Mutant]:
-    """The mutants of changes that are known."""
+    """Make the mutants of known changes again."""
     lines = {before for _, before, _ in known}
     for place in places:
         line = " ".join(place.line.split())
@@ -96,12 +96,12 @@ def made_again(name: str, places: Iterable[Place], known: Results) -> Iterator[M
 
 
 def copy_of(place: Place) -> Place:
-    """The same place with choices of its own, for `next_of` takes them away."""
+    """Copy a place, because `next_of` removes its choices."""
     return place._replace(choices=[*place.choices])
 
 
 def next_of(name: str, place: Place) -> Mutant | None:
-    """The next change of a place that changes what the program does."""
+    """Return the next mutant of a place that changes the program."""
     from cosmic_ray.mutating import mutate_code
 
     source = place.path.read_text()
@@ -113,7 +113,7 @@ def next_of(name: str, place: Place) -> Mutant | None:
 
 
 def changes(source: str) -> Iterator[tuple[Any, Any, int]]:
-    """Each change that an operator can make: its place, the operator, and which of the operator's changes it is."""
+    """Yield each possible change: its place, the operator, and the number of the change."""
     importlib.import_module("parso")  # cosmic-ray finds its operators only after it
     from cosmic_ray.ast import ast_nodes, get_ast
     from cosmic_ray.plugins import get_operator, operator_names
@@ -129,7 +129,7 @@ def changes(source: str) -> Iterator[tuple[Any, Any, int]]:
 
 
 def program(code: str) -> str | None:
-    """What runs of a module: its tree without annotations; None if it is no Python."""
+    """Return the syntax tree of a module without annotations, or None for a syntax error."""
     try:
         tree = ast.parse(code)
     except SyntaxError:
@@ -145,7 +145,7 @@ def program(code: str) -> str | None:
 
 
 def mutant_of(room: str, module: str, source: str, code: str) -> Mutant:
-    """The lines that differ, side by side."""
+    """Describe a mutant by the lines that differ."""
     one, two = source.splitlines(), code.splitlines()
     _, first, last, start, end = next(
         step for step in difflib.SequenceMatcher(None, one, two, autojunk=False).get_opcodes() if step[0] != "equal"

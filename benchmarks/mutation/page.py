@@ -15,13 +15,13 @@ EQUIVALENT = Path(__file__).with_name("equivalent.toml")
 
 
 def equivalents() -> dict[tuple[str, str, str], str]:
-    """Changes that no test can notice, and why."""
+    """Return the changes that no test can find, and why."""
     entries = tomllib.loads(EQUIVALENT.read_text())["equivalent"] if EQUIVALENT.exists() else []
     return {(entry["module"], entry["before"], entry["after"]): entry["why"] for entry in entries}
 
 
 def table(results: dict[Mutant, bool]) -> str:
-    """The results as a page."""
+    """Return the results as a page."""
     why = equivalents()
     lines = [*introduction(), *shares(results, why)]
     if missing := [room for room in ROOMS if room not in {mutant.room for mutant in results}]:
@@ -33,9 +33,9 @@ def table(results: dict[Mutant, bool]) -> str:
 
 
 def introduction() -> list[str]:
-    """What was done, and how to read the table."""
+    """Return the introduction of the page."""
     return [
-        "# Whether the tests notice small faults",
+        "# Mutation tests",
         "",
         f"Written by `make mutants` ({datetime.now(UTC):%Y-%m-%d}). A mutant is a module with one small change made by",
         "[cosmic-ray](https://cosmic-ray.readthedocs.io); it is killed if a test of its own room fails. This is",
@@ -49,7 +49,7 @@ def introduction() -> list[str]:
 
 
 def shares(results: dict[Mutant, bool], why: dict[tuple[str, str, str], str]) -> Iterator[str]:
-    """How many mutants of each room were killed."""
+    """Yield the table of rooms."""
     yield "| room | modules | mutants | killed | equivalent | survived | killed of those that could be |"
     yield "|---|---|---|---|---|---|---|"
     for room in ROOMS:
@@ -63,7 +63,7 @@ def shares(results: dict[Mutant, bool], why: dict[tuple[str, str, str], str]) ->
 
 
 def listed(title: str, mutants: list[Mutant], why: dict[tuple[str, str, str], str]) -> Iterator[str]:
-    """A section with a row for each mutant; nothing if there is none."""
+    """Yield a section with a row for each mutant."""
     if mutants:
         yield from ("", f"## {title}", "", "| where | line | mutant | why |", "|---|---|---|---|")
     for one in mutants:
@@ -72,5 +72,5 @@ def listed(title: str, mutants: list[Mutant], why: dict[tuple[str, str, str], st
 
 
 def cell(text: str) -> str:
-    """Code in a table."""
-    return f"`{text}`".replace("|", "\\|") if text else "(left out)"
+    """Return code for a table."""
+    return f"`{text}`".replace("|", "\\|") if text else "(removed)"

@@ -1,4 +1,4 @@
-"""The rooms whose tests are tried, and where they lie."""
+"""The rooms: groups of modules and their tests."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parents[2]
 LAST = ROOT / "build" / "mutants"
-"""Where results are kept between runs."""
+"""The folder for results between runs."""
 
 
 class Room(NamedTuple):
-    """Modules under src/nestag, and the tests that should notice their faults, doctests included."""
+    """Modules under src/nestag, and the tests that should find their faults, in addition to doctests."""
 
     modules: str
     tests: str
 
     def paths(self) -> list[Path]:
-        """Every module."""
+        """Return every module."""
         found = (ROOT / "src/nestag" / name for name in self.modules.split())
         return sorted(path for one in found for path in (one.rglob("*.py") if one.is_dir() else [one]))
 
@@ -27,7 +27,6 @@ ROOMS = {
     "decoding": Room("decoding", "tests/decoding"),
     "evaluation": Room("evaluation", "tests/evaluation"),
     "windows": Room("model/subwords/windows.py", "tests/model/subwords/test_windows.py"),
-    "optimizer": Room("training/optimizer.py", "tests/training/test_optimizer.py"),
-    "average": Room("training/average.py", "tests/training/test_average.py"),
+    "optimization": Room("training/optimization.py", "tests/training/test_optimizer.py tests/training/test_average.py"),
     "calibration": Room("training/calibration.py", "tests/training/test_calibration.py"),
 }

@@ -85,7 +85,7 @@ def core_rate() -> Rate:
 
 
 def scale_runs() -> list[dict[str, Any]]:
-    """What benchmarks/scale.py measured."""
+    """Return the measurements of batch inference."""
     return [json.loads(line.text) for line in read_lines(LAB / "results" / "scale.jsonl")]
 
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from nestag import Sentence, read_corpus
-from nestag.batch.output import writer_for
+from nestag.batch.output import WRITERS
 from nestag.batch.plan import Job, plan_parts
 from nestag.batch.rows import RowBatch, read_part
 from nestag.batch.storage import find_input_files, library
@@ -115,7 +115,7 @@ def cut(texts: Sequence[str], options: Options) -> None:
 
 def write(found: Sequence[tuple[RowBatch, list[TextEntities[Any]]]], form: Any) -> None:
     """Every row with its entities."""
-    writer = writer_for(form, io.BytesIO(), "rows.parquet")
+    writer = WRITERS[form](io.BytesIO(), "rows.parquet")
     for batch, entities in found:
         writer.write(batch, entities)
     writer.close()

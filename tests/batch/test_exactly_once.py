@@ -3,23 +3,23 @@
 import json
 import os
 import resource
+import shutil
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from files_of_rows import content, rows, texts, write_lines
-from nestag.batch import Finished, Job, tag
-from nestag.batch.cluster import MOST_DEATHS, Cluster, RayConnection, _AttemptLedger, _Worker
-from nestag.batch.manifest import PartOutcome, as_json, outcome_from
-from nestag.batch.model import Packed
-from nestag.batch.plan import Device, plan_parts
-from nestag.batch.run import Totals
-from nestag.batch.storage import find_input_files
+from nestag.batch import Job, Totals, tag
+from nestag.batch.cluster import MAX_DEATHS, Cluster, RayConnection
+from nestag.batch.model import ModelFiles
+from nestag.batch.plan import Device
 from nestag.cli import app
 from nestag.errors import InputError
 from scale_cluster import Workers
@@ -50,8 +50,7 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def undisturbed(source: Path, model: Path, cluster: Workers, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What one run of two workers writes."""
     out = tmp_path_factory.mktemp("undisturbed") / "out"
-    finished = run(source, out, model, cluster, 2)
-    totals = finished.totals
+    totals = run(source, out, model, cluster, 2)
     assert (totals.rows, totals.bad_rows) == (FILES * (ROWS - 1), FILES)
     assert totals.finished == totals.parts - 1 > 10
     assert totals.entities.total() > ROWS
@@ -65,7 +64,7 @@ def undisturbed(source: Path, model: Path, cluster: Workers, tmp_path_factory: p
 
 def run(
     source: Path, out: Path, model: Path, cluster: Workers, workers: int, watch: Callable[[Totals], None] | None = None
-) -> Finished:
+) -> Totals:
     return tag(str(source), str(out), str(model), JOB, Cluster(cluster.address, workers), watch=watch)
 
 
@@ -80,9 +79,9 @@ def test_a_killed_worker_changes_nothing(
             for pid in killed:
                 os.kill(pid, signal.SIGKILL)
 
-    finished = run(source, tmp_path / "out", model, cluster, 2, kill)
+    totals = run(source, tmp_path / "out", model, cluster, 2, kill)
     assert killed
-    assert finished.totals.skipped == 0
+    assert totals.skipped == 0
     assert content(tmp_path / "out") == content(undisturbed)  # without what the worker had begun to write
 
 
@@ -99,8 +98,8 @@ def test_a_killed_driver_and_a_restart_with_another_number_of_workers_change_not
     begun = len(done(out))
     assert begun >= 2
     wait_until(lambda: not cluster.pids())  # Ray ends the workers of a driver that is gone
-    finished = run(source, out, model, cluster, 1)
-    assert begun <= finished.totals.skipped <= finished.totals.parts
+    totals = run(source, out, model, cluster, 1)
+    assert begun <= totals.skipped <= totals.parts
     assert content(out) == content(undisturbed)
 
 
@@ -111,18 +110,18 @@ def test_a_full_disk_stops_the_run_and_a_restart_changes_nothing(
         for pid in cluster.pids():
             resource.prlimit(pid, resource.RLIMIT_FSIZE, (1_000, resource.RLIM_INFINITY))
 
-    with pytest.raises(InputError, match=r"cannot be written .* the same command goes on"):
+    with pytest.raises(InputError, match=r"cannot be written .* resume with the same command"):
         run(source, tmp_path / "out", model, cluster, 1, fill)
     begun = done(tmp_path / "out")
     assert begun
     victim = sorted((tmp_path / "out").glob("*.parquet"))[0]
     victim.write_bytes(victim.read_bytes()[:-1])  # and one that was done is cut short
-    finished = run(source, tmp_path / "out", model, cluster, 2)
-    assert finished.totals.skipped == len(begun) - 1
+    totals = run(source, tmp_path / "out", model, cluster, 2)
+    assert totals.skipped == len(begun) - 1
     assert content(tmp_path / "out") == content(undisturbed)
 
 
-def test_what_is_done_is_done_and_others_are_refused(
+def test_other_settings_are_refused(
     source: Path, undisturbed: Path, model: Path, cluster: Workers, tmp_path: Path
 ) -> None:
     save_shape_model(tmp_path / "other", seed=1)
@@ -136,13 +135,13 @@ def test_what_is_done_is_done_and_others_are_refused(
     ):
         with pytest.raises(InputError, match=message):
             tag(str(source), str(undisturbed), str(other), job, Cluster(cluster.address))
-    with pytest.raises(InputError, match=r"0.jsonl: is no longer among the inputs"):
+    with pytest.raises(InputError, match=r"0.jsonl: it is no longer among the inputs"):
         tag(f"{source}/[1-9].jsonl", str(undisturbed), str(model), JOB, Cluster(cluster.address))
-    with pytest.raises(InputError, match="lies inside the inputs"):
+    with pytest.raises(InputError, match="inside the inputs"):
         tag(str(source), str(source / "out"), str(model), JOB, Cluster(cluster.address))
-    with pytest.raises(InputError, match="memory of one process"):
+    with pytest.raises(InputError, match="memory of this process"):
         tag(str(source), "memory://bucket/out", str(model), JOB, Cluster(cluster.address))
-    with pytest.raises(InputError, match="holds files of others"):
+    with pytest.raises(InputError, match="has other files"):
         tag(str(undisturbed), str(source), str(model), Job(text="file"), Cluster(cluster.address))
 
 
@@ -152,27 +151,32 @@ def test_the_command_shows_what_was_done(tmp_path: Path, model: Path, cluster: W
     done = CliRunner().invoke(app, [*map(str, words), "--address", cluster.address])
     assert done.exit_code == 0, done.output
     counts = {row[""]: row["count"] for row in json.loads(done.stdout)["rows"]}
-    assert (counts["rows"], counts["rows set aside"], counts["workers"]) == (1, 1, 1)
+    assert (counts["rows"], counts["bad rows"], counts["workers"]) == (1, 1, 1)
     assert counts["tagging"] >= 0
 
 
-def test_a_part_that_kills_its_workers_is_given_up(source: Path) -> None:
-    class Here:
-        """Ray and the ledger in this process."""
+def test_a_part_that_kills_its_workers_is_given_up(source: Path, model: Path, cluster: Workers, tmp_path: Path) -> None:
+    over = threading.Event()
 
-        def __init__(self) -> None:
-            self.ledger, self.begin = _AttemptLedger(), self
-            self.get = lambda value: value
+    def kill() -> None:
+        while not over.wait(0.01):
+            for pid in cluster.pids("tag"):
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
 
-        def remote(self, name: str) -> int:
-            return self.ledger.begin(name)
-
-    worker = object.__new__(_Worker)
-    worker.ray = worker.ledger = Here()
-    worker.tagger = lambda part: PartOutcome(part.name)  # type: ignore[assignment]
-    part = plan_parts(find_input_files(str(source)), JOB).parts[0]
-    found = [outcome_from(worker({"part": as_json(part)})["outcome"]).error for _ in range(MOST_DEATHS + 1)]
-    assert found == [""] * MOST_DEATHS + ["its worker died 3 times; is there enough memory?"]
+    (tmp_path / "in").mkdir()
+    shutil.copy(source / "0.jsonl", tmp_path / "in")
+    job = Job(tokenizer="whitespace", part_bytes=10**9)
+    killing = threading.Thread(target=kill)
+    killing.start()
+    try:
+        totals = tag(str(tmp_path / "in"), str(tmp_path / "out"), str(model), job, Cluster(cluster.address, 1))
+    finally:
+        over.set()
+        killing.join()
+    assert [failure.error for failure in totals.failures] == [
+        f"its worker died {MAX_DEATHS} times; is there enough memory?"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -201,7 +205,7 @@ def test_how_many_workers_there_are(
 
     monkeypatch.setattr("nestag.batch.cluster.SMALL_MODEL", 1)
     connection = RayConnection(Machine(), Cluster(workers=asked))
-    assert connection.workers(Job(device=device), Packed({"weights": bytes(size)}, ""), 100) == workers
+    assert connection.workers(Job(device=device), ModelFiles({"weights": bytes(size)}, ""), 100) == workers
 
 
 def done(out: Path) -> list[str]:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from files_of_rows import texts, write_lines, write_table
-from nestag.batch.manifest import Claim, claim, done_name
+from nestag.batch.manifest import DONE, claim
 from nestag.batch.plan import Job, PartPlan, plan_parts
 from nestag.batch.rows import read_part
 from nestag.batch.storage import Folder, find_input_files
@@ -60,24 +60,24 @@ def test_globs_hidden_files_and_files_of_other_kinds(tmp_path: Path) -> None:
     (tmp_path / "2024" / "notes.csv").write_text("x")
     found = find_input_files(str(tmp_path))
     assert [file.name for file in found.files] == ["2023/a.jsonl", "2024/b.jsonl"]
-    assert (found.kind, found.left) == ("jsonl", 1)
+    assert (found.kind, found.ignored) == ("jsonl", 1)
     assert [file.name for file in find_input_files(f"{tmp_path}/*/b.jsonl").files] == ["2024/b.jsonl"]
     assert [file.name for file in find_input_files(f"file://{tmp_path}/2023/a.jsonl").files] == ["a.jsonl"]
 
 
-def test_what_is_no_input_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no files of rows"):
+def test_refused_inputs(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no input files"):
         find_input_files(str(tmp_path))
     write_lines(tmp_path / "a.jsonl", ["x"])
     (tmp_path / "a.txt").write_text("x")
     with pytest.raises(InputError, match="jsonl and text; choose one"):
         find_input_files(str(tmp_path))
     assert len(find_input_files(str(tmp_path), "text").files) == 1
-    with pytest.raises(InputError, match="no files of parquet"):
+    with pytest.raises(InputError, match="no parquet files"):
         find_input_files(str(tmp_path), "parquet")
 
 
-def test_files_with_other_columns_are_failures(tmp_path: Path) -> None:
+def test_other_columns_are_failures(tmp_path: Path) -> None:
     write_table(tmp_path / "a.parquet", ["x"])
     (tmp_path / "b.parquet").write_bytes(b"PAR1 and no more")
     import pyarrow as pa
@@ -89,13 +89,13 @@ def test_files_with_other_columns_are_failures(tmp_path: Path) -> None:
     plan = plan_parts(find_input_files(str(tmp_path)), Job(keep=("id",)).on("cpu"))
     assert [part.file.name for part in plan.parts] == ["a.parquet"]
     broken, other, number, missing = plan.failures
-    assert "not a whole Parquet file" in broken.error
+    assert "not a complete Parquet file" in broken.error
     assert "id string is int64" in other.error
     assert "is int64, not strings" in number.error
-    assert "'text'; there are body, id" in missing.error
+    assert "'text' is missing" in missing.error
 
 
-def test_what_a_run_before_wrote_is_no_input(tmp_path: Path) -> None:
+def test_the_output_of_an_earlier_run_is_not_an_input(tmp_path: Path) -> None:
     for name in ("in/a.jsonl", "out/a.jsonl-1-00000.jsonl", "outside/b.jsonl"):
         write_lines(tmp_path / name, ["x"])
     found = find_input_files(f"{tmp_path}/**/*.jsonl", None, f"file://{tmp_path}/out")
@@ -105,7 +105,7 @@ def test_what_a_run_before_wrote_is_no_input(tmp_path: Path) -> None:
 @pytest.mark.parametrize("settings", [{"keep": ("id",)}, {"tokens": "words"}])
 def test_lines_of_text_have_no_columns(tmp_path: Path, settings: dict[str, object]) -> None:
     (tmp_path / "a.txt").write_text("x")
-    with pytest.raises(InputError, match=r"a.txt: lines of text files have no columns"):
+    with pytest.raises(InputError, match=r"a.txt: text files have no columns"):
         plan_parts(find_input_files(str(tmp_path)), Job(**settings).on("cpu"))  # type: ignore[arg-type]
 
 
@@ -114,7 +114,7 @@ def test_a_column_that_no_row_has_is_refused(tmp_path: Path, settings: dict[str,
     (tmp_path / "a.jsonl.gz").write_bytes(b"no gzip")
     (tmp_path / "b.jsonl").write_bytes(b'\xff\n[1]\n{"text": "x", "id": 1}\n')
     job = Job(**settings).on("cpu")  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="txet: none of the first 1 rows has a field 'txet'; there are id, text"):
+    with pytest.raises(InputError, match="txet: none of the first 1 rows has a field 'txet'; the fields are id, text"):
         plan_parts(find_input_files(str(tmp_path)), job)
     (tmp_path / "b.jsonl").write_bytes(b"")  # nothing to judge by
     assert len(plan_parts(find_input_files(str(tmp_path)), job).parts) == 2
@@ -129,19 +129,19 @@ def test_a_file_of_which_nothing_was_written_may_be_mended_or_taken_away(tmp_pat
     def begin() -> PartPlan:
         inputs = find_input_files(str(source))
         plan = plan_parts(inputs, job)
-        claim(out, Claim("0" * 64, job, inputs.kind, plan.schema, inputs.files))
+        claim(out, "0" * 64, job, inputs, plan.schema)
         return plan
 
-    out.write(done_name(begin().parts[0].name), b"{}")
+    out.write(f"{DONE}/{begin().parts[0].name}.json", b"{}")
     write_table(source / "b.parquet", ["y"])
     assert [part.file.name for part in begin().parts] == ["a.parquet", "b.parquet"]
     (source / "b.parquet").unlink()
     assert [part.file.name for part in begin().parts] == ["a.parquet"]
     write_table(source / "a.parquet", ["another"])
-    with pytest.raises(InputError, match=r"a.parquet: was changed since .* was begun"):
+    with pytest.raises(InputError, match=r"a.parquet: it has changed"):
         begin()
     (source / "a.parquet").rename(source / "c.parquet")
-    with pytest.raises(InputError, match=r"a.parquet: is no longer among the inputs"):
+    with pytest.raises(InputError, match=r"a.parquet: it is no longer among the inputs"):
         begin()
 
 
@@ -152,10 +152,10 @@ def test_a_folder_that_was_begun_with_broken_files_alone_can_go_on(tmp_path: Pat
         mend()
         inputs = find_input_files(str(path))
         plan = plan_parts(inputs, job)
-        claim(out, Claim("0" * 64, job, inputs.kind, plan.schema, inputs.files))
+        claim(out, "0" * 64, job, inputs, plan.schema)
     assert plan.schema == ("text string",)
 
 
 def test_kept_columns_must_not_hide_ours() -> None:
-    with pytest.raises(InputError, match="'entities' is a column that is written anyway"):
+    with pytest.raises(InputError, match="column 'entities'"):
         Job(keep=("entities",))

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from files_of_rows import rows, texts, write_lines
-from nestag.batch.model import pack
+from nestag.batch.model import read_model
 from nestag.batch.plan import Job, plan_parts
 from nestag.batch.storage import Folder, find_input_files
 from nestag.batch.worker import PartTagger
@@ -19,7 +19,7 @@ def out(model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("queries")
     write_lines(folder / "in" / "a.jsonl", list(texts(40)))
     job = Job(tokenizer="whitespace", part_bytes=500).on("cpu")
-    tagger = PartTagger(job, pack(str(model)), Folder(str(folder / "out")))
+    tagger = PartTagger(job, read_model(str(model)), Folder(str(folder / "out")))
     for part in plan_parts(find_input_files(str(folder / "in")), job).parts:
         assert tagger(part).done
     return folder / "out"

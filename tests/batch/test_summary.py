@@ -1,4 +1,4 @@
-"""What a person sees while a run goes on."""
+"""The progress of a run."""
 
 from typing import Any
 
@@ -16,9 +16,9 @@ def test_speed_and_time_left_are_those_since_the_first_part_was_done(monkeypatch
     clock = [1_000.0]
     monkeypatch.setattr(summary.time, "monotonic", lambda: clock[0])
     totals = summary.Totals(parts=12, weight=120)
-    part = Part("a", "text", InputFile("a.txt", "/a.txt", 120, ""), 0, 10, 0, 10)
+    part = Part("a", "text", InputFile("a.txt", "/", "/a.txt", 120, ""), 0, 10, 0, 10)
     done = PartOutcome("a", Done("a.txt", 0, 10, 1, "", rows=5))
-    assert "0 of 12 parts, ? rows/s, ? left, 0 rows set aside, 0 failed" in totals.line()
+    assert "0 of 12 parts, ? rows/s, ? left, 0 bad rows, 0 failed" in totals.line()
     clock[0] += 60  # until the workers have started
     totals.add(part, done)
     assert "1 of 12 parts, ? rows/s, ? left" in totals.line()
@@ -29,10 +29,10 @@ def test_speed_and_time_left_are_those_since_the_first_part_was_done(monkeypatch
     assert totals.line().endswith("1 failed")
 
 
-def test_after_ctrl_c_a_line_says_how_it_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_after_ctrl_c_a_line_says_how_to_resume(monkeypatch: pytest.MonkeyPatch) -> None:
     def stop(*_: Any, **__: Any) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("nestag.cli.batch.tag_files", stop)
     done = CliRunner().invoke(app, ["batch", "in", "out", "--model", "model"])
-    assert (done.exit_code, done.stderr) == (130, "the same command goes on where it stopped\nnestag: interrupted\n")
+    assert (done.exit_code, done.stderr) == (130, "resume with the same command\nnestag: interrupted\n")

@@ -11,12 +11,14 @@ class Workers:
     def __init__(self, address: str, mark: str) -> None:
         self.address, self.mark = address, mark.encode()
 
-    def pids(self) -> list[int]:
-        """The processes of its workers that are alive now."""
-        return [int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit() and self._is_worker(path)]
+    def pids(self, method: str = "") -> list[int]:
+        """Return the worker processes that are alive now, or only those in a method."""
+        title = f"PartWorker.{method}" if method else "PartWorker"
+        paths = [path for path in Path("/proc").iterdir() if path.name.isdigit()]
+        return [int(path.name) for path in paths if self._is_worker(path, title.encode())]
 
-    def _is_worker(self, path: Path) -> bool:
+    def _is_worker(self, path: Path, title: bytes) -> bool:
         try:
-            return b"MapWorker" in (path / "cmdline").read_bytes() and self.mark in (path / "environ").read_bytes()
+            return title in (path / "cmdline").read_bytes() and self.mark in (path / "environ").read_bytes()
         except OSError:  # gone already
             return False

@@ -10,6 +10,7 @@ import pytest
 
 pytest.importorskip("fastapi")
 
+import uvicorn
 from starlette.testclient import TestClient
 
 from capitals import Capitals
@@ -18,7 +19,7 @@ from nestag.serve.app import app_of
 from nestag.serve.connection import ServerConfig
 from nestag.serve.limits import ServerLimits
 from nestag.serve.metrics import Metrics
-from nestag.serve.server import Address, Server, listen
+from nestag.serve.server import listen
 from nestag.serve.service import Service
 
 
@@ -48,9 +49,9 @@ def server() -> Callable[..., Any]:
 def listening(predictor: Predictor, **limits: Any) -> Iterator[str]:
     """A server that listens, as its address; everything it accepted is answered at the end."""
     service = Service(predictor, "capitals", ServerLimits(**limits), Metrics())
-    bound = listen(Address(port=0))
+    bound = listen("127.0.0.1", 0)
     bound.listen()  # clients may connect before the server accepts them
-    server = Server(ServerConfig(app_of(service), service.limits, service.metrics))
+    server = uvicorn.Server(ServerConfig(app_of(service), service.limits, service.metrics))
     thread = threading.Thread(target=server.run, args=([bound],))
     thread.start()
     try:
@@ -58,7 +59,8 @@ def listening(predictor: Predictor, **limits: Any) -> Iterator[str]:
     finally:
         server.should_exit = True
         thread.join(60)
-    assert not service.alive
+    assert not thread.is_alive()
+    service.close()
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""What is asked and what is answered, and every way to be refused."""
+"""Requests, answers and errors."""
 
 import json
 import logging
@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from nestag.inspect.rendering import Mark, boxes, colours_of
+from nestag.inspect.rendering import Mark, boxes
 
 TEXT = "Ilse Brandt met the Mayor of 😀 Utrecht. They left."
 JSON = {"content-type": "application/json"}
@@ -46,7 +46,7 @@ def test_texts_and_tokens_one_or_many(client: TestClient) -> None:
     assert answer.json()["results"][0]["sentences"] == [{"tokens": ["a", "B"], "offsets": [[0, 1], [2, 3]]}]
 
 
-def test_a_threshold_leaves_out_what_is_less_sure(client: TestClient) -> None:
+def test_threshold(client: TestClient) -> None:
     asked = {"text": "Ilse Brandt slept", "threshold": 0.5}
     assert found(client.post("/v1/entities", json=asked)) == [[("RUN", "Ilse Brandt"), ("WORD", "Brandt")]]
 
@@ -57,20 +57,20 @@ def test_a_threshold_leaves_out_what_is_less_sure(client: TestClient) -> None:
         (b"{", 400, "not JSON"),
         (b"[" * 50_000, 400, "body"),
         (b'{"text": ' + b"9" * 5_000 + b"}", 400, "body"),
-        (b"[]", 422, "exactly one of text, texts, tokens and sentences"),
-        (b"{}", 422, "exactly one"),
+        (b"[]", 422, "valid dictionary"),
+        (b"{}", 422, "exactly one of text, texts, tokens and sentences"),
         (b'{"text": "a", "tokens": ["a"]}', 422, "exactly one"),
         (b'{"text": 3}', 422, "text: "),
         (b'{"text": "a", "more": 1}', 422, "more: "),
         (b'{"text": "a", "\\ud800": 1}', 422, "unicode"),
-        (b'{"text": "\\ud800"}', 422, "half of a character"),
+        (b'{"text": "\\ud800"}', 422, "half a character"),
         (b'{"text": "a", "threshold": NaN}', 422, "threshold"),
         (b'{"tokens": ["a", ""]}', 422, "tokens.1: "),
         (b'{"sentences": [["a"], []]}', 422, "sentences.1: "),
         (b'{"texts": "a"}', 422, "texts: "),
     ],
 )
-def test_what_is_wrong_is_said(client: TestClient, body: bytes, status: int, said: str) -> None:
+def test_errors_name_the_problem(client: TestClient, body: bytes, status: int, said: str) -> None:
     refused = client.post("/v1/entities", content=body, headers=JSON)
     assert refused.status_code == status
     assert said in refused.json()["error"]
@@ -92,7 +92,8 @@ def test_limits_of_size(server: Callable[..., Any]) -> None:
             assert said in refused.json()["error"]
         chunks = (b'{"text": "' if i == 0 else b" " * 100 for i in range(10_000))
         refused = client.post("/v1/entities", content=chunks, headers=JSON)  # its length is not said beforehand
-        assert (refused.status_code, client.service.metrics.accepted._value.get()) == (413, 0)
+        assert refused.status_code == 413
+        assert "nestag_requests_accepted 0.0" in client.get("/metrics").text
         assert client.post("/v1/entities", json={"text": "a" * 20}).status_code == 200
 
 
@@ -107,7 +108,7 @@ def test_other_kinds_of_bodies_are_refused(client: TestClient) -> None:
     assert not [name for name in refused.headers if name.startswith("access-control")]
 
 
-def test_a_token_is_asked_for(server: Callable[..., Any]) -> None:
+def test_token_is_required(server: Callable[..., Any]) -> None:
     with server(token=TOKEN) as client:
         for path in ("/v1/model", "/metrics"):
             assert client.get(path).status_code == 401
@@ -129,7 +130,7 @@ def test_a_server_on_this_machine_answers_to_its_own_names(server: Callable[...,
         assert status == {"localhost:8000": 200, "[::1]:8000": 200, "rebound.example": 421}
 
 
-def test_time_is_over(server: Callable[..., Any]) -> None:
+def test_timeout(server: Callable[..., Any]) -> None:
     with server(max_seconds=0.05) as client:
         over = threading.Event()
         client.recognizer.wait = over.wait
@@ -173,21 +174,20 @@ def test_a_tree_and_labels(client: TestClient) -> None:
     assert drawn == "0S 1PER 2Lincoln 1was 1PER 2president 2of 2GPE 3the 3USA"
 
 
-def test_a_drawing_is_that_of_notebooks_and_escaped(client: TestClient) -> None:
+def test_drawings_are_escaped_and_like_those_of_notebooks(client: TestClient) -> None:
     text = "<i>Ann</i> 😀 of Rome"
     entities = [(3, 19, "PER", 0.9), (15, 19, "<b>", 0.5), (3, 6, "PER", None)]
     asked = [dict(zip(("start", "end", "type", "confidence"), entity, strict=True)) for entity in entities]
     answer = client.post("/v1/drawing", json={"text": text, "entities": asked})
     assert (answer.status_code, answer.headers["content-type"]) == (200, "text/html; charset=utf-8")
     drawn = re.sub(r' data-entity="\d"', "", answer.text)
-    colours = colours_of([*client.get("/v1/model").json()["types"], "PER", "<b>"])
-    assert drawn == boxes(text, [Mark(*entity) for entity in entities], colours)
+    assert drawn == boxes(text, [Mark(*entity) for entity in entities])
     assert re.findall(r'title="(\S+), .*?" data-entity="(\d)"', answer.text) == [
         ("PER", "0"), ("PER", "2"), ("&lt;b&gt;", "1"),
     ]  # fmt: skip
 
 
-def test_drawings_that_cannot_be(server: Callable[..., Any]) -> None:
+def test_refused_drawings(server: Callable[..., Any]) -> None:
     def refused(length: int, *spans: tuple[int, int]) -> Any:
         entities = [{"start": start, "end": end, "type": "A"} for start, end in spans]
         answer = client.post("/v1/drawing", json={"text": "a" * length, "entities": entities})
@@ -200,10 +200,10 @@ def test_drawings_that_cannot_be(server: Callable[..., Any]) -> None:
         status, said = refused(3, (0, 4))
         assert (status, "is not inside the text" in said) == (422, True)
         status, said = refused(1_000, *((start, start + 500) for start in range(300)))
-        assert (status, said) == (413, "more than 20,000 pairs of entities cross; send fewer of them")
+        assert (status, "20,000 pairs" in said) == (413, True)
 
 
-def test_labels_that_cannot_be(client: TestClient) -> None:
+def test_refused_labels(client: TestClient) -> None:
     def refused(tokens: int, *entities: tuple[int, int, str]) -> Any:
         given = [dict(zip(("start", "end", "type"), entity, strict=True)) for entity in entities]
         return client.post("/v1/labels", json={"tokens": ["a"] * tokens, "entities": given})

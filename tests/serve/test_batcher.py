@@ -1,9 +1,8 @@
-"""Jobs in front of the thread that tags: together, in turn, and none harmed by another."""
+"""Batches: texts are tagged together and in turn, and a text that fails does not affect other requests."""
 
+import asyncio
 import threading
-import time
-from collections.abc import Iterable, Iterator
-from concurrent.futures import Future
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from typing import Any
 
 import pytest
@@ -12,132 +11,127 @@ from capitals import Capitals
 from nestag.data.document import Document, joined_offsets
 from nestag.model.engine import Item, TaggedChunk
 from nestag.serve import batcher
-from nestag.serve.batcher import Batcher, ClosedError, ExpiredError, UntaggableError, give_back_memory
-from waiting import wait_until
+from nestag.serve.batcher import Batcher, Entities
+from nestag.serve.limits import RefusedError
+from nestag.serve.metrics import Metrics
 
-SOON = 250.0
-
-
-class Counts:
-    """What a batcher tells."""
-
-    def __init__(self) -> None:
-        self.texts: list[int] = []
-        self.failures = 0
-
-    def tagged(self, texts: int, sentences: int, words: int, seconds: float) -> None:
-        self.texts.append(texts)
-
-    def failed(self, error: Exception) -> None:
-        self.failures += 1
+SECONDS = 250.0
 
 
-class Held(Capitals):
-    """Waits before its first batch, so that jobs gather behind it."""
+class SlowStart(Capitals):
+    """Waits in its first batch, so that jobs gather behind it."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.begun, self.go_on = threading.Event(), threading.Event()
-        self.seen: list[list[str]] = []
+        self.started, self.resume = threading.Event(), threading.Event()
+        self.batches_of_words: list[list[str]] = []
 
     def run(self, items: Iterable[Item], confidence: bool = False) -> Iterator[TaggedChunk]:
-        given = list(items)
-        self.begun.set()
-        assert self.go_on.wait(SOON)
-        self.seen.append([item.tokens[0] for item in given])
-        return super().run(given, confidence)
+        items = list(items)
+        self.started.set()
+        assert self.resume.wait(SECONDS)
+        self.batches_of_words.append([item.tokens[0] for item in items])
+        return super().run(items, confidence)
 
 
 def texts(*words: str) -> list[Document]:
     return [Document("", word, (), (joined_offsets(word.split()),)) for word in words]
 
 
-def later() -> float:
-    return time.monotonic() + SOON
+def labels(results: list[Entities]) -> list[list[str]]:
+    return [[f"{entity.type}{entity.start_token}" for entity in entities] for entities in results]
 
 
-def entities(promise: Future[Any]) -> list[list[str]]:
-    return [[f"{e.type}{e.start_token}" for e in text] for text in promise.result(SOON)]
+Check = Callable[[SlowStart, Batcher, Metrics, list[asyncio.Task[Any]]], Awaitable[None]]
 
 
-def gathered(*jobs: list[Document], batch_words: int = 100) -> tuple[Held, Counts, Batcher, list[Future[Any]]]:
-    """A batcher that is busy with one job while others arrive."""
-    held, counts = Held(), Counts()
-    batcher = Batcher(held.pipe, batch_words, counts)
-    batcher.submit(texts("first"), later())
-    held.begun.wait(SOON)
-    return held, counts, batcher, [batcher.submit(job, later()) for job in jobs]
+def check_with_waiting(check: Check, *jobs: list[Document], batch_words: int = 100) -> None:
+    """Call `check` while a batcher is busy with one job and others wait."""
+
+    async def run() -> None:
+        recognizer, metrics = SlowStart(), Metrics()
+        queue = Batcher(recognizer.pipe, batch_words, metrics)
+        first = asyncio.create_task(queue.tag(texts("first")))
+        await asyncio.to_thread(recognizer.started.wait, SECONDS)
+        tasks = [asyncio.create_task(queue.tag(job)) for job in jobs]
+        await asyncio.sleep(0)
+        await check(recognizer, queue, metrics, tasks)
+        await first
+        queue.close()
+
+    asyncio.run(run())
 
 
-def test_what_waits_together_is_tagged_together() -> None:
-    held, counts, batcher, promises = gathered(texts("A b"), texts("b A"), texts("c"))
-    held.go_on.set()
-    assert [entities(promise) for promise in promises] == [[["WORD0"]], [["WORD1"]], [[]]]
-    batcher.close()
-    assert counts.texts == [1, 3]
+def test_waiting_texts_are_tagged_together() -> None:
+    async def check(recognizer: SlowStart, _: Batcher, metrics: Metrics, tasks: list[asyncio.Task[Any]]) -> None:
+        recognizer.resume.set()
+        assert [labels(await task) for task in tasks] == [[["WORD0"]], [["WORD1"]], [[]]]
+        assert "nestag_batch_texts_sum 4.0" in metrics.page().decode()
+
+    check_with_waiting(check, texts("A b"), texts("b A"), texts("c"))
 
 
-def test_a_large_job_does_not_hold_up_a_small_one() -> None:
-    large = texts(*(f"l{i}" for i in range(9)))
-    held, _, batcher, promises = gathered(large, texts("s"), batch_words=4)
-    held.go_on.set()
-    entities(promises[0])
-    batcher.close()
-    assert held.seen == [["first"], ["l0", "s", "l1", "l2"], ["l3", "l4", "l5", "l6"], ["l7", "l8"]]
+def test_a_large_job_does_not_delay_a_small_one() -> None:
+    async def check(recognizer: SlowStart, _: Batcher, __: Metrics, tasks: list[asyncio.Task[Any]]) -> None:
+        recognizer.resume.set()
+        await asyncio.gather(*tasks)
+        batches = [["first"], ["l0", "s", "l1", "l2"], ["l3", "l4", "l5", "l6"], ["l7", "l8"]]
+        assert recognizer.batches_of_words == batches
+
+    check_with_waiting(check, texts(*(f"l{i}" for i in range(9))), texts("s"), batch_words=4)
 
 
 def test_a_text_that_fails_fails_alone() -> None:
-    held, counts, batcher, promises = gathered(texts("A"), texts("x", "POISON"), texts("b C"))
-    held.go_on.set()
-    assert entities(promises[0]) == [["WORD0"]]
-    assert entities(promises[2]) == [["WORD1"]]
-    with pytest.raises(UntaggableError):
-        promises[1].result(SOON)
-    assert (counts.failures, batcher.alive) == (1, True)
-    batcher.close()
+    async def check(recognizer: SlowStart, _: Batcher, metrics: Metrics, tasks: list[asyncio.Task[Any]]) -> None:
+        recognizer.resume.set()
+        one, failed, other = await asyncio.gather(*tasks, return_exceptions=True)
+        assert (labels(one), labels(other)) == ([["WORD0"]], [["WORD1"]])
+        assert isinstance(failed, RefusedError)
+        assert failed.status == 500
+        assert "nestag_failures_total 1.0" in metrics.page().decode()
+
+    check_with_waiting(check, texts("A"), texts("x", "POISON"), texts("b C"))
 
 
-def test_nobody_is_tagged_for_who_has_gone_or_whose_time_is_over() -> None:
-    held, _, batcher, (gone,) = gathered(texts("gone"))
-    gone.cancel()
-    late = batcher.submit(texts("late"), time.monotonic() - 1)
-    held.go_on.set()
-    with pytest.raises(ExpiredError):
-        late.result(SOON)
-    batcher.close()
-    assert held.seen == [["first"]]
+def test_a_cancelled_job_is_dropped() -> None:
+    async def check(recognizer: SlowStart, queue: Batcher, _: Metrics, tasks: list[asyncio.Task[Any]]) -> None:
+        tasks[0].cancel()
+        recognizer.resume.set()
+        assert labels(await queue.tag(texts("A"))) == [["WORD0"]]
+        assert recognizer.batches_of_words == [["first"], ["A"]]
+
+    check_with_waiting(check, texts("cancelled"))
 
 
-def test_closing_finishes_what_was_accepted() -> None:
-    held, _, batcher, promises = gathered(texts("A"), texts("B"))
-    closing = threading.Thread(target=batcher.close)
-    closing.start()
-    wait_until(lambda: not batcher.open)
-    with pytest.raises(ClosedError):
-        batcher.submit(texts("late"), later())
-    held.go_on.set()
-    assert [entities(promise) for promise in promises] == [[["WORD0"]], [["WORD0"]]]
-    closing.join(SOON)
-    assert not batcher.alive
+def test_a_closed_batcher_accepts_no_jobs() -> None:
+    queue = Batcher(Capitals().pipe, 100, Metrics())
+    queue.close()
+    with pytest.raises(RefusedError, match="stopping"):
+        asyncio.run(queue.tag(texts("late")))
 
 
-def test_answers_of_others_are_not_passed_on() -> None:
-    def mixed_up(given: list[Document]) -> Iterator[Any]:
-        return Capitals().pipe(texts("c"))
+def test_entities_of_other_texts_are_never_returned() -> None:
+    async def run() -> None:
+        queue = Batcher(lambda _: Capitals().pipe(texts("c")), 100, Metrics())
+        with pytest.raises(RefusedError, match="failed"):
+            await queue.tag(texts("a"))
+        queue.close()
 
-    batcher = Batcher(mixed_up, 100, Counts())
-    with pytest.raises(UntaggableError):
-        batcher.submit(texts("a"), later()).result(SOON)
-    batcher.close()
+    asyncio.run(run())
 
 
-def test_free_memory_is_given_back_while_there_is_work(monkeypatch: pytest.MonkeyPatch) -> None:
-    given: list[bool] = []
-    monkeypatch.setattr(batcher, "TIDY", 0.0)
-    monkeypatch.setattr(batcher, "give_back_memory", lambda: given.append(True))
-    working = Batcher(Capitals().pipe, 100, Counts())
-    for word in "AB":
-        working.submit(texts(word), later()).result(SOON)
-    working.close()
-    assert len(given) == 2
-    assert give_back_memory() in (True, False)  # nowhere an error
+def test_freed_memory_is_returned_while_there_is_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[None] = []
+    monkeypatch.setattr(batcher, "TRIM_SECONDS", -1.0)
+    monkeypatch.setattr(batcher, "trim_memory", lambda: calls.append(None))
+
+    async def run() -> None:
+        queue = Batcher(Capitals().pipe, 100, Metrics())
+        await queue.tag(texts("A"))
+        await queue.tag(texts("B"))
+        queue.close()
+
+    asyncio.run(run())
+    assert len(calls) == 2
+    monkeypatch.undo()
+    batcher.trim_memory()  # works on every system

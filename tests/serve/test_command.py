@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import httpx
@@ -16,10 +17,11 @@ from typer.testing import CliRunner
 
 from nestag.cli import app, load
 from nestag.errors import InputError
-from nestag.serve.server import Address, listen, token_from
+from nestag.serve.server import accepted_hosts, listen, token_from
 from waiting import wait_until
 
 TOP = Path(__file__).parents[2]
+WAIT = 60.0
 COMMAND = """
 import sys
 sys.modules["torch"] = sys.modules["transformers"] = None  # an import of either is now an ImportError
@@ -84,17 +86,37 @@ def test_signals_stop_a_server_after_it_has_answered(number: signal.Signals) -> 
     assert ask(url) == 0
 
 
-def test_an_address_that_is_taken_is_said_before_the_model_is_loaded() -> None:
+def test_a_second_ctrl_c_does_not_wait() -> None:
+    process, url = started(0)
+    with ThreadPoolExecutor(1) as pool:
+        answer = pool.submit(ask, url)
+        wait_until(lambda: "nestag_requests_accepted 1.0" in httpx.get(f"{url}/metrics", timeout=None).text)
+        process.send_signal(signal.SIGINT)
+        wait_until(lambda: not listens(url))
+        process.send_signal(signal.SIGINT)
+        assert process.wait(WAIT) == 0  # the text is never tagged
+        assert answer.result() in (0, 503)
+    assert "Traceback" not in process.communicate()[1]
+
+
+def listens(url: str) -> bool:
+    host, port = url.removeprefix("http://").split(":")
+    with suppress(OSError), socket.create_connection((host, int(port))):
+        return True
+    return False
+
+
+def test_a_taken_address_fails_before_the_model_is_loaded() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         refused = CliRunner().invoke(app, ["serve", "nowhere", "--port", str(taken.getsockname()[1])])
     assert refused.exit_code == 2
     assert "choose another --host or --port" in refused.output
-    with pytest.raises(InputError, match="cannot be listened at"):
-        listen(Address("256.0.0.1"))
+    with pytest.raises(InputError, match="cannot listen"):
+        listen("256.0.0.1", 0)
 
 
 def test_answers_are_sent_at_once() -> None:
-    with listen(Address(port=0)) as listening:
+    with listen("127.0.0.1", 0) as listening:
         assert listening.proto == socket.IPPROTO_TCP  # only then does asyncio turn Nagle's algorithm off
 
 
@@ -112,13 +134,13 @@ def test_tokens_come_from_a_file_or_the_environment(tmp_path: Path, monkeypatch:
             token_from(str(file))
 
 
-def test_names_of_a_server() -> None:
-    assert Address().hosts() == ("localhost", "127.0.0.1", "::1")
-    assert Address("0.0.0.0").hosts() == ()
-    assert "a.example" in Address("0.0.0.0").hosts(["A.example"])
+def test_accepted_hosts() -> None:
+    assert accepted_hosts("127.0.0.1", ["A.example"]) == ("localhost", "127.0.0.1", "::1", "a.example")
+    assert accepted_hosts("0.0.0.0") == ()
+    assert "a.example" in accepted_hosts("0.0.0.0", ["A.example"])
 
 
-def test_the_containers_start_it_with_options_that_it_has() -> None:
+def test_containers_use_existing_options() -> None:
     docker = TOP / "docker"
     (command,) = re.findall(r"^CMD (\[.*\])$", (docker / "Dockerfile").read_text(), re.MULTILINE)
     compose = yaml.safe_load((docker / "compose.yaml").read_text())

@@ -7,7 +7,7 @@ import re
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import ExitStack
 from http.client import HTTPResponse
 from typing import Any
@@ -78,71 +78,76 @@ def test_slow_bodies_take_no_place_in_the_queue(live: Any) -> None:
         assert [exchange(client, BODY[1:]) for client in slow] == [200] * 4
 
 
+SCOPE = {"type": "http", "method": "POST", "path": "/", "headers": [(b"content-type", b"application/json")]}
+
+
+def receive_body() -> Callable[[], Awaitable[Any]]:
+    """Receive a body, and no disconnect after it."""
+    messages = [{"type": "http.request", "body": BODY}]
+
+    async def receive() -> Any:
+        return messages.pop() if messages else await asyncio.Future()
+
+    return receive
+
+
 def test_clients_that_do_not_read_take_no_place_in_the_queue() -> None:
     async def application(scope: Any, receive: Any, send: Any) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": []})
 
-    async def body() -> Any:
-        return {"type": "http.request", "body": BODY}
-
     async def check() -> None:
         gate = Gate(application, ServerLimits(max_queue=1), Metrics())
-        scope = {"type": "http", "method": "POST", "path": "/", "headers": [(b"content-type", b"application/json")]}
         reading, answered = asyncio.Event(), asyncio.Event()
 
         async def wait(_: Any) -> None:
             answered.set()
             await reading.wait()
 
-        async def note(_: Any) -> None:
+        async def send(_: Any) -> None:
             pass
 
-        first = asyncio.create_task(gate(scope, body, wait))
+        first = asyncio.create_task(gate(dict(SCOPE), receive_body(), wait))
         await answered.wait()
-        await gate(scope, body, note)
+        await gate(dict(SCOPE), receive_body(), send)
         reading.set()
         await first
-        assert gate.accepted == 0
+        assert not gate.waiting
 
     asyncio.run(check())
 
 
 def test_a_full_queue_refuses_complete_requests() -> None:
-    async def body() -> Any:
-        return {"type": "http.request", "body": BODY}
-
     async def check() -> None:
-        begun, go_on = asyncio.Event(), asyncio.Event()
+        started, resume = asyncio.Event(), asyncio.Event()
 
         async def application(*_: Any) -> None:
-            begun.set()
-            await go_on.wait()
+            started.set()
+            await resume.wait()
 
         gate = Gate(application, ServerLimits(max_queue=1), Metrics())
-        scope = {"type": "http", "method": "POST", "path": "/", "headers": [(b"content-type", b"application/json")]}
-        first = asyncio.create_task(gate(scope, body, application))
-        await begun.wait()
+        first = asyncio.create_task(gate(dict(SCOPE), receive_body(), application))
+        await started.wait()
         with pytest.raises(RefusedError) as refused:
-            await gate(scope, body, application)
-        go_on.set()
+            await gate(dict(SCOPE), receive_body(), application)
+        resume.set()
         await first
-        assert (refused.value.status, gate.accepted) == (503, 0)
+        assert (refused.value.status, gate.waiting) == (503, set())
 
     asyncio.run(check())
 
 
-class Held(Capitals):
+class Waiting(Capitals):
     """Waits before it tags a text with the word SLOW."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.begun, self.go_on = threading.Event(), threading.Event()
+        self.started, self.resume = threading.Event(), threading.Event()
 
     def run(self, items: Iterable[Item], confidence: bool = False) -> Iterator[TaggedChunk]:
         given = list(items)
         if any("SLOW" in item.tokens for item in given):
-            self.begun.set()
-            assert self.go_on.wait(LONG)
+            self.started.set()
+            assert self.resume.wait(LONG)
         return super().run(given, confidence)
 
 
@@ -151,14 +156,14 @@ LIMITS = [("max_connections_per_client", 429), ("max_connections", 503)]
 
 @pytest.mark.parametrize(("limit", "status"), LIMITS)
 def test_connections_are_limited(live: Any, limit: str, status: int) -> None:
-    held = Held()
-    with live(held, **{limit: 1}) as url, connect(url) as client:
+    waiting = Waiting()
+    with live(waiting, **{limit: 1}) as url, connect(url) as client:
         client.sendall(SLOW)
-        assert held.begun.wait(LONG)
+        assert waiting.started.wait(LONG)
         with connect(url) as another:
             assert exchange(another, PING) == status
             assert another.recv(1) == b""
-        held.go_on.set()
+        waiting.resume.set()
         assert status_of(client) == 200
 
 
@@ -269,30 +274,30 @@ def test_pipelined_requests_and_http_1_0(live: Any) -> None:
 
 
 def test_a_client_that_hangs_up_is_not_waited_for(live: Any) -> None:
-    held = Held()
-    with live(held) as url:
+    waiting = Waiting()
+    with live(waiting) as url:
         with connect(url) as client:
             client.sendall(SLOW)
-            assert held.begun.wait(LONG)
+            assert waiting.started.wait(LONG)
         until(lambda: metric(url, "nestag_requests_accepted") == 0)
         assert metric(url, 'nestag_requests_total{route="/v1/entities",status="499"}') == 1
-        held.go_on.set()
+        waiting.resume.set()
 
 
 def test_stopping_answers_complete_requests_and_refuses_others(live: Any) -> None:
-    held = Held()
+    waiting = Waiting()
     with ExitStack() as clients:
-        with live(held) as url:
+        with live(waiting) as url:
             half = clients.enter_context(start_body(url))
             idle, complete = (clients.enter_context(connect(url)) for _ in range(2))
             assert exchange(idle, PING) == 200
             complete.sendall(SLOW)
-            assert held.begun.wait(LONG)
+            assert waiting.started.wait(LONG)
 
             def release() -> None:
                 assert status_of(half) == 503
                 assert idle.recv(1) == b""
-                held.go_on.set()
+                waiting.resume.set()
 
             releasing = threading.Thread(target=release)
             releasing.start()

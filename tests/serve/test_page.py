@@ -1,15 +1,18 @@
 """The page in a real browser: Debian's Chromium, driven by Selenium."""
 
 import json
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 from capitals import Capitals
 from nestag.formats import brat, jsonl
+from nestag.inspect.rendering import colours_of
 
 webdriver = pytest.importorskip("selenium.webdriver")
 from selenium.webdriver.common.by import By  # noqa: E402
@@ -154,7 +157,7 @@ def saved(page: Any, form: str) -> Path:
     return path
 
 
-def test_what_is_saved_can_be_read(page: Any) -> None:
+def test_saved_files_can_be_read(page: Any) -> None:
     find(page, "The Head\nOf State met 😀 Ilse. Utrecht slept.")
     told = [(label.partition(":")[0], label.split("characters ")[1].split(",")[0]) for label in boxes(page)]
     record = json.loads(saved(page, "json").read_text(encoding="utf-8"))
@@ -177,7 +180,7 @@ def test_errors_are_shown_and_go_away(page: Any) -> None:
     wait(page, lambda: any(label.startswith("RUN: Ilse Brandt,") for label in boxes(page)))
 
 
-def test_it_fits_a_phone(page: Any) -> None:
+def test_page_fits_a_phone(page: Any) -> None:
     page.execute_cdp_cmd(
         "Emulation.setDeviceMetricsOverride", {"width": 390, "height": 844, "deviceScaleFactor": 2, "mobile": True}
     )
@@ -189,7 +192,7 @@ RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_nothing_hinders_those_who_cannot_see_it(page: Any, scheme: str) -> None:
+def test_accessibility_rules(page: Any, scheme: str) -> None:
     axe = pytest.importorskip("axe_core_python.base").AXE_SCRIPT
     page.execute_cdp_cmd(
         "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
@@ -224,8 +227,8 @@ def test_a_screen_reader_finds_everything_by_role_and_name(page: Any) -> None:
         ("heading", "Entities"),
         ("textbox", "Text"),
         ("button", "Find entities"),
-        ("slider", "Confidence at least"),
-        ("group", "Types shown"),
+        ("slider", "Minimum confidence"),
+        ("group", "Types"),
         ("checkbox", f"RUN {sum(label.startswith('RUN:') for label in boxes(page))}"),
         ("region", "Entities"),
         ("combobox", "Save as"),
@@ -242,11 +245,47 @@ def test_a_screen_reader_finds_everything_by_role_and_name(page: Any) -> None:
     assert at(page, "said").get_property("textContent") == at(page, "summary").text
 
 
+def test_docs_show_the_api(browser: Any, running: tuple[str, Capitals]) -> None:
+    browser.get(f"{running[0]}/docs")
+    browser.get_log("browser")
+    wait(browser, lambda: browser.find_elements(By.CSS_SELECTOR, "#routes .card"))
+    cards = {card.text.splitlines()[0]: card.text for card in browser.find_elements(By.CSS_SELECTOR, "#routes .card")}
+    document = httpx.get(f"{running[0]}/openapi.json").json()
+    assert list(cards) == [
+        f"{method.upper()} {path}" for path, methods in document["paths"].items() for method in methods
+    ]
+    entities = cards["POST /v1/entities"]
+    assert "text string One text." in entities
+    assert "threshold number, default 0" in entities
+    assert "confidence number" in entities
+    (body,) = re.findall(r"-d '(.*)'", entities)
+    assert httpx.post(f"{running[0]}/v1/entities", json=json.loads(body)).status_code == 200
+    assert browser.get_log("browser") == []
+
+
+def test_examples_say_what_they_show(page: Any) -> None:
+    for button in page.find_elements(By.CSS_SELECTOR, "#examples button"):
+        assert re.fullmatch(r"[A-Z][a-z ]+: .+", button.text)
+        button.click()
+        wait(page, lambda: at(page, "find").text == "Find entities")
+        assert not at(page, "problem").is_displayed()
+    assert "😀" in at(page, "drawn").text
+
+
+def test_a_type_has_the_same_colour_everywhere(page: Any) -> None:
+    at(page, "teaching").find_element(By.TAG_NAME, "summary").click()
+    wait(page, lambda: page.find_elements(By.CSS_SELECTOR, "#tree b"))
+    for kind, number in colours_of(("RUN", "WORD")).items():
+        shown = page.find_elements(By.CSS_SELECTOR, f"#drawn .k{number}, #legend .k{number}, #tree .k{number}")
+        assert {"RUN" if "RUN" in element.text else "WORD" for element in shown if element.text} >= {kind}
+    at(page, "teaching").find_element(By.TAG_NAME, "summary").click()
+
+
 def focused(page: Any) -> str:
     return str(page.execute_script("return document.activeElement.id || document.activeElement.className"))
 
 
-def test_the_keyboard_goes_through_all_of_it_in_the_order_of_reading(page: Any) -> None:
+def test_tab_order(page: Any) -> None:
     at(page, "text").click()
     order = [focused(page)]
     for _ in range(40):

@@ -3,28 +3,30 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import nestag
-from nestag.batch.plan import Job, Part, output_stem
-from nestag.batch.storage import Folder, InputFile, is_inside
+from nestag.batch.plan import Job, output_stem
+from nestag.batch.storage import Folder, InputFiles
 from nestag.data.validation import from_mapping, setting, to_mapping
 from nestag.errors import InputError
 
-OWN = "_nestag"
-"""The folder of the output that holds what is not data; readers of tables leave out names with an underscore."""
+RECORDS = "_nestag"
+"""The folder of the output for what is not data; table readers ignore names that begin with an underscore."""
 
-DONE = f"{OWN}/done"
-"""The folder with a mark for each part that is done."""
+DONE = f"{RECORDS}/done"
+"""The folder with a mark for each finished part."""
 
-STAGES = ("loading", "reading", "tagging", "writing")
+MANIFEST = f"{RECORDS}/manifest.json"
+FORMAT = 1
+"""The layout of an output folder."""
 
 
 @dataclass(frozen=True)
 class Done:
-    """What the file beside a finished part says; nothing in it depends on who tagged it, or when."""
+    """The mark of a finished part; nothing in it depends on the worker or the time."""
 
     file: str
     first: int
@@ -33,149 +35,94 @@ class Done:
     sha256: str
     rows: int
     bad_rows: int = 0
-    entities: dict[str, int] = setting(factory=dict, help="how many of each type")
+    entities: dict[str, int] = setting(factory=dict, help="number by type")
 
 
 @dataclass(frozen=True)
 class PartOutcome:
-    """What a worker says about a part."""
+    """What a worker reports about a part."""
 
     name: str
     done: Done | None = None
     error: str = ""  # why this part cannot be tagged; others can
     stop: str = ""  # why nothing more can be written
-    seconds: dict[str, float] = setting(factory=dict, help="of each stage")
-    processor: float = 0.0  # seconds of computing, of all its threads
-    peak: int = 0  # bytes of memory of its worker
-
-
-def as_json(value: Any) -> str:
-    """A dataclass as a line."""
-    return json.dumps(to_mapping(value), ensure_ascii=False, sort_keys=True)
-
-
-def outcome_from(text: str) -> PartOutcome:
-    """The inverse of `as_json` for outcomes."""
-    return from_mapping(PartOutcome, json.loads(text), "outcome")
-
-
-def part_from(text: str) -> Part:
-    """The inverse of `as_json` for parts."""
-    return from_mapping(Part, json.loads(text), "part")
-
-
-def done_name(part: str) -> str:
-    """Where a part that is done is marked."""
-    return f"{DONE}/{part}.json"
+    seconds: dict[str, float] = field(default_factory=dict)  # by stage
+    cpu: float = 0.0  # CPU seconds of all threads
+    peak: int = 0  # bytes of memory of the worker
 
 
 def bad_rows_name(part: str) -> str:
-    """Where the rows of a part are that were set aside."""
-    return f"{OWN}/bad_rows/{part}.jsonl"
+    """Return the name of the file with the bad rows of a part."""
+    return f"{RECORDS}/bad_rows/{part}.jsonl"
+
+
+def write_done(out: Folder, part: str, done: Done) -> None:
+    """Mark a part as finished."""
+    record = json.dumps(to_mapping(done), ensure_ascii=False, sort_keys=True)
+    out.write(f"{DONE}/{part}.json", record.encode() + b"\n")
 
 
 def read_done(out: Folder, part: str) -> Done:
-    """What is said of a finished part."""
-    name = done_name(part)
+    """Return the mark of a finished part."""
+    name = f"{DONE}/{part}.json"
     try:
-        return from_mapping(Done, json.loads(out.read(name)), out.at(name))
+        return from_mapping(Done, json.loads(out.read(name)), name)
     except (ValueError, RecursionError):  # also a SettingError
-        raise InputError("is not what nestag wrote; remove it, then the part is tagged again", out.at(name)) from None
+        raise InputError("not written by nestag; remove it to tag the part again", out.path(name)) from None
 
 
-MANIFEST = f"{OWN}/manifest.json"
-FORMAT = 1
-"""The layout of an output folder."""
+def claim(out: Folder, model: str, job: Job, inputs: InputFiles, schema: Sequence[str]) -> None:
+    """Begin or resume an output folder; refuse one of another model, other settings or changed inputs.
 
-
-@dataclass(frozen=True)
-class Claim:
-    """What an output folder is for."""
-
-    model: str  # its hash
-    job: Job
-    kind: str
-    schema: tuple[str, ...]
-    files: tuple[InputFile, ...]
-
-    def as_mapping(self) -> dict[str, Any]:
-        """As it is written; nothing in it depends on the machine or the time."""
-        bound = {
-            "format": FORMAT, "nestag": nestag.__version__, "model": self.model, "kind": self.kind,
-            "schema": list(self.schema), **to_mapping(self.job),
-        }  # fmt: skip
-        return {"bound": bound, "files": {file.name: [file.size, file.version] for file in self.files}}
-
-
-def claim(out: Folder, wanted: Claim) -> None:
-    """Begin to write to a folder, or go on; one of another model, of other settings or inputs is refused.
-
-    Files that came to the inputs since are added. Files that are no longer found, for instance by a narrower glob, or
-    that were changed are refused once anything of them is written, because a finished folder must hold all that its
-    manifest names. Of a file that could not be read nothing is written, so it may be mended or taken away.
+    `model` is the hash of the model. New input files are added. An input file that is missing or changed is refused
+    once a part of it is written, because a finished folder must hold everything in its manifest; you may repair or
+    remove one of which nothing is written.
     """
-    new = wanted.as_mapping()
-    old = _read(out)
+    settings = {
+        "format": FORMAT, "nestag": nestag.__version__, "model": model, "kind": inputs.kind, "schema": list(schema),
+        **to_mapping(job),
+    }  # fmt: skip
+    new = {"bound": settings, "files": {file.name: [file.size, file.version] for file in inputs.files}}
+    old = _read_manifest(out)
     if old is None:
-        _refuse_occupied(out)
+        files = [name for name in out.sizes() if not name.startswith(".")]
+        if files:
+            raise InputError(f"the folder has other files, such as {min(files)!r}; write to a new folder", out.address)
     else:
-        _refuse_other(old["bound"], new["bound"], out)
-        _refuse_changed(old["files"], new["files"], out)
+        _refuse_other_settings(old["bound"], settings, out)
+        _refuse_changed_inputs(old["files"], new["files"], out)
     if old != new:
         out.write(MANIFEST, json.dumps(new, ensure_ascii=False, indent=1).encode() + b"\n")
 
 
-def refuse_inside(source: str, out: str) -> None:
-    """Refuse an output folder inside the inputs: the next run would read it."""
-    if is_inside(out, source):
-        raise InputError("lies inside the inputs, and would be read as one of them; write elsewhere", out)
-
-
-def refuse_private(*addresses: str) -> None:
-    """Refuse what only this process sees: workers would read nothing there, and what they write would be lost."""
-    for address in addresses:
-        if address.startswith("memory://"):
-            raise InputError("is the memory of one process, and workers are others; give a folder or a store", address)
-
-
-def _read(out: Folder) -> Any:
-    if MANIFEST.rpartition("/")[2] not in out.sizes(OWN):
+def _read_manifest(out: Folder) -> Any:
+    if MANIFEST.rpartition("/")[2] not in out.sizes(RECORDS):
         return None
     try:
-        found = json.loads(out.read(MANIFEST))
-        if set(found) == {"bound", "files"}:
-            return found
+        manifest = json.loads(out.read(MANIFEST))
+        if set(manifest) == {"bound", "files"}:
+            return manifest
     except (ValueError, TypeError, RecursionError):
         pass
-    raise InputError("is not what nestag wrote; write to a new folder", out.at(MANIFEST))
+    raise InputError("not written by nestag; write to a new folder", out.path(MANIFEST))
 
 
-def _refuse_occupied(out: Folder) -> None:
-    there = [name for name in out.sizes() if not name.startswith(".")]
-    if there:
-        raise InputError(f"holds files of others, such as {min(there)!r}; write to a new folder", out.address)
-
-
-def _refuse_other(old: Mapping[str, Any], new: Mapping[str, Any], out: Folder) -> None:
+def _refuse_other_settings(old: Mapping[str, Any], new: Mapping[str, Any], out: Folder) -> None:
     for name in dict.fromkeys([*old, *new]):
         unknown = name == "schema" and not old.get(name)  # no file could be read
         if old.get(name) != new.get(name) and not unknown:
-            raise InputError(
-                f"was begun with {_shown(name, old.get(name))}, and this is {_shown(name, new.get(name))};"
-                " write to a new folder, or give the same again",
-                out.address,
+            before, now = (
+                str(one.get(name))[:12] if name == "model" else json.dumps(one.get(name), ensure_ascii=False)
+                for one in (old, new)
             )
+            problem = f"the folder was begun with {name} {before}, and now it is {now}; write to a new folder"
+            raise InputError(problem, out.address)
 
 
-def _shown(name: str, value: object) -> str:
-    shown = str(value)[:12] if name == "model" else json.dumps(value, ensure_ascii=False)
-    return f"{name} {shown}"
-
-
-def _refuse_changed(old: Mapping[str, Any], new: Mapping[str, Any], out: Folder) -> None:
+def _refuse_changed_inputs(old: Mapping[str, Any], new: Mapping[str, Any], out: Folder) -> None:
     written = [*out.sizes(), *out.sizes(DONE)]
     for name, version in old.items():
-        begun = f"{output_stem(name)}-"
-        if new.get(name) != version and any(file.startswith(begun) for file in written):
-            what = "was changed" if name in new else "is no longer among the inputs"
-            raise InputError(f"{what} since {out.address} was begun; write to a new folder", name)
+        stem = f"{output_stem(name)}-"
+        if new.get(name) != version and any(file.startswith(stem) for file in written):
+            change = "has changed" if name in new else "is no longer among the inputs"
+            raise InputError(f"it {change} since {out.address} was begun; write to a new folder", name)

@@ -1,6 +1,6 @@
-"""Outputs: rows with their entities as one Parquet or JSON Lines file, the same bytes for the same rows.
+"""Outputs: rows with their entities as one Parquet or JSON Lines file; the same rows give the same bytes.
 
-file: string, position: int64, the columns that are kept, and
+file: string, position: int64, the columns to keep, and
 entities: a list of records, the fields of `TextEntity`
 """
 
@@ -11,9 +11,9 @@ import io
 import json
 from collections.abc import Sequence
 from itertools import accumulate, chain
-from typing import IO, TYPE_CHECKING, Any, Protocol
+from typing import IO, TYPE_CHECKING, Any
 
-from nestag.batch.plan import ENTITIES, FILE, POSITION, OutputForm
+from nestag.batch.plan import ENTITIES, FILE, POSITION
 from nestag.batch.rows import RowBatch
 from nestag.batch.storage import library
 from nestag.model.predictor import DECIMALS, TextEntities, TextEntity
@@ -22,28 +22,11 @@ if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
 ROW_GROUP = 16_000
-"""Rows of a row group."""
-
-
-class PartWriter(Protocol):
-    """What writes the rows of one part."""
-
-    def write(self, batch: RowBatch, found: Sequence[TextEntities[Any]]) -> None:
-        """Write rows and the entities found in them."""
-        ...
-
-    def close(self) -> None:
-        """Write what is still waiting."""
-        ...
-
-
-def writer_for(form: OutputForm, stream: IO[bytes], file: str) -> PartWriter:
-    """What writes one part in a form."""
-    return (ParquetWriter if form == "parquet" else LinesWriter)(stream, file)
+"""Minimum rows of a row group."""
 
 
 def entity_type() -> Any:
-    """The Arrow type of the column of entities."""
+    """Return the Arrow type of the column of entities."""
     pa = library("pyarrow")
     fields = {
         "start": pa.int32(), "end": pa.int32(), "type": pa.string(), "text": pa.string(), "confidence": pa.float64(),
@@ -53,84 +36,83 @@ def entity_type() -> Any:
 
 
 class ParquetWriter:
-    """Rows as Parquet: row groups of a fixed size, one compression, no times."""
+    """Writes Parquet with row groups of a fixed size."""
 
     def __init__(self, stream: IO[bytes], file: str) -> None:
         self.stream, self.file = stream, file
-        self.waiting: list[Any] = []
-        self.rows = 0
+        self.tables: list[Any] = []
         self.writer: Any = None
 
-    def write(self, batch: RowBatch, found: Sequence[TextEntities[Any]]) -> None:
-        """Write rows and the entities found in them."""
+    def write(self, batch: RowBatch, entities: Sequence[TextEntities[Any]]) -> None:
+        """Write rows and their entities."""
         pa = library("pyarrow")
-        names, columns = batch.kept.schema.names, batch.kept.columns
-        rows = len(batch.positions)
-        table = pa.table(
-            [pa.repeat(self.file, rows), pa.array(batch.positions), *columns, _entities(found)],
-            names=[FILE, POSITION, *names, ENTITIES],
-        )
-        self.waiting.append(table)
-        self.rows += table.num_rows
-        if self.writer is None:
-            self.writer = library("pyarrow.parquet").ParquetWriter(self.stream, table.schema, compression="zstd")
-        if self.rows >= ROW_GROUP:
+        columns = [pa.repeat(self.file, len(entities)), pa.array(batch.positions), *batch.kept.columns]
+        names = [FILE, POSITION, *batch.kept.schema.names, ENTITIES]
+        self.tables.append(pa.table([*columns, _entity_column(entities)], names=names))
+        if sum(table.num_rows for table in self.tables) >= ROW_GROUP:
             self._flush()
 
     def close(self) -> None:
-        """Write what is still waiting, and the footer."""
-        if self.rows:
-            self._flush()
+        """Write what is buffered, and the footer."""
+        self._flush()
         self.writer.close()
 
     def _flush(self) -> None:
-        table = library("pyarrow").concat_tables(self.waiting).combine_chunks()
-        self.writer.write_table(table, row_group_size=max(1, table.num_rows))
-        self.waiting, self.rows = [], 0
+        if not self.tables:
+            return
+        table = library("pyarrow").concat_tables(self.tables).combine_chunks()
+        self.tables = []
+        if self.writer is None:
+            self.writer = library("pyarrow.parquet").ParquetWriter(self.stream, table.schema, compression="zstd")
+        if table.num_rows:
+            self.writer.write_table(table, row_group_size=table.num_rows)
 
 
-def _entities(found: Sequence[TextEntities[Any]]) -> Any:
-    """The column of entities of some rows."""
+def _entity_column(entities: Sequence[TextEntities[Any]]) -> Any:
+    """Return the column of the entities of some rows."""
     pa = library("pyarrow")
     fields = list(entity_type().value_type)
-    columns = dict(zip(TextEntity._fields, zip(*chain.from_iterable(found), strict=True), strict=False))
+    columns = dict(zip(TextEntity._fields, zip(*chain.from_iterable(entities), strict=True), strict=False))
     columns["confidence"] = tuple(round(confidence, DECIMALS) for confidence in columns.get("confidence", ()))
     arrays = [pa.array(columns.get(field.name, ()), field.type) for field in fields]
-    ends = pa.array([0, *accumulate(map(len, found))], pa.int32())
-    return pa.ListArray.from_arrays(ends, pa.StructArray.from_arrays(arrays, fields=fields))
+    offsets = pa.array([0, *accumulate(map(len, entities))], pa.int32())
+    return pa.ListArray.from_arrays(offsets, pa.StructArray.from_arrays(arrays, fields=fields))
 
 
 class LinesWriter:
-    """Rows as JSON Lines."""
+    """Writes JSON Lines."""
 
     def __init__(self, stream: IO[bytes], file: str) -> None:
         self.stream, self.file = stream, file
 
-    def write(self, batch: RowBatch, found: Sequence[TextEntities[Any]]) -> None:
-        """Write rows and the entities found in them."""
-        kept = batch.kept.to_pylist() if batch.kept.num_columns else [{}] * len(batch.positions)
-        for position, others, entities in zip(batch.positions.tolist(), kept, found, strict=True):
-            record = {FILE: self.file, POSITION: position, **others, ENTITIES: entities.records()}
+    def write(self, batch: RowBatch, entities: Sequence[TextEntities[Any]]) -> None:
+        """Write rows and their entities."""
+        kept = batch.kept.to_pylist() if batch.kept.num_columns else [{}] * len(entities)
+        for position, columns, row in zip(batch.positions.tolist(), kept, entities, strict=True):
+            record = {FILE: self.file, POSITION: position, **columns, ENTITIES: row.records()}
             self.stream.write(json.dumps(record, ensure_ascii=False, default=str).encode() + b"\n")
 
     def close(self) -> None:
-        """Nothing waits."""
+        """Do nothing, as nothing is buffered."""
 
 
-class Hashing(io.RawIOBase):
-    """A stream that passes bytes on and keeps their number and hash."""
+class HashingStream(io.RawIOBase):
+    """A stream that writes to another, and counts and hashes the bytes."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         self.stream, self.digest, self.size = stream, hashlib.sha256(), 0
 
     def writable(self) -> bool:
-        """It is for nothing else."""
+        """Return True."""
         return True
 
     def write(self, data: ReadableBuffer, /) -> int:
-        """Pass bytes on."""
+        """Write bytes."""
         view = memoryview(data).cast("B")
         self.digest.update(view)
         self.size += len(view)
         self.stream.write(view)
         return len(view)
+
+
+WRITERS: dict[str, type[ParquetWriter | LinesWriter]] = {"parquet": ParquetWriter, "jsonl": LinesWriter}

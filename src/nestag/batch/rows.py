@@ -1,21 +1,20 @@
-"""Rows: a part of a file -> what is tagged, what is kept, and what has to be set aside.
+"""Rows: a part of a file -> the values to tag, the columns to keep, and the bad rows.
 
-A row that cannot be tagged (null, not text, too long, not UTF-8) is set aside with the reason; a file that cannot be
-read any further is a `BadFileError`. One part is read by one reader from its beginning to its end.
+A bad row cannot be tagged (null, not text, too long, not UTF-8) and is recorded with the reason. A file that cannot be
+read any further is a `BadFileError`.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from itertools import pairwise
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, BinaryIO, NamedTuple, cast
 
 import numpy as np
 
 from nestag.batch.plan import Job, Part
-from nestag.batch.storage import library, opened, status
+from nestag.batch.storage import library
 from nestag.data.arrays import Ints
 from nestag.errors import InputError
 from nestag.formats.files import LONGEST_LINE
@@ -24,11 +23,11 @@ from nestag.formats.files.sources import explained_reading, is_packed
 ROWS = 1_000
 """Rows that are read and written together."""
 
-MOST_BYTES = 10 * 2**20
-"""Bytes of UTF-8 of one row; a longer one is set aside."""
+MAX_BYTES = 10 * 2**20
+"""Maximum bytes of UTF-8 in one row."""
 
-SHOWN = 80
-"""Characters of a bad row that are shown."""
+EXCERPT = 80
+"""Characters of a bad row that are recorded."""
 
 _SKIP = 2**20
 
@@ -38,7 +37,7 @@ class BadFileError(InputError):
 
 
 class BadRow(NamedTuple):
-    """A row that was set aside, and why."""
+    """A row that cannot be tagged."""
 
     position: int
     error: str
@@ -49,20 +48,17 @@ class BadRow(NamedTuple):
 class RowBatch:
     """Some rows of a part."""
 
-    positions: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    values: list[Any] = field(default_factory=list)  # texts, or lists of words
-    kept: Any = None  # a table of Arrow with the columns to keep
-    bad: list[BadRow] = field(default_factory=list)
+    positions: Ints
+    values: list[Any]  # texts, or lists of words
+    kept: Any  # an Arrow table of the columns to keep
+    bad: list[BadRow]
 
 
 def read_part(part: Part, job: Job) -> Iterator[RowBatch]:
-    """The rows of a part in batches; every reader of a part gets the same ones."""
-    address = part.file.address
+    """Read the rows of a part in batches, which are always the same."""
     try:
-        now = status(address)
-        if (now.size, now.version) != (part.file.size, part.file.version):
-            raise InputError("it was changed after the run began; write it to a new folder and start again", address)
-        with opened(address) as stream, explained_reading(address):
+        part.file.refuse_changed()
+        with part.file.open() as stream, explained_reading(part.file.path):
             yield from (_table_batches if part.kind == "parquet" else _line_batches)(stream, part, job)
     except InputError as error:
         raise BadFileError(error.message, part.file.name) from None
@@ -70,114 +66,85 @@ def read_part(part: Part, job: Job) -> Iterator[RowBatch]:
 
 def _table_batches(stream: BinaryIO, part: Part, job: Job) -> Iterator[RowBatch]:
     pa, pq = library("pyarrow"), library("pyarrow.parquet")
-    at = part.position
+    position = part.position
     try:
         table = pq.ParquetFile(stream)
-        columns = [job.column, *job.keep]
         groups = list(range(part.first, part.last))
-        for found in table.iter_batches(ROWS, row_groups=groups, columns=columns) if groups else ():
-            yield _table_batch(found, at, job)
-            at += found.num_rows
-        if at == part.position:
-            yield _table_batch(pa.RecordBatch.from_pylist([], table.schema_arrow), at, job)
+        for rows in table.iter_batches(ROWS, row_groups=groups, columns=list(job.columns)) if groups else ():
+            yield _table_batch(rows, position, job)
+            position += rows.num_rows
+        if position == part.position:
+            yield _table_batch(pa.RecordBatch.from_pylist([], table.schema_arrow), position, job)
     except pa.ArrowException as error:
-        raise InputError(f"cannot be read as Parquet ({error}); write it again", part.file.address) from None
+        raise InputError(f"cannot be read as Parquet ({error}); write it again", part.file.path) from None
 
 
-def _table_batch(rows: Any, at: int, job: Job) -> RowBatch:
-    """Rows of a table; only where something is wrong with one of them they are looked at one by one."""
-    column, kept = rows.column(job.column), library("pyarrow").Table.from_batches([rows]).select(list(job.keep))
-    if _is_clean(column, job):
-        return RowBatch(np.arange(at, at + len(column)), _values(column, job), kept)
+def _table_batch(rows: Any, first: int, job: Job) -> RowBatch:
     good: list[int] = []
     values: list[Any] = []
     bad: list[BadRow] = []
-    for row, raw in enumerate(_cells(column, job)):
+    for row, cell in enumerate(_cells(rows.column(job.columns[0]), job)):
         try:
-            values.append(_words(raw) if job.tokens else _text(raw))
+            values.append(_check_words(cell) if job.tokens else _check_text(cell))
         except ValueError as error:
-            bad.append(BadRow(at + row, str(error), _excerpt(raw)))
+            bad.append(BadRow(first + row, str(error), _excerpt(cell)))
         else:
             good.append(row)
-    return RowBatch(at + np.array(good, dtype=np.int64), values, kept.take(good), bad)
-
-
-def _is_clean(column: Any, job: Job) -> bool:
-    """Whether every row of a column can be tagged, as far as it can be said of all of them at once."""
-    pa, compute = library("pyarrow"), library("pyarrow.compute")
-    if column.null_count or pa.types.is_null(column.type):
-        return False
-    texts = column.flatten() if job.tokens else column
-    if texts.null_count or not (pa.types.is_string(texts.type) or pa.types.is_large_string(texts.type)):
-        return False
-    sizes = compute.binary_length(texts)
-    if (compute.sum(sizes).as_py() or 0) > MOST_BYTES or (job.tokens and compute.min(sizes).as_py() == 0):
-        return False
-    try:
-        texts.validate(full=True)
-    except pa.ArrowInvalid:
-        return False
-    return True
-
-
-def _values(column: Any, job: Job) -> list[Any]:
-    """The texts of a clean column, or its lists of words."""
-    if not job.tokens:
-        return cast(list[Any], column.to_pylist())
-    coded = column.flatten().dictionary_encode()  # equal words become one string, whose hash is computed once
-    words = coded.dictionary.to_numpy(zero_copy_only=False).take(coded.indices.to_numpy()).tolist()
-    ends = np.cumsum(library("pyarrow.compute").list_value_length(column).to_numpy()).tolist()
-    return [words[first:last] for first, last in pairwise([0, *ends])]
+    kept = library("pyarrow").Table.from_batches([rows]).select(list(job.keep))
+    return RowBatch(first + np.array(good, dtype=np.int64), values, kept.take(good) if bad else kept, bad)
 
 
 def _cells(column: Any, job: Job) -> list[Any]:
-    """The cells of a column: strings, or bytes if not all of them are UTF-8."""
+    """Return the cells of a column: strings, or bytes if one of them is not UTF-8."""
     pa = library("pyarrow")
     try:
         column.validate(full=True)
-        return cast(list[Any], column.to_pylist())
     except pa.ArrowInvalid:
-        return cast(
-            list[Any], column.cast(pa.large_list(pa.large_binary()) if job.tokens else pa.large_binary()).to_pylist()
-        )
+        column = column.cast(pa.large_list(pa.large_binary()) if job.tokens else pa.large_binary())
+    return cast(list[Any], column.to_pylist())
+
+
+class _Row(NamedTuple):
+    position: int
+    value: str | list[str]
+    kept: tuple[str | None, ...] = ()
 
 
 def _line_batches(stream: BinaryIO, part: Part, job: Job) -> Iterator[RowBatch]:
-    parse: Callable[[bytes, Job], _Parsed | None] = _from_json if part.kind == "jsonl" else _from_text
-    good: list[tuple[int, _Parsed]] = []
+    parse, limit = (_parse_json, LONGEST_LINE) if part.kind == "jsonl" else (_parse_text, MAX_BYTES + 2)
+    good: list[_Row] = []
     bad: list[BadRow] = []
-    for position, raw in _lines(stream, part, LONGEST_LINE if part.kind == "jsonl" else MOST_BYTES + 2):
+    for position, line in _lines(stream, part, limit):
         try:
-            parsed = parse(raw.removeprefix(b"\xef\xbb\xbf") if position == 0 else raw, job)
+            row = parse(line.removeprefix(b"\xef\xbb\xbf") if position == 0 else line, position, job)
         except ValueError as error:
-            bad.append(BadRow(position, str(error), _excerpt(raw)))
+            bad.append(BadRow(position, str(error), _excerpt(line)))
         else:
-            if parsed is not None:
-                good.append((position, parsed))
+            good += [row] if row else []
         if len(good) + len(bad) == ROWS:
             yield _line_batch(good, bad, job)
             good, bad = [], []
     yield _line_batch(good, bad, job)
 
 
-def _lines(stream: BinaryIO, part: Part, longest: int) -> Iterator[tuple[int, bytes]]:
-    """The lines that begin in a part, each with its first byte; of one that is too long its beginning."""
+def _lines(stream: BinaryIO, part: Part, limit: int) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines that begin in a part with their first byte, and only the beginning of one that is too long."""
     packed = is_packed(part.file.name)
-    at = part.first
-    if at and not packed:
-        stream.seek(at - 1)
-        at += _skip_line(stream) - 1
-    while packed or at < part.last:
-        line = stream.readline(longest + 1)
+    position = part.first
+    if position and not packed:
+        stream.seek(position - 1)
+        position += _skip_line(stream) - 1
+    while packed or position < part.last:
+        line = stream.readline(limit + 1)
         if not line:
             return
-        size = len(line) + (0 if line.endswith(b"\n") or len(line) <= longest else _skip_line(stream))
-        yield at, line
-        at += size
+        size = len(line) + (0 if line.endswith(b"\n") or len(line) <= limit else _skip_line(stream))
+        yield position, line
+        position += size
 
 
 def _skip_line(stream: BinaryIO) -> int:
-    """Read to the end of a line; how many bytes that was."""
+    """Read to the end of a line, and return the number of bytes."""
     size = 0
     while piece := stream.readline(_SKIP):
         size += len(piece)
@@ -186,98 +153,82 @@ def _skip_line(stream: BinaryIO) -> int:
     return size
 
 
-class _Parsed(NamedTuple):
-    value: str | list[str]
-    kept: tuple[str | None, ...]
+def _line_batch(rows: list[_Row], bad: list[BadRow], job: Job) -> RowBatch:
+    pa = library("pyarrow")
+    columns = [pa.array([row.kept[place] for row in rows], pa.string()) for place in range(len(job.keep))]
+    positions = np.array([row.position for row in rows], dtype=np.int64)
+    return RowBatch(positions, [row.value for row in rows], pa.table(columns, names=list(job.keep)), bad)
 
 
-def _from_text(raw: bytes, job: Job) -> _Parsed:
-    return _Parsed(_decoded(raw.removesuffix(b"\n").removesuffix(b"\r")), ())
+def _parse_text(line: bytes, position: int, job: Job) -> _Row | None:
+    return _Row(position, _decode(line.removesuffix(b"\n").removesuffix(b"\r"), MAX_BYTES))
 
 
-def _from_json(raw: bytes, job: Job) -> _Parsed | None:
-    """A line of JSON; an empty one is no row."""
-    if not raw.strip():
+def _parse_json(line: bytes, position: int, job: Job) -> _Row | None:
+    """Parse a line of JSON; an empty one is not a row."""
+    if not line.strip():
         return None
-    if len(raw) > LONGEST_LINE:
-        raise ValueError(f"the line is longer than {LONGEST_LINE:,} bytes")
-    text = _decoded(raw, LONGEST_LINE)
+    text = _decode(line, LONGEST_LINE)
     try:
         record = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"not JSON ({error})") from None
-    if not isinstance(record, dict) or job.column not in record:
-        raise ValueError(f"no object with a field {job.column!r}")
-    value = record[job.column]
-    checked = _words(value) if job.tokens else _text(value)
-    return _Parsed(checked, tuple(map(_as_text, (record.get(name) for name in job.keep))))
+    column = job.columns[0]
+    if not isinstance(record, dict) or column not in record:
+        raise ValueError(f"not an object with a field {column!r}")
+    value = _check_words(record[column]) if job.tokens else _check_text(record[column])
+    return _Row(position, value, tuple(_as_text(record.get(name)) for name in job.keep))
 
 
 def _as_text(value: object) -> str | None:
-    """A value of JSON that is kept: text as it is, everything else as JSON."""
+    """Return a value of JSON to keep: text as it is, anything else as JSON."""
     if value is None:
         return None
-    return _encodable(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+    return _check_text(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
 
 
-def _text(value: object) -> str:
-    if value is None or isinstance(value, bytes):
-        return _decoded(value)
+def _check_text(value: object) -> str:
+    """Return text that UTF-8 can encode in at most MAX_BYTES."""
+    if isinstance(value, bytes):
+        return _decode(value, MAX_BYTES)
     if not isinstance(value, str):
-        raise ValueError(f"not text but {type(value).__name__}")
-    return _encodable(value)
-
-
-def _encodable(text: str) -> str:
-    """The text if UTF-8 can hold it in not too many bytes."""
-    if 4 * len(text) > MOST_BYTES or not text.isascii():
+        raise ValueError("null" if value is None else f"not text but {type(value).__name__}")
+    if 4 * len(value) > MAX_BYTES or not value.isascii():
         try:
-            size = len(text.encode())
+            _check_size(len(value.encode()), MAX_BYTES)
         except UnicodeEncodeError as error:
             raise ValueError(f"character {error.start} is half of a surrogate pair, which is not text") from None
-        _check_size(size)
-    return text
-
-
-def _words(value: object) -> list[str]:
-    if value is None:
-        raise ValueError("null")
-    if not isinstance(value, list):
-        raise ValueError(f"not a list of words but {type(value).__name__}")
-    if not set(map(type, value)) <= {str} or not all(value):
-        value = [_decoded(word) if isinstance(word, bytes) else word for word in value]
-        for word in value:
-            if not isinstance(word, str) or not word:
-                raise ValueError(f"the word {word!r:.40} is not a non-empty string")
-    _encodable("".join(value))
     return value
 
 
-def _decoded(raw: bytes | None, most: int = 0) -> str:
-    if raw is None:
-        raise ValueError("null")
-    _check_size(len(raw), most)
+def _check_words(value: object) -> list[str]:
+    """Return a list of non-empty strings."""
+    if not isinstance(value, list):
+        raise ValueError("null" if value is None else f"not a list of words but {type(value).__name__}")
+    if not set(map(type, value)) <= {str} or not all(value):
+        value = [_decode(word, MAX_BYTES) if isinstance(word, bytes) else word for word in value]
+        for word in value:
+            if not isinstance(word, str) or not word:
+                raise ValueError(f"the word {word!r:.40} is not a non-empty string")
+    _check_text("".join(value))
+    return value
+
+
+def _decode(data: bytes, limit: int) -> str:
+    _check_size(len(data), limit)
     try:
-        return raw.decode()
+        return data.decode()
     except UnicodeDecodeError as error:
-        raise ValueError(f"byte {error.start} ({raw[error.start]:#04x}) is not UTF-8") from None
+        raise ValueError(f"byte {error.start} ({data[error.start]:#04x}) is not UTF-8") from None
 
 
-def _check_size(size: int, most: int = 0) -> None:
-    if size > (most or MOST_BYTES):
-        raise ValueError(f"longer than {most or MOST_BYTES:,} bytes")
+def _check_size(size: int, limit: int) -> None:
+    if size > limit:
+        raise ValueError(f"longer than {limit:,} bytes")
 
 
-def _line_batch(good: Sequence[tuple[int, _Parsed]], bad: list[BadRow], job: Job) -> RowBatch:
-    pa = library("pyarrow")
-    columns = list(zip(*(parsed.kept for _, parsed in good), strict=True)) if good else [()] * len(job.keep)
-    kept = pa.table([pa.array(column, pa.string()) for column in columns], names=list(job.keep))
-    positions = np.array([position for position, _ in good], dtype=np.int64)
-    return RowBatch(positions, [parsed.value for _, parsed in good], kept, bad)
-
-
-def _excerpt(raw: object) -> str:
-    """The beginning of a bad row, whatever it is."""
-    if isinstance(raw, bytes):
-        return raw[:SHOWN].decode("utf-8", "backslashreplace")
-    return "" if raw is None else f"{raw!r:.{SHOWN}}"
+def _excerpt(value: object) -> str:
+    """Return the beginning of a bad row."""
+    if isinstance(value, bytes):
+        return value[:EXCERPT].decode("utf-8", "backslashreplace")
+    return "" if value is None else f"{value!r:.{EXCERPT}}"

@@ -1,31 +1,21 @@
-"""A run: inputs, a model and a job -> an output folder in which every part is done once; and its totals."""
+"""A run: inputs, a model and a job -> an output folder with every part written once; and its totals."""
 
 from __future__ import annotations
 
 import hashlib
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from io import BytesIO
-from typing import cast
+from typing import Any, cast
 
 from nestag.batch.cluster import Cluster, connected
-from nestag.batch.manifest import (
-    DONE,
-    STAGES,
-    Claim,
-    Done,
-    PartOutcome,
-    claim,
-    read_done,
-    refuse_inside,
-    refuse_private,
-)
-from nestag.batch.model import pack, refuse_missing_library
+from nestag.batch.manifest import DONE, Done, PartOutcome, claim, read_done
+from nestag.batch.model import read_model
 from nestag.batch.plan import Failure, Job, Part, plan_parts
-from nestag.batch.storage import READERS, Folder, find_input_files, opened
+from nestag.batch.storage import READERS, Folder, find_input_files, is_inside
+from nestag.batch.worker import STAGES
 from nestag.data.segment import Options, segments
 from nestag.errors import InputError
 from nestag.inspect.tables import Section, Table, duration
@@ -37,38 +27,39 @@ class Totals:
 
     parts: int  # of the whole plan
     weight: int  # bytes of the whole plan
+    ignored: int = 0  # input files of other formats
     workers: int = 0
     finished: int = 0
-    skipped: int = 0  # that were done before
+    skipped: int = 0  # finished by an earlier run
     rows: int = 0
     bad_rows: int = 0
     entities: Counter[str] = field(default_factory=Counter)
-    seconds: Counter[str] = field(default_factory=Counter)  # of all workers together
+    seconds: Counter[str] = field(default_factory=Counter)  # by stage, of all workers together
     failures: list[Failure] = field(default_factory=list)
-    processor: float = 0.0  # seconds that workers computed
+    cpu: float = 0.0  # CPU seconds of workers
     peak: int = 0  # bytes of memory of a worker
     tagged_rows: int = 0  # by this run
     tagged_weight: int = 0
     skipped_weight: int = 0
     began: float = field(default_factory=time.monotonic)
-    first: tuple[float, int, int] | None = None  # when this run's first part was done, and its rows and weight
+    first: tuple[float, int, int] | None = None  # when this run's first part was finished, and its rows and weight
 
     def skip(self, part: Part, done: Done) -> None:
-        """Count a part that was done before."""
+        """Count a part that was finished by an earlier run."""
         self.skipped += 1
         self.skipped_weight += part.weight
         self._count(done)
 
     def add(self, part: Part, outcome: PartOutcome) -> None:
-        """Count a part that a worker is through with."""
+        """Count a part that this run has finished or given up."""
         self.tagged_weight += part.weight
         self.tagged_rows += outcome.done.rows + outcome.done.bad_rows if outcome.done else 0
         self.first = self.first or (time.monotonic(), self.tagged_rows, self.tagged_weight)
         if outcome.done is None:
-            self.failures.append(Failure(place_of(part), outcome.error))
+            self.failures.append(Failure(str(part), outcome.error))
             return
         self.seconds.update(outcome.seconds)
-        self.processor += outcome.processor
+        self.cpu += outcome.cpu
         self.peak = max(self.peak, outcome.peak)
         self._count(outcome.done)
 
@@ -78,18 +69,8 @@ class Totals:
         self.bad_rows += done.bad_rows
         self.entities.update(done.entities)
 
-    @property
-    def elapsed(self) -> float:
-        """Seconds since the run began."""
-        return time.monotonic() - self.began
-
-    @property
-    def rate(self) -> float:
-        """Rows a second of this run."""
-        return self.tagged_rows / max(self.elapsed, 1e-9)
-
     def line(self) -> str:
-        """How far the run is; speed is that since the first part was done, because workers take a while to start."""
+        """Return the progress; speed is measured from the first finished part, because workers take time to start."""
         since, rows, weight = self.first or (time.monotonic(), 0, 0)
         seconds, more = time.monotonic() - since, self.tagged_weight - weight
         rate = f"{(self.tagged_rows - rows) / seconds:,.0f}" if more and seconds else "?"
@@ -97,56 +78,27 @@ class Totals:
         left = duration(seconds * ahead / more) if more else "?"
         return (
             f"{self.finished:,} of {self.parts:,} parts, {rate} rows/s, {left} left,"
-            f" {self.bad_rows:,} rows set aside, {len(self.failures):,} failed"
+            f" {self.bad_rows:,} bad rows, {len(self.failures):,} failed"
         )
 
     def table(self) -> Table:
-        """The run in the end."""
+        """Return the summary."""
+        elapsed = time.monotonic() - self.began
         counts = (
-            ("parts", self.finished), ("of them done before", self.skipped), ("rows", self.rows),
-            ("rows set aside", self.bad_rows), ("failures", len(self.failures)),
-            ("entities", self.entities.total()), ("workers", self.workers), ("rows/s", round(self.rate, 1)),
-            ("most MiB of a worker", self.peak // 2**20),
+            ("parts", self.finished), ("finished before", self.skipped), ("rows", self.rows),
+            ("bad rows", self.bad_rows), ("failures", len(self.failures)), ("entities", self.entities.total()),
+            ("workers", self.workers), ("rows/s", round(self.tagged_rows / max(elapsed, 1e-9), 1)),
+            ("peak MiB of a worker", self.peak // 2**20),
         )  # fmt: skip
-        times = (
-            ("from begin to end", round(self.elapsed, 1)),
-            *((s, round(self.seconds[s], 1)) for s in STAGES),
-            ("of processors", round(self.processor, 1)),
-        )
-        note = "Seconds of stages are of all workers together; reading overlaps with tagging."
+        stages = [(stage, round(self.seconds[stage], 1)) for stage in STAGES]
+        times = (("total", round(elapsed, 1)), *stages, ("CPU", round(self.cpu, 1)))
         sections = (
             Section("run", counts),
             Section("entities by type", tuple(self.entities.most_common())),
             Section("seconds", times),
         )
+        note = "Seconds of stages are of all workers together; reading overlaps with tagging."
         return Table("Tagged", ("", "count"), tuple(section for section in sections if section.rows), note)
-
-
-def place_of(part: Part) -> str:
-    """A part as people find it again."""
-    what = "row groups" if part.kind == "parquet" else "bytes"
-    return f"{part.file.name} ({what} {part.first:,} to {part.last:,})"
-
-
-def total_weight(parts: Iterable[Part]) -> int:
-    """Bytes of all parts."""
-    return sum(part.weight for part in parts)
-
-
-TotalsCallback = Callable[[Totals], None]
-
-
-@dataclass(frozen=True)
-class Finished:
-    """What a run has done."""
-
-    totals: Totals
-    left: int  # files of other kinds that lie beside the inputs
-
-    @property
-    def complete(self) -> bool:
-        """Whether every part is done."""
-        return not self.totals.failures
 
 
 def tag(
@@ -157,61 +109,67 @@ def tag(
     cluster: Cluster | None = None,
     *,
     verify: bool = False,
-    watch: TotalsCallback | None = None,
-) -> Finished:
-    """Tag every row of the inputs; the same call again goes on where a run was stopped.
+    watch: Callable[[Totals], None] | None = None,
+) -> Totals:
+    """Tag every row of the inputs; the same call resumes a run that was stopped.
 
-    `verify` reads the parts that are done and compares their hashes; otherwise their sizes are compared.
+    With `verify`, finished parts are compared by hash, otherwise by size.
     """
-    chosen, folder = job or Job(), Folder(out)
-    refuse_private(source, out)
-    refuse_inside(source, out)
-    inputs = find_input_files(source, chosen.kind, out)
-    packed = pack(model, chosen.changes)
-    if cluster is None or cluster.address is None:  # the workers will run here
-        refuse_missing_library(packed)
-    if chosen.language is not None and not chosen.tokens:
-        segments("a", chosen.options_for(Options()))  # one that there is not is refused before OUT is begun with it
-    with connected(cluster or Cluster(), packed) as connection:
-        chosen = chosen.on(connection.device(chosen, packed))
-        plan = plan_parts(inputs, chosen)
-        claim(folder, Claim(packed.hash, chosen, inputs.kind, plan.schema, inputs.files))
-        before = folder.parts()
-        done = parts_done(plan.parts, folder, chosen, verify)
+    job, cluster, folder = job or Job(), cluster or Cluster(), Folder(out)
+    _check_addresses(source, out)
+    inputs = find_input_files(source, job.kind, out)
+    files = read_model(model, job.changes)
+    if cluster.address is None:  # the workers run here
+        files.check_libraries()
+    if job.language is not None and not job.tokens:
+        segments("a", job.options_for(Options()))  # refuse an unknown language before anything is written
+    with connected(cluster, files) as connection:
+        job = job.on(connection.device(job, files))
+        plan = plan_parts(inputs, job)
+        claim(folder, files.hash, job, inputs, plan.schema)
+        unfinished = folder.unfinished()
+        done = finished_parts(plan.parts, folder, job, verify)
         waiting = {part.name: part for part in plan.parts if part.name not in done}
-        totals = Totals(len(plan.parts), total_weight(plan.parts), failures=list(plan.failures))
+        weight = sum(part.weight for part in plan.parts)
+        totals = Totals(len(plan.parts), weight, inputs.ignored, failures=list(plan.failures))
         for part in plan.parts:
             if part.name in done:
                 totals.skip(part, done[part.name])
         if waiting:
-            totals.workers = connection.workers(chosen, packed, len(waiting))
-            for outcome in connection.run(list(waiting.values()), chosen, packed, folder):
+            totals.workers = connection.workers(job, files, len(waiting))
+            for outcome in connection.run(list(waiting.values()), job, files, folder):
                 if outcome.stop:
-                    raise InputError(f"{outcome.stop}; then the same command goes on where it stopped", "worker")
+                    raise InputError(f"{outcome.stop}; then resume with the same command", "worker")
                 totals.add(waiting[outcome.name], outcome)
                 if watch:
                     watch(totals)
-    folder.remove_leftovers(before)
-    return Finished(totals, inputs.left)
+    folder.remove_leftovers(unfinished)
+    return totals
 
 
-def parts_done(parts: Sequence[Part], out: Folder, job: Job, verify: bool = False) -> dict[str, Done]:
-    """The parts that are done: they are marked, and their outputs are there with the size or hash that is said."""
-    marked, sizes = out.sizes(DONE), out.sizes()
-    names = [part.name for part in parts if f"{part.name}.json" in marked]
+def _check_addresses(source: str, out: str) -> None:
+    for address in (source, out):
+        if address.startswith("memory://"):
+            raise InputError("workers cannot see the memory of this process; give a folder or an object store", address)
+    if is_inside(out, source):
+        raise InputError("the output is inside the inputs, and the next run would read it; write elsewhere", out)
+
+
+def finished_parts(parts: Sequence[Part], out: Folder, job: Job, verify: bool = False) -> dict[str, Done]:
+    """Return the parts that have a mark and an output of the right size or hash."""
+    marks, sizes = out.sizes(DONE), out.sizes()
+    names = [part.name for part in parts if f"{part.name}.json" in marks]
+
+    def is_whole(name: str, done: Done) -> bool:
+        file = f"{name}.{job.form}"
+        return sizes.get(file) == done.size and (not verify or _sha256(out, file) == done.sha256)
+
     with ThreadPoolExecutor(READERS) as pool:
-        found = list(pool.map(lambda name: read_done(out, name), names))
-        kept = [
-            (name, done)
-            for name, done in zip(names, found, strict=True)
-            if sizes.get(f"{name}.{job.form}") == done.size
-        ]
-        if verify:
-            hashes = pool.map(lambda pair: _sha256(out, f"{pair[0]}.{job.form}"), kept)
-            kept = [pair for pair, value in zip(kept, hashes, strict=True) if pair[1].sha256 == value]
-    return dict(kept)
+        done = list(pool.map(lambda name: read_done(out, name), names))
+        whole = list(pool.map(is_whole, names, done))
+    return {name: mark for name, mark, ok in zip(names, done, whole, strict=True) if ok}
 
 
 def _sha256(out: Folder, name: str) -> str:
-    with opened(out.at(name)) as stream:
-        return hashlib.file_digest(cast(BytesIO, stream), "sha256").hexdigest()
+    with out.open(name) as stream:
+        return hashlib.file_digest(cast(Any, stream), "sha256").hexdigest()

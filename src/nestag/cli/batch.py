@@ -11,9 +11,8 @@ from typing import Annotated
 
 import typer
 
-from nestag.batch import Finished, Job
+from nestag.batch import Job, Totals
 from nestag.batch.cluster import Cluster
-from nestag.batch.run import Totals
 from nestag.batch.run import tag as tag_files
 from nestag.cli.options import Forms, LanguageOption, Predicting, TokenizerOption
 from nestag.cli.terminal import show, tell
@@ -80,7 +79,7 @@ def batch(
     verify: Annotated[bool, typer.Option("--verify", help="Check finished parts by hash, not only by size.")] = False,
     forms: Forms,
 ) -> None:
-    """Find nested entities in files of any size, exactly once: the same command again goes on where it stopped."""
+    """Find nested entities in files of any size, exactly once; the same command resumes a stopped run."""
     job = Job(
         text=text_column,
         tokens=tokens_column,
@@ -96,26 +95,26 @@ def batch(
     form = forms.chosen
     try:
         with _watching() as watch:
-            finished = tag_files(source, out, model, job, Cluster(address, workers), verify=verify, watch=watch)
+            totals = tag_files(source, out, model, job, Cluster(address, workers), verify=verify, watch=watch)
     except KeyboardInterrupt:
-        tell("the same command goes on where it stopped")
+        tell("resume with the same command")
         raise
-    show(finished.totals.table(), form)
-    _tell_failures(finished)
-    if not finished.complete:
+    show(totals.table(), form)
+    _tell_failures(totals)
+    if totals.failures:
         raise typer.Exit(1)
 
 
-def _tell_failures(finished: Finished) -> None:
-    failures = finished.totals.failures
-    if finished.left:
-        tell(f"left out: {finished.left:,} files of other kinds")
+def _tell_failures(totals: Totals) -> None:
+    failures = totals.failures
+    if totals.ignored:
+        tell(f"ignored: {totals.ignored:,} files of other formats")
     for failure in failures[:SHOWN]:
         tell(f"failed: {failure.file}: {failure.error}")
     if len(failures) > SHOWN:
         tell(f"and {len(failures) - SHOWN:,} more")
     if failures:
-        tell("the rest is done; mend these and give the same command again")
+        tell("all other parts are finished; repair these files and run the same command again")
 
 
 @contextmanager

@@ -41,14 +41,13 @@ def serve(
         if (error.name or "").partition(".")[0] == "nestag":
             raise
         raise MissingExtraError(f"nestag serve needs {error.name}", "serve") from None
-    address = server.Address(host, port)
     token = server.token_from(token_file)
-    listening = server.listen(address)
+    listening = server.listen(host, port)
     with listening:
         recognizer = load(model, device, **predicting.changes)
         serving = service.Service(recognizer, Path(model).name or model, limits, metrics.Metrics())
         server.log_to_stderr()
         if host not in server.LOOPBACK and token is None:
             tell(f"nestag: everybody who reaches {host} can use this server; give --token-file to ask for a token")
-        application = app.app_of(serving, token, address.hosts(name or ()))
+        application = app.app_of(serving, token, server.accepted_hosts(host, name or ()))
         server.serve(application, serving, listening, lambda url: tell(f"serving {model} at {url}"))

@@ -1,13 +1,13 @@
-"""A recognizer behind HTTP: `nestag serve MODEL` (extra `serve`). It needs no torch where the model needs none.
+"""A recognizer behind HTTP: `nestag serve MODEL` (extra `serve`). It needs no torch if the model needs none.
 
-limits       the limits of a server, and the error for requests over them
+limits       the limits of a server, and the error for refused requests
 connection   how many connections may be open, for how long, and how they are closed
-middleware   access control, limits, security headers, metrics and the log; no text in either
+middleware   access control, limits on bodies, security headers, metrics and the log
 app          the routes
 schema       requests and answers as JSON
 service      requests -> sentences -> entities -> answers
-batcher      texts that wait together are tagged together, in a separate thread
-views        a drawing, a tree and labels: no model is used
+batcher      texts that wait at the same time are tagged together, in a thread
+views        a drawing, a tree and labels, without a model
 server       binding the address and graceful shutdown
-page/        the page at /: plain HTML, CSS and JavaScript
+page/        the pages at / and /docs: plain HTML, CSS and JavaScript
 """

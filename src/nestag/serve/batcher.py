@@ -1,220 +1,143 @@
-"""Texts that wait together are tagged together, by one thread.
+"""Batches: texts that wait at the same time are tagged together, by one thread.
 
-Every request is a job of one or more texts. A batch takes a text of each job in turn until it has enough words, so a
-request of a thousand texts does not hold up a request of one. If a batch fails, its texts are tried one by one, and
-only the job whose text failed alone fails.
+A batch takes a text of each request in turn, so a request of a thousand texts does not delay a request of one. If a
+batch fails, its texts are tagged one by one, and only the requests whose text failed get an error.
 """
 
 from __future__ import annotations
 
+import asyncio
 import ctypes
-import sys
-import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import Future, InvalidStateError
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from functools import cache
-from typing import Any, NamedTuple, Protocol
 
 from nestag.data.document import Document
 from nestag.model.predictor import TextEntities
+from nestag.serve.limits import RefusedError, busy
+from nestag.serve.metrics import Metrics
 
 Entities = TextEntities[Document]
 TagFunction = Callable[[list[Document]], Iterable[Entities]]
 
-TIDY = 5.0
-"""Seconds between two times that free memory is given back, while there is work."""
+TRIM_SECONDS = 5.0
+"""Seconds between two calls of `trim_memory`, while there is work."""
 
 
-class Watcher(Protocol):
-    """Whoever wants to know what the thread does."""
+class Job:
+    """The texts of a request and a future of their entities; it is done early if the request fails or is cancelled."""
 
-    def tagged(self, texts: int, sentences: int, words: int, seconds: float) -> None:
-        """A batch was tagged."""
-        ...
+    def __init__(self, texts: Sequence[Document]) -> None:
+        self.waiting = deque(texts)
+        self.size = len(texts)
+        self.entities: list[Entities] = []
+        self.future: asyncio.Future[list[Entities]] = asyncio.get_running_loop().create_future()
 
-    def failed(self, error: Exception) -> None:
-        """A text alone could not be tagged."""
-        ...
-
-
-class ExpiredError(Exception):
-    """The time of a job was over before its turn came."""
-
-
-class UntaggableError(Exception):
-    """A text that could not be tagged, even alone."""
+    def add(self, entities: Entities) -> None:
+        """Add the entities of the next text; the last one completes the job."""
+        self.entities.append(entities)
+        if len(self.entities) == self.size and not self.future.done():
+            self.future.set_result(self.entities)
 
 
-class ClosedError(Exception):
-    """No jobs are taken any more."""
-
-
-class QueuedRequest:
-    """The texts of a request, each with the words of its sentences, and the future of their entities."""
-
-    def __init__(self, texts: Sequence[Document], deadline: float) -> None:
-        """`deadline` is a time of the monotonic clock."""
-        self.texts = texts
-        self.deadline = deadline
-        self.found: dict[int, Entities] = {}
-        self.taken = 0  # texts that were put into a batch
-        self.future: Future[list[Entities]] = Future()
-
-    def answer(self, number: int, entities: Entities) -> None:
-        """Store the entities of a text; the last text resolves the future."""
-        self.found[number] = entities
-        if len(self.found) == len(self.texts):
-            with suppress(InvalidStateError):  # nobody waits any more
-                self.future.set_result([self.found[place] for place in range(len(self.texts))])
-
-    def fail(self, error: Exception) -> None:
-        """Give up: what is left of it is not tagged."""
-        with suppress(InvalidStateError):
-            self.future.set_exception(error)
-
-    @property
-    def over(self) -> bool:
-        """Whether nobody waits for it, or nobody may any more."""
-        if not self.future.done() and time.monotonic() > self.deadline:
-            self.fail(ExpiredError())
-        return self.future.done()
-
-
-class Pick(NamedTuple):
-    """A text of a job that is to be tagged now."""
-
-    job: QueuedRequest
-    number: int
-
-    @property
-    def text(self) -> Document:
-        """The text."""
-        return self.job.texts[self.number]
+Batch = list[tuple[Job, Document]]
 
 
 class Batcher:
-    """The thread that tags, and the jobs in front of it."""
+    """The queue of jobs, and the thread that tags them."""
 
-    def __init__(self, tag: TagFunction, batch_words: int, watcher: Watcher) -> None:
-        """`tag` is called by one thread alone."""
-        self._tag, self._batch_words, self._watcher = tag, batch_words, watcher
-        self._jobs: deque[QueuedRequest] = deque()
-        self._changed = threading.Condition()
-        self._closed = False
-        self._thread = threading.Thread(target=self._work, name="nestag-tagging", daemon=True)
-        self._thread.start()
+    def __init__(self, tag: TagFunction, batch_words: int, metrics: Metrics) -> None:
+        """Only one thread calls `tag`."""
+        self._tag, self._batch_words, self._metrics = tag, batch_words, metrics
+        self._jobs: deque[Job] = deque()
+        self._thread = ThreadPoolExecutor(1, "nestag-tagging")
+        self._task: asyncio.Task[None] | None = None
+        self._trimmed = time.monotonic()
+        self.open = True
 
-    @property
-    def alive(self) -> bool:
-        """Whether jobs are done."""
-        return self._thread.is_alive()
-
-    @property
-    def open(self) -> bool:
-        """Whether jobs are taken."""
-        return self.alive and not self._closed
-
-    def submit(self, texts: Sequence[Document], deadline: float) -> Future[list[Entities]]:
-        """A future with the entities of each text."""
-        job = QueuedRequest(texts, deadline)
-        if not texts:
-            job.future.set_result([])
-            return job.future
-        with self._changed:
-            if not self.open:
-                raise ClosedError
-            self._jobs.append(job)
-            self._changed.notify()
-        return job.future
+    async def tag(self, texts: Sequence[Document]) -> list[Entities]:
+        """Return the entities of each of one or more texts; cancelling drops those that are not tagged yet."""
+        if not self.open:
+            raise busy("the server is stopping; try again")
+        job = Job(texts)
+        self._jobs.append(job)
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._tag_jobs())
+        return await job.future
 
     def close(self) -> None:
-        """Finish all jobs, then end the thread."""
-        with self._changed:
-            self._closed = True
-            self._changed.notify()
-        self._thread.join()
+        """Accept no more jobs, and end the thread."""
+        self.open = False
+        self._thread.shutdown()
 
-    def _work(self) -> None:
-        tidy = time.monotonic() + TIDY
+    async def _tag_jobs(self) -> None:
         while batch := self._next_batch():
-            self._answer(batch)
-            if time.monotonic() > tidy:
-                give_back_memory()
-                tidy = time.monotonic() + TIDY
+            await self._tag_batch(batch)
 
-    def _next_batch(self) -> list[Pick]:
-        """A text of each job in turn, up to enough words; waits for jobs, and is empty once all is done."""
-        while True:
-            with self._changed:
-                self._changed.wait_for(lambda: self._jobs or self._closed)
-                if not self._jobs:
-                    return []
-                batch = self._picked()
-            if batch:
-                return batch
-
-    def _picked(self) -> list[Pick]:
-        batch: list[Pick] = []
+    def _next_batch(self) -> Batch:
+        """Take a text of each job in turn, up to the maximum number of words."""
+        batch: Batch = []
         words = 0
         while self._jobs and words < self._batch_words:
             job = self._jobs.popleft()
-            if job.over:
+            if job.future.done():
                 continue
-            pick = Pick(job, job.taken)
-            job.taken += 1
-            if job.taken < len(job.texts):
+            text = job.waiting.popleft()
+            if job.waiting:
                 self._jobs.append(job)
-            batch.append(pick)
-            words += count_words(pick.text)
+            batch.append((job, text))
+            words += count_words(text)
         return batch
 
-    def _answer(self, batch: list[Pick]) -> None:
+    async def _tag_batch(self, batch: Batch) -> None:
         began = time.perf_counter()
-        texts = [pick.text for pick in batch]
-        try:
-            found = list(self._tag(texts))
-            if len(found) != len(texts) or any(a is not b.source for a, b in zip(texts, found, strict=True)):
-                raise RuntimeError("the recognizer answered with other texts than it was given")
-        except Exception as error:  # noqa: BLE001 - whatever it is, the other jobs have nothing to do with it
-            self._retry(batch, error)
+        texts = [text for _, text in batch]
+        results = await asyncio.get_running_loop().run_in_executor(self._thread, self._run, texts)
+        if isinstance(results, Exception):
+            await self._retry(batch, results)
             return
         sentences = sum(len(text.words or ()) for text in texts)
-        self._watcher.tagged(len(batch), sentences, sum(map(count_words, texts)), time.perf_counter() - began)
-        for pick, entities in zip(batch, found, strict=True):
-            pick.job.answer(pick.number, entities)
+        self._metrics.tagged(len(batch), sentences, sum(map(count_words, texts)), time.perf_counter() - began)
+        for (job, _), entities in zip(batch, results, strict=True):
+            job.add(entities)
 
-    def _retry(self, batch: list[Pick], error: Exception) -> None:
-        """Try each text of a batch alone, or give up the job of the only one."""
+    async def _retry(self, batch: Batch, error: Exception) -> None:
+        """Tag each text of a failed batch alone; a text that fails alone fails its job."""
         if len(batch) > 1:
-            for pick in batch:
-                if not pick.job.over:
-                    self._answer([pick])
+            for job, text in batch:
+                if not job.future.done():
+                    await self._tag_batch([(job, text)])
             return
-        self._watcher.failed(error)
-        batch[0].job.fail(UntaggableError())
+        self._metrics.failed(error)
+        if not batch[0][0].future.done():
+            batch[0][0].future.set_exception(RefusedError(500, "the model failed on this request"))
+
+    def _run(self, texts: list[Document]) -> list[Entities] | Exception:
+        """Tag texts; called by the thread."""
+        if time.monotonic() > self._trimmed + TRIM_SECONDS:
+            trim_memory()
+            self._trimmed = time.monotonic()
+        try:
+            results = list(self._tag(texts))
+            if [id(text) for text in texts] != [id(entities.source) for entities in results]:
+                raise RuntimeError("the recognizer returned the entities of other texts")
+        except Exception as error:  # noqa: BLE001 - whatever it is, it must not reach other requests
+            return error
+        return results
 
 
 def count_words(text: Document) -> int:
-    """Words of all sentences of a text."""
+    """Return the number of words in all sentences of a text."""
     return sum(map(len, text.words or ()))
 
 
-def give_back_memory() -> bool:
-    """Return freed memory to the operating system; true if there was any.
+def trim_memory() -> None:
+    """Return freed memory to the operating system.
 
-    Batches differ in size, and the allocator of Linux keeps the holes that their arrays leave: without this, a server
-    that has answered thousands of requests holds twice the memory it needs.
+    Batches differ in size, and glibc keeps the holes that their arrays leave: without this, a server that has answered
+    thousands of requests holds twice the memory that it needs.
     """
-    trim = _trim()
-    return trim is not None and bool(trim(0))
-
-
-@cache
-def _trim() -> Any:
-    """The C library's `malloc_trim`; None on systems without it."""
-    if not sys.platform.startswith("linux"):
-        return None
-    return getattr(ctypes.CDLL(None), "malloc_trim", None)
+    with suppress(AttributeError, OSError, TypeError):  # not glibc
+        ctypes.CDLL(None).malloc_trim(0)

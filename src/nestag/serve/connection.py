@@ -7,6 +7,7 @@ sending, which resets it before the client has read the answer.
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from http import HTTPStatus
@@ -20,9 +21,6 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from nestag.serve.limits import RefusedError, ServerLimits, busy
 from nestag.serve.metrics import Metrics
-
-REFUSED = "refused"
-"""The key under which refused connections are counted until they are closed."""
 
 MAX_REFUSED = 64
 """Refused connections that get an answer at the same time; more are reset."""
@@ -42,43 +40,29 @@ class ServerConfig(uvicorn.Config):
             access_log=False,  # it would contain paths, and paths may contain text
             server_header=False,
             timeout_graceful_shutdown=int(limits.max_seconds) + 1,
-            lifespan="on",
+            lifespan="off",
             ws="none",
         )
         self.limits, self.metrics = limits, metrics
-        self.open: dict[str, dict[Connection, None]] = {}  # connections by client, the oldest first
+        self.open: dict[Connection, str] = {}  # connections and their clients, the oldest first
+        self.refused: set[Connection] = set()
+        metrics.connections.set_function(lambda: len(self.open) + len(self.refused))
 
     def make_room(self, client: str) -> RefusedError | None:
         """Make room for a connection by dropping the oldest incomplete one, or return why there is none."""
-        total = sum(len(connections) for name, connections in self.open.items() if name != REFUSED)
-        if total >= self.limits.max_connections:
+        clients = Counter(self.open.values())
+        if clients.total() >= self.limits.max_connections:
             full = busy("too many connections are open; try again")
-            crowd = max((name for name in self.open if name != REFUSED), key=lambda name: len(self.open[name]))
-        elif len(self.open.get(client, ())) >= self.limits.max_connections_per_client:
+            ((client, _),) = clients.most_common(1)
+        elif clients[client] >= self.limits.max_connections_per_client:
             full = busy("too many connections from your address are open; close some, or try again", 429)
-            crowd = client
         else:
             return None
-        oldest = next((connection for connection in self.open[crowd] if connection.incomplete), None)
-        if oldest is None:
-            return full
-        oldest.make_way(full)
-        return None
-
-    def add(self, client: str, connection: Connection) -> None:
-        """Count an open connection."""
-        self.open.setdefault(client, {})[connection] = None
-        self._measure()
-
-    def remove(self, client: str, connection: Connection) -> None:
-        """Count a connection no more."""
-        del self.open[client][connection]
-        if not self.open[client]:
-            del self.open[client]
-        self._measure()
-
-    def _measure(self) -> None:
-        self.metrics.connections.set(sum(map(len, self.open.values())))
+        for connection, name in self.open.items():
+            if name == client and connection.incomplete:
+                connection.make_way(full)
+                return None
+        return full
 
 
 class Connection(H11Protocol):
@@ -92,9 +76,9 @@ class Connection(H11Protocol):
         self._timer: asyncio.TimerHandle | None = None
         self._discarding = False
         super().connection_made(cast(asyncio.Transport, GentleTransport(self, transport)))
-        self._client = client_of(self.client[0] if self.client else "")
-        full = self.config.make_room(self._client)
-        self.config.add(self._client, self)
+        client = client_of(self.client[0] if self.client else "")
+        full = self.config.make_room(client)
+        self.config.open[self] = client
         if full is None:
             self._wait_for_request()
         else:
@@ -104,15 +88,16 @@ class Connection(H11Protocol):
         """Forget the connection."""
         super().connection_lost(exc)
         self._cancel_timer()
-        self.config.remove(self._client, self)
+        self.config.open.pop(self, None)
+        self.config.refused.discard(self)
 
     def data_received(self, data: bytes) -> None:
-        """Parse data, or discard it if the answer was already given."""
+        """Parse data, or discard it after the answer."""
         if not self._discarding:
             super().data_received(data)
 
     def handle_events(self) -> None:
-        """Parse requests; limit the time until the client has read the answer, whatever holds it up."""
+        """Parse requests; limit the time until the client has read the answer."""
         cycle = self.cycle
         super().handle_events()
         if self.cycle is not cycle and not self.closing:
@@ -140,10 +125,9 @@ class Connection(H11Protocol):
 
     def make_way(self, full: RefusedError) -> None:
         """Give up the place of this connection; the client may still read an answer."""
-        self.config.remove(self._client, self)
-        self._client = REFUSED
-        self.config.add(self._client, self)
-        if len(self.config.open[REFUSED]) > MAX_REFUSED:
+        del self.config.open[self]
+        self.config.refused.add(self)
+        if len(self.config.refused) > MAX_REFUSED:
             self._socket.abort()
         elif self.cycle is None:
             self._refuse(full, SHORT_LINGER)
@@ -163,7 +147,7 @@ class Connection(H11Protocol):
         return self._discarding or self._socket.is_closing()
 
     def close(self) -> None:
-        """Close the connection once everything is written, and read; a client may still be sending."""
+        """Close the connection once everything is written; first read what a client is still sending."""
         if self.closing:
             return
         if self.conn.their_state in (h11.SEND_BODY, h11.ERROR):
@@ -176,11 +160,9 @@ class Connection(H11Protocol):
         self._start_timer(self.config.limits.max_seconds, self._socket.abort)
 
     def _wait_for_request(self) -> None:
-        self._start_timer(self.config.limits.max_upload_seconds, self._give_up_waiting)
-
-    def _give_up_waiting(self) -> None:
         seconds = self.config.limits.max_upload_seconds
-        self._drop(RefusedError(408, f"the headers did not arrive within {seconds:g} s"))
+        late = RefusedError(408, f"the headers did not arrive within {seconds:g} s")
+        self._start_timer(seconds, lambda: self._drop(late))
 
     def _drop(self, refused: RefusedError) -> None:
         """Close an incomplete connection; refuse the request if a part of one has arrived."""
@@ -209,7 +191,7 @@ class Connection(H11Protocol):
         self._discarding = True
         self._unset_keepalive_if_required()
         self._start_timer(seconds, self._socket.abort)
-        with suppress(OSError):  # the client has gone
+        with suppress(OSError):  # the client has disconnected
             self._socket.write_eof()
         self._socket.resume_reading()
 
@@ -235,7 +217,7 @@ class GentleTransport:
 
 
 def client_of(address: str) -> str:
-    """The address by which connections are counted; an IPv6 client has a whole /64 network.
+    """Return the address by which connections are counted; an IPv6 client has a whole /64 network.
 
     >>> client_of("192.0.2.1"), client_of("::ffff:192.0.2.1"), client_of("2001:db8::1:2:3:4")
     ('192.0.2.1', '192.0.2.1', '2001:db8::')

@@ -1,4 +1,4 @@
-"""The limits of a server, and the error for a request over one of them."""
+"""The limits of a server, and the error for refused requests."""
 
 from __future__ import annotations
 
@@ -25,26 +25,21 @@ class ServerLimits:
 
 
 class RefusedError(Exception):
-    """A request is refused; the message says why and what to do, and never contains text of the request."""
+    """A refused request; the message gives the reason and the fix, and never contains text of the request."""
 
     def __init__(self, status: int, message: str, headers: dict[str, str] | None = None) -> None:
         super().__init__(message)
         self.status = status
-        self.message = message
-        self._headers = headers or {}
-
-    @property
-    def body(self) -> bytes:
-        """The message as JSON."""
-        return json.dumps({"error": self.message}).encode()
-
-    @property
-    def headers(self) -> list[tuple[bytes, bytes]]:
-        """The headers of the response, as ASGI and h11 take them."""
-        headers = {"content-type": "application/json", "content-length": str(len(self.body)), **self._headers}
-        return [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers.items()]
+        self.body = json.dumps({"error": message}).encode()
+        headers = {"content-type": "application/json", "content-length": str(len(self.body)), **(headers or {})}
+        self.headers = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers.items()]
 
 
 def busy(message: str, status: int = 503) -> RefusedError:
-    """A refusal of a request that the server could answer at another time."""
+    """Refuse a request that the server could answer at another time."""
     return RefusedError(status, message, {"retry-after": "1"})
+
+
+def too_large(count: int, what: str, limit: int) -> RefusedError:
+    """Refuse a request that is over a limit of size."""
+    return RefusedError(413, f"{count:,} {what} in a request; the limit is {limit:,}")

@@ -1,4 +1,4 @@
-"""What a server counts, for Prometheus. Labels are routes and statuses; no text is in them."""
+"""What a server counts, for Prometheus. Labels are routes and statuses; they never contain text of requests."""
 
 from __future__ import annotations
 
@@ -13,42 +13,42 @@ SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
 
 
 class Metrics:
-    """The counters of one server."""
+    """The metrics of one server."""
 
     def __init__(self) -> None:
-        """Each server counts for itself, also where several are in one process."""
+        """Use a registry for each server, as a process may have several."""
         self.registry = registry = CollectorRegistry()
         ProcessCollector(registry=registry)
         PlatformCollector(registry=registry)
         self.requests = Counter("nestag_requests", "Answers.", ["route", "status"], registry=registry)
         self.latency = Histogram(
-            "nestag_request_seconds", "From arrival to answer.", ["route"], registry=registry, buckets=SECONDS
+            "nestag_request_seconds", "Time from arrival to answer.", ["route"], registry=registry, buckets=SECONDS
         )
         self.accepted = Gauge("nestag_requests_accepted", "Requests waiting for an answer.", registry=registry)
         self.connections = Gauge("nestag_connections", "Open connections.", registry=registry)
-        self.batches = Histogram("nestag_batch_texts", "Texts tagged together.", registry=registry, buckets=SIZES)
-        self.sentences = Counter("nestag_sentences", "Sentences tagged.", registry=registry)
-        self.words = Counter("nestag_words", "Words tagged.", registry=registry)
+        self.batches = Histogram("nestag_batch_texts", "Texts in a batch.", registry=registry, buckets=SIZES)
+        self.sentences = Counter("nestag_sentences", "Tagged sentences.", registry=registry)
+        self.words = Counter("nestag_words", "Tagged words.", registry=registry)
         self.seconds = Counter("nestag_tagging_seconds", "Time in the engine.", registry=registry)
         self.failures = Counter("nestag_failures", "Texts that could not be tagged.", registry=registry)
 
     def tagged(self, texts: int, sentences: int, words: int, seconds: float) -> None:
-        """A batch was tagged."""
+        """Count a batch."""
         self.batches.observe(texts)
         self.sentences.inc(sentences)
         self.words.inc(words)
         self.seconds.inc(seconds)
 
     def failed(self, error: Exception) -> None:
-        """A text could not be tagged; what the error says may hold text, so only its kind is logged."""
+        """Count a text that could not be tagged; only the type of the error is logged, as its message may hold text."""
         self.failures.inc()
         log.error("a text could not be tagged: %s", type(error).__name__)
 
     def answered(self, route: str, status: int, seconds: float) -> None:
-        """A request was answered."""
+        """Count an answer."""
         self.requests.labels(route, str(status)).inc()
         self.latency.labels(route).observe(seconds)
 
     def page(self) -> bytes:
-        """All of them, as Prometheus reads them."""
+        """Return all metrics as Prometheus reads them."""
         return generate_latest(self.registry)

@@ -1,146 +1,125 @@
-"""Requests and answers as JSON; the OpenAPI document is made from these classes."""
+"""Requests and answers as JSON; the OpenAPI document is generated from these classes."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic_core import PydanticCustomError
 
 
-def whole(text: str) -> str:
-    """The text, if it is made of whole characters."""
+def check_characters(text: str) -> str:
+    """Refuse lone surrogates, which JSON allows and UTF-8 does not."""
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise ValueError("a half of a character (a lone surrogate) is in it; send whole characters") from None
+        raise ValueError("it contains half a character (a lone surrogate); send whole characters") from None
     return text
 
 
-def integral(number: Any) -> Any:
-    """The number, with 3.0 as 3: JSON does not tell them apart."""
+def to_integer(number: Any) -> Any:
+    """Read 3.0 as 3, because JSON has only one type of number."""
     return int(number) if isinstance(number, float) and number.is_integer() else number
 
 
-Whole = Annotated[str, AfterValidator(whole)]
-Position = Annotated[int, BeforeValidator(integral)]
-TextField = Annotated[Whole, Field(description="A text; offsets count its characters (code points).")]
-Token = Annotated[Whole, Field(min_length=1, description="A word.")]
-TokenList = Annotated[list[Token], Field(min_length=1, description="The words of a sentence.")]
+String = Annotated[str, AfterValidator(check_characters)]
+Position = Annotated[int, BeforeValidator(to_integer)]
+Token = Annotated[String, Field(min_length=1)]
+Tokens = Annotated[list[Token], Field(min_length=1)]
 LINCOLN = "Lincoln was president of the USA."
+WORDS = LINCOLN.removesuffix(".").split()
+PRESIDENT = [{"start": 2, "end": 6, "type": "PER"}, {"start": 4, "end": 6, "type": "GPE"}]
+INPUTS = ("text", "texts", "tokens", "sentences")
 
 
 class StrictModel(BaseModel):
-    """What all of them share: unknown fields are refused, and "1" is not 1."""
+    """The base of all models: unknown fields are refused, and "1" is not 1."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
-class Asked(StrictModel):
-    """What every request may say."""
-
-    threshold: float = Field(0.0, ge=0, le=1, description="The least confidence of an entity that is returned.")
-    tokens_too: bool = Field(False, description="Whether the answer has the sentences and their tokens, too.")
+def optional(description: str, example: Any) -> Any:
+    """Describe a field that may be missing, but not null."""
+    return Field(default_factory=lambda: None, description=description, examples=[example])
 
 
-class AskedText(Asked):
-    """One text."""
+class EntitiesRequest(StrictModel):
+    """Exactly one of text, texts, tokens and sentences."""
 
-    text: TextField = Field(examples=[LINCOLN])
+    model_config = ConfigDict(json_schema_extra={"oneOf": [{"required": [name]} for name in INPUTS]})
 
+    text: String = optional("One text.", LINCOLN)
+    texts: Annotated[list[String], Field(min_length=1)] = optional("Several texts.", [LINCOLN, "She left Utrecht."])
+    tokens: Tokens = optional("The tokens of one sentence.", WORDS)
+    sentences: Annotated[list[Tokens], Field(min_length=1)] = optional("The tokens of several sentences.", [WORDS])
+    threshold: float = Field(0.0, ge=0, le=1, description="The minimum confidence of an entity.")
+    tokens_too: bool = Field(False, description="Whether to return sentences and tokens as well.")
 
-class AskedTexts(Asked):
-    """Several texts."""
+    @model_validator(mode="after")
+    def check_input(self) -> EntitiesRequest:
+        """Require exactly one input."""
+        if len(self.model_fields_set.intersection(INPUTS)) != 1:
+            raise PydanticCustomError("input", "send exactly one of text, texts, tokens and sentences")
+        return self
 
-    texts: list[TextField] = Field(min_length=1, examples=[[LINCOLN, "The mayor of Utrecht resigned."]])
-
-
-class AskedTokens(Asked):
-    """One sentence whose words are known."""
-
-    tokens: TokenList = Field(examples=[LINCOLN[:-1].split()])
-
-
-class AskedSentences(Asked):
-    """Several sentences whose words are known."""
-
-    sentences: list[TokenList] = Field(min_length=1, examples=[[LINCOLN[:-1].split(), ["Ilse", "Brandt", "slept"]]])
-
-
-KINDS = ("text", "texts", "tokens", "sentences")
-
-
-def kind_of(request: Any) -> str | None:
-    """Which of the four a request is; None if it is none of them, or several."""
-    given = [kind for kind in KINDS if isinstance(request, dict) and kind in request]
-    return given[0] if len(given) == 1 else None
+    @property
+    def items(self) -> Sequence[str] | Sequence[list[str]]:
+        """The texts, or the tokens of each sentence."""
+        (name,) = self.model_fields_set.intersection(INPUTS)
+        return [getattr(self, name)] if name in ("text", "tokens") else getattr(self, name)
 
 
-EntitiesRequest = Annotated[
-    Annotated[AskedText, Tag("text")]
-    | Annotated[AskedTexts, Tag("texts")]
-    | Annotated[AskedTokens, Tag("tokens")]
-    | Annotated[AskedSentences, Tag("sentences")],
-    Discriminator(
-        kind_of,
-        custom_error_type="kind",
-        custom_error_message="give exactly one of text, texts, tokens and sentences",
-    ),
-]
-
-
-class FoundEntity(StrictModel):
+class EntityAnswer(StrictModel):
     """An entity; ends are exclusive."""
 
-    start: int = Field(ge=0, description="Its first character (code point); given tokens are joined by single spaces.")
-    end: int = Field(ge=1)
+    start: int = Field(ge=0, description="The first character (code point); tokens are joined by single spaces.")
+    end: int = Field(ge=1, description="The end in characters, exclusive.")
     type: str
-    text: str = Field(description="The characters it covers.")
+    text: str = Field(description="The characters of the entity.")
     confidence: float = Field(ge=0, le=1)
-    start_token: int = Field(ge=0, description="Its first token, counted over all sentences of the text.")
-    end_token: int = Field(ge=1)
+    start_token: int = Field(ge=0, description="The first token, counted over all sentences of the text.")
+    end_token: int = Field(ge=1, description="The end in tokens, exclusive.")
 
 
-class FoundSentence(StrictModel):
-    """A sentence of a text: its tokens, and where each stands in the text."""
+class SentenceAnswer(StrictModel):
+    """A sentence of a text."""
 
     tokens: list[str]
     offsets: list[tuple[int, int]] = Field(description="Start and end of each token, in characters of the text.")
 
 
 class Result(StrictModel):
-    """What was found in a text or sentence."""
+    """The entities of a text or sentence."""
 
-    entities: list[FoundEntity]
-    sentences: list[FoundSentence] | None = Field(None, description="If tokens_too was asked for, else null.")
+    entities: list[EntityAnswer]
+    sentences: list[SentenceAnswer] | None = Field(None, description="The sentences, or null without tokens_too.")
 
 
 class EntitiesAnswer(StrictModel):
-    """A result for each text or sentence, in their order."""
+    """A result for each text or sentence, in the same order."""
 
     results: list[Result]
 
 
-class GivenEntity(StrictModel):
-    """An entity of tokens, the end exclusive."""
+class EntityRequest(StrictModel):
+    """An entity to show, in characters of a text or in tokens of a sentence."""
 
-    start: Position = Field(ge=0)
-    end: Position = Field(ge=1)
-    type: Whole = Field(min_length=1, max_length=200)
+    start: Position = Field(ge=0, description="The first character or token.")
+    end: Position = Field(ge=1, description="The end, exclusive.")
+    type: Annotated[String, Field(min_length=1, max_length=200)]
 
 
-class EntityToDraw(StrictModel):
-    """An entity of characters, the end exclusive."""
+class EntityToDraw(EntityRequest):
+    """An entity to draw, in characters of a text."""
 
-    start: Position = Field(ge=0)
-    end: Position = Field(ge=1)
-    type: Whole = Field(min_length=1, max_length=200)
     confidence: float | None = Field(None, ge=0, le=1)
 
 
 class DrawingRequest(StrictModel):
     """A text and its entities, which may cross."""
 
-    text: TextField = Field(examples=[LINCOLN])
+    text: String = Field(examples=[LINCOLN])
     entities: list[EntityToDraw] = Field(
         max_length=5_000,
         examples=[[{"start": 12, "end": 32, "type": "PER"}, {"start": 25, "end": 32, "type": "GPE"}]],
@@ -150,29 +129,25 @@ class DrawingRequest(StrictModel):
 class LabelsRequest(StrictModel):
     """A sentence and its entities, which must nest."""
 
-    tokens: TokenList = Field(max_length=2_000, examples=[LINCOLN[:-1].split()])
-    entities: list[GivenEntity] = Field(
+    tokens: Tokens = Field(max_length=2_000, examples=[WORDS])
+    entities: list[EntityRequest] = Field(
         max_length=2_000,
         examples=[
-            [
-                {"start": 0, "end": 1, "type": "PER"},
-                {"start": 2, "end": 6, "type": "PER"},
-                {"start": 4, "end": 6, "type": "GPE"},
-            ]
+            [{"start": a, "end": b, "type": kind} for a, b, kind in ((0, 1, "PER"), (2, 6, "PER"), (4, 6, "GPE"))]
         ],
     )
 
 
 class Node(StrictModel):
-    """A node of the tree, in the order of reading; a leaf is a token."""
+    """A node of a tree; nodes are listed top down and from left to right."""
 
-    depth: int = Field(description="How many nodes are above it.")
+    depth: int = Field(description="The number of ancestors.")
     name: str = Field(description="The types of a node, or the token of a leaf.")
-    token: int | None = Field(description="The position of a leaf's token, null for other nodes.")
+    token: int | None = Field(description="The position of a leaf's token; null for other nodes.")
 
 
 class LabelRow(StrictModel):
-    """The label of a word in one encoding: how many ancestors it shares, their lowest, and what is over it alone."""
+    """The label of a word: how many ancestors it shares with the next word, the lowest of them, and its own types."""
 
     n: str
     c: str
@@ -187,10 +162,10 @@ class LabelsAnswer(StrictModel):
 
 
 class ModelAnswer(StrictModel):
-    """What is served."""
+    """The model and the limits of a request."""
 
     name: str
-    version: str = Field(description="Of nestag.")
+    version: str = Field(description="The version of nestag.")
     runtime: Literal["torch", "onnxruntime", "other"]
     encoding: str
     decoding: str
@@ -201,12 +176,12 @@ class ModelAnswer(StrictModel):
 
 
 class Status(StrictModel):
-    """How the server is."""
+    """The state of the server."""
 
-    status: str
+    status: Literal["ok"] = "ok"
 
 
 class Problem(StrictModel):
-    """Why a request was not answered."""
+    """Why a request was refused."""
 
     error: str

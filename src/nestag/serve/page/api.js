@@ -1,6 +1,6 @@
-// Requests to the server; every failure is an Error whose message can be shown.
+// Requests to the server. Every failure is an Error whose message can be shown.
 
-const UNREACHED = "The server cannot be reached. Is it running?";
+const UNREACHED = "The server does not answer. Is it running?";
 let token = "";
 
 export function useToken(value) {
@@ -18,8 +18,8 @@ export async function post(path, body, signal) {
   return answered(await sent(path, { method: "POST", headers, body: JSON.stringify(body), signal }));
 }
 
-// HTML that the server made, as an element. The policy of the page lets no script turn text into HTML, but a browser
-// reads a document that it was sent; nothing in such a document runs.
+// Return HTML from the server as an element. The content security policy does not let scripts turn text into HTML, but
+// a browser parses a document that it receives; no script in such a document runs.
 export function postForHtml(path, body, signal) {
   const request = new XMLHttpRequest();
   request.open("POST", path);
@@ -30,7 +30,7 @@ export function postForHtml(path, body, signal) {
   return new Promise((resolve, reject) => {
     request.onload = () => {
       if (request.status === 200) resolve(document.adoptNode(request.response.body.firstElementChild));
-      else reject(new Error(`The server answered ${request.status} when it was asked to draw.`));
+      else reject(new Error(`The server answered ${request.status} to the request for a drawing.`));
     };
     request.onerror = () => reject(new Error(UNREACHED));
     request.onabort = () => reject(new DOMException("", "AbortError"));

@@ -1,4 +1,4 @@
-// The boxes that the server drew: which entity each is, which are shown, and how high they are then.
+// The boxes that the server drew: their entities, which of them are shown, and their height.
 
 const HIGHEST = 8; // as in the style sheet of drawings
 
@@ -14,23 +14,23 @@ export function described(entity) {
   return `${entity.type}: ${entity.text}, characters ${entity.start} to ${entity.end}, confidence ${sure}`;
 }
 
-// Give each box its entity, and the words of a label to those who see it alone.
+// Give each box its entity, and hide its label from screen readers, which read its description.
 export function named(drawing, entities) {
   for (const box of drawing.querySelectorAll(".e")) {
     box.entity = entities[Number(box.dataset.entity)];
-    box.removeAttribute("title"); // the line below the text says the same
+    box.removeAttribute("title"); // the line below the text shows the same
     box.querySelector(":scope > b")?.setAttribute("aria-hidden", "true");
   }
   return drawing;
 }
 
-// The class of each type's colour, as the server chose it.
+// Return the class of each type's colour.
 export function coloursIn(drawing) {
   const boxes = [...drawing.querySelectorAll(".e")];
   return new Map(boxes.map((box) => [box.entity.type, box.className.match(/\bk\d\b/)[0]]));
 }
 
-// Show some of the entities; text stays, and boxes around fewer boxes are lower.
+// Show some of the entities. The text stays, and boxes around fewer boxes become lower.
 export function showOnly(drawing, entities) {
   const wanted = new Set(entities);
   const heights = new Map();
@@ -58,7 +58,7 @@ function raise(box, name, height) {
   for (let h = 0; h <= HIGHEST; h++) box.classList.toggle(`${name}${h}`, h > 0 && h === Math.min(height, HIGHEST));
 }
 
-// The boxes that are shown, as they stand in the text.
+// Return the shown boxes in the order of the text.
 export function shownIn(drawing) {
   return [...drawing.querySelectorAll(".e:not(.off)")];
 }

@@ -1,4 +1,4 @@
-// The page: asks for entities, draws them, and lets people filter, look closer and save.
+// The page: finds and draws entities, filters them, shows details, and saves them.
 
 import { NeedsToken, get, post, postForHtml, useToken } from "./api.js";
 import { coloursIn, described, element, named, showOnly, shownIn } from "./drawing.js";
@@ -6,15 +6,16 @@ import { KINDS, download, written } from "./saving.js";
 import { inTokens, tableOf, treeOf } from "./teaching.js";
 
 const EXAMPLES = {
-  News: "The governor of the Bank of Norway met Ilse Brandt, the mayor of Utrecht, in Oslo on Tuesday. Lincoln was president of the USA.",
-  Biology: "The IL-2 gene promoter is activated by NF-kappa B in human T cells. Expression of the c-fos gene was low.",
-  "Far down": "The son of the head of the office of the mayor of the city of New York slept.",
-  Signs: "Ann & Bob <ann@example.org> said \"2 < 3\" at Café Møller 😀.",
+  "News: places inside people": "The governor of the Bank of Norway met Ilse Brandt, the mayor of Utrecht, in Oslo on Tuesday. Lincoln was president of the USA.",
+  "Biology: proteins inside DNA": "The IL-2 gene promoter is activated by NF-kappa B in human T cells. Expression of the c-fos gene was low.",
+  "Deep nesting: six levels": "The son of the head of the office of the mayor of the city of New York slept.",
+  "Special characters: <, & and emoji": "Ann & Bob <ann@example.org> said \"2 < 3\" at Café Møller 😀.",
 };
 const at = (id) => document.getElementById(id);
 const state = { text: "", entities: [], sentences: [], drawing: null, colours: new Map(), hidden: new Set() };
 let request = new AbortController();
-let lesson = 0; // the number of the last sentence that was asked about
+let pointer = "";
+let lesson = 0; // the number of the last request for a tree
 
 function shown() {
   const least = Number(at("threshold").value);
@@ -106,7 +107,7 @@ async function teach() {
 function detail(box) {
   const entity = box?.entity;
   for (const piece of at("drawn").querySelectorAll(".e")) piece.classList.toggle("active", piece.entity === entity);
-  at("details").textContent = entity ? described(entity) : "Point at an entity, or go to one with Tab and the arrow keys.";
+  at("details").textContent = entity ? described(entity) : "Point at an entity, or select one with Tab and the arrow keys.";
   at("details").className = entity ? `strip ${state.colours.get(entity.type)}` : "strip";
 }
 
@@ -132,7 +133,7 @@ function problem(error) {
 }
 
 function busy(is) {
-  at("find").setAttribute("aria-disabled", String(is)); // it stays where the keyboard is; asking again drops the first
+  at("find").setAttribute("aria-disabled", String(is)); // not disabled, which would lose the focus; a second request cancels the first
   at("find").textContent = is ? "Finding…" : "Find entities";
 }
 
@@ -145,7 +146,7 @@ async function copy() {
     await navigator.clipboard.writeText(content());
     at("saved").textContent = "Copied";
   } catch {
-    at("saved").textContent = "The browser does not let this page copy; download it instead";
+    at("saved").textContent = "The browser does not allow copying; download the file instead";
   }
 }
 
@@ -193,7 +194,11 @@ at("legend").addEventListener("change", ({ target }) => {
   else state.hidden.add(target.value);
   show();
 });
-at("drawn").addEventListener("mouseover", ({ target }) => detail(target.closest(".e:not(.off)")));
+at("drawn").addEventListener("mousemove", ({ target, screenX, screenY }) => {
+  if (`${screenX} ${screenY}` === pointer) return; // the page scrolled under a resting pointer
+  pointer = `${screenX} ${screenY}`;
+  detail(target.closest(".e:not(.off)"));
+});
 at("drawn").addEventListener("click", ({ target }) => detail(target.closest(".e:not(.off)")));
 at("drawn").addEventListener("focusin", ({ target }) => detail(target.closest(".e:not(.off)")));
 at("drawn").addEventListener("keydown", go);

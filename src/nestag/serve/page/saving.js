@@ -1,4 +1,4 @@
-// What was found, as files: JSON, JSON Lines with a sentence each, and brat's two files.
+// Entities as files: JSON, JSON Lines with one sentence per line, and brat's two files.
 
 import { inTokens } from "./teaching.js";
 
@@ -25,7 +25,7 @@ function lines(characters, entities, sentences) {
     .join("");
 }
 
-// brat knows no white space in types, and wants an entity over several lines in parts.
+// brat does not allow white space in types, and writes an entity over several lines in parts.
 function annotations(characters, entities) {
   return entities
     .map((entity, i) => {

@@ -1,8 +1,8 @@
-// A sentence as a tree and as labels, as the server explains them.
+// A sentence as a tree and as labels.
 
 import { element } from "./drawing.js";
 
-// The entities that lie in a sentence, counted in its tokens.
+// Return the entities in a sentence, in tokens.
 export function inTokens(sentence, entities) {
   const starts = new Map(sentence.offsets.map(([start], i) => [start, i]));
   const ends = new Map(sentence.offsets.map(([, end], i) => [end, i + 1]));
