@@ -13,10 +13,9 @@ from nestag.errors import InputError
 from nestag.formats import jsonl
 from nestag.training.recipe import Recipe
 from nestag_lab.experiment import runner
-from nestag_lab.experiment.outcome import Ended, Task, TaskOutcome
 from nestag_lab.experiment.plan import ExperimentPlan
 from nestag_lab.experiment.result import Key
-from nestag_lab.experiment.runner import Observer, environment, gpus, run_plan, run_tasks
+from nestag_lab.experiment.runner import Ended, Task, TaskOutcome, environment, gpus, run_plan, run_tasks
 from nestag_lab.experiment.spec import CorpusFiles, Spec, folder_of, write_spec
 from two_sentences import CORPUS
 from waiting import wait_until
@@ -60,7 +59,7 @@ def task(folder: Path, name: str, how: str = "ends", spec: Spec | None = None) -
     return Task(name, ("napping", name, how, str(folder)), folder / f"{name}.log", spec, prepare)
 
 
-class Seen(Observer):
+class Seen:
     """All that a watcher was told, and what it does then."""
 
     def __init__(self, then: Callable[[], None] = lambda: None) -> None:
@@ -68,12 +67,12 @@ class Seen(Observer):
         self.stops = 0
         self.then = then
 
-    def ended(self, outcome: TaskOutcome) -> None:
-        self.outcomes.append(outcome)
-        self.then()
-
-    def stopping(self) -> None:
-        self.stops += 1
+    def __call__(self, outcome: TaskOutcome | None) -> None:
+        if outcome is None:
+            self.stops += 1
+        else:
+            self.outcomes.append(outcome)
+            self.then()
 
 
 def notes(folder: Path) -> list[list[str]]:
@@ -163,7 +162,7 @@ def test_a_failure_that_nobody_could_write_down_is_told(nap: Path, monkeypatch: 
     def full(*_: object) -> None:
         raise InputError("cannot be written (No space left on device)", "failed.txt")
 
-    monkeypatch.setattr("nestag_lab.experiment.outcome.writing", full)
+    monkeypatch.setattr("nestag_lab.experiment.runner.writing", full)
     tasks = [task(nap, "a", "dies", spec_in(nap)), task(nap, "b"), task(nap, "c", "fails", spec_in(nap))]
     ended = run_tasks(tasks, 1, [])
     assert [outcome.how for outcome in ended.outcomes] == ["failed", "finished", "failed"]

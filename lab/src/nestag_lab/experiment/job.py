@@ -8,6 +8,9 @@ checkpoint, and a model that is trained but not judged is loaded. Nothing here n
 
 from __future__ import annotations
 
+import importlib.metadata
+import os
+import platform
 import shutil
 import signal
 import sys
@@ -20,12 +23,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from filelock import FileLock, Timeout
 
+import nestag
 from nestag.data.sentence import Sentence
 from nestag.errors import InputError
 from nestag.formats.corpus import Corpus
 from nestag.formats.files import remove_leftovers, writing
 from nestag.training.interruption import ending_as_exceptions
-from nestag_lab.experiment.machine import device, prepare, versions
 from nestag_lab.experiment.result import RunResult, write_result
 from nestag_lab.experiment.spec import FAILED, LOCK, Spec, decoded, read_spec
 
@@ -39,6 +42,9 @@ if TYPE_CHECKING:
 
 BROKEN, TAKEN, STOPPED = 1, 75, 130
 """How a job ends that did not do its run: it failed, another process is at it, or it was told to stop."""
+
+
+LIBRARIES = ("torch", "transformers", "tokenizers", "accelerate", "numpy")
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -157,6 +163,55 @@ def calibration_of(gold: Sequence[Sentence], rated: Sequence[Sequence[TextEntity
         for right, entities in zip((set(sentence.entities) for sentence in gold), rated, strict=True)
         for scored in entities
     )
+
+
+def on_gpu(cpu: bool) -> bool:
+    """Whether a GPU is used."""
+    import torch
+
+    return not cpu and torch.cuda.is_available()
+
+
+def device(cpu: bool) -> str:
+    """The device in words."""
+    import torch
+
+    if on_gpu(cpu):
+        return torch.cuda.get_device_name()
+    return f"{platform.machine()} processor, {torch.get_num_threads()} of {os.cpu_count()} cores"
+
+
+def versions(cpu: bool) -> dict[str, str]:
+    """The versions of nestag, Python and the libraries that decide what comes out."""
+    import torch
+
+    found = {"nestag": nestag.__version__, "python": platform.python_version()}
+    found |= {name: version for name in LIBRARIES if (version := _version(name))}
+    if on_gpu(cpu) and torch.version.cuda:
+        found["cuda"] = torch.version.cuda
+    return found
+
+
+def _version(library: str) -> str | None:
+    """The version of a library, None if it is not installed or has no metadata."""
+    try:
+        return importlib.metadata.version(library)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def prepare(cpu: bool) -> None:
+    """Silence progress bars and notices, as cli/terminal.py does, and disable cuDNN's attention.
+
+    cuDNN seems to plan anew for every shape of a batch, and batches by subwords have hundreds of shapes.
+    """
+    import torch
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()
+    logging.set_verbosity_error()
+    if on_gpu(cpu):
+        torch.backends.cuda.enable_cudnn_sdp(False)
 
 
 def log(text: str) -> None:

@@ -30,10 +30,9 @@ from nestag.formats.files import read_lines, writing
 from nestag_lab.experiment.facts import Facts, read_all_facts
 from nestag_lab.experiment.grid import load_grid
 from nestag_lab.experiment.result import Key, RunResult, read_results, read_wanted, record_from
-from nestag_lab.experiment.spec import CorpusFiles, folder_of, read_spec
+from nestag_lab.experiment.spec import GRID, CorpusFiles, folder_of, read_spec
 
 PACK = "runs.jsonl.gz"
-GRID = "grid.toml"
 VERSION = 1
 SPLIT = "test"
 

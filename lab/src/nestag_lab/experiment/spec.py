@@ -49,6 +49,7 @@ FAILED = "failed.txt"
 LOG = "log.txt"
 LOCK = "lock"  # held by the process that does a run
 RUNS = "runs"
+GRID = "grid.toml"
 
 
 @dataclass(frozen=True)
