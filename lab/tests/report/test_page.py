@@ -15,8 +15,7 @@ from nestag_lab.experiment.result import RunResult
 from nestag_lab.paper.pages import Pages, pages_of
 from nestag_lab.report.browse import cases
 from nestag_lab.report.groups import setups
-from nestag_lab.report.page import ReportPage, choices, made
-from nestag_lab.report.summary import Times, facts
+from nestag_lab.report.page import ReportPage, Times, choices, facts, made
 from whole_runs import WORDS, grid, whole
 
 EVIL = ("<script>alert(1)</script>", '"onmouseover="alert(1)', "</style><img src=x>", "{{ 7 * 7 }}", "'-->", "a\ud800")
@@ -58,8 +57,8 @@ def page() -> str:
 def test_nothing_is_loaded_from_outside(page: str) -> None:
     read = Read(page)
     assert "://" not in page
-    assert {tag for tag, _ in read.elements}.isdisjoint({"img", "iframe", "object", "embed", "base", "audio", "video"})
-    assert not read.values("src")
+    assert {tag for tag, _ in read.elements}.isdisjoint({"iframe", "object", "embed", "base", "audio", "video"})
+    assert all(source.startswith("data:image/svg+xml;base64,") for source in read.values("src"))
     assert all(link.startswith("#") or link == "data:," for link in read.values("href"))
     assert not re.search(r"@import|url\((?!#)|fetch\(|XMLHttpRequest", page)
 
@@ -76,9 +75,9 @@ def test_every_link_and_label_has_its_target_and_names_are_unique(page: str) -> 
 
 def test_a_reader_who_listens_finds_words_for_pictures_tables_and_choices(page: str) -> None:
     read = Read(page)
-    figures = [attributes for tag, attributes in read.elements if tag == "svg"]
+    figures = [attributes for tag, attributes in read.elements if tag == "img"]
     assert len(figures) == 7
-    assert all(figure.get("role") == "img" and figure.get("aria-labelledby") for figure in figures)
+    assert all(figure.get("alt") for figure in figures)
     assert all(attributes.get("scope") for tag, attributes in read.elements if tag == "th")
     tables = [tag for tag, _ in read.elements if tag == "table"]
     captions = [tag for tag, _ in read.elements if tag == "caption"]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from importlib.resources import files
 from pathlib import Path
 from typing import NamedTuple
@@ -14,13 +15,24 @@ from nestag.evaluation.result import KINDS
 from nestag.formats.files import writing, writing_bytes, writing_together
 from nestag.inspect.rendering import Html
 from nestag.inspect.table_forms import to_html
-from nestag_lab.experiment.result import RunResult, read_results
+from nestag.inspect.tables import duration
+from nestag_lab.experiment.result import RESULT, RunResult, read_results
 from nestag_lab.paper.pages import F1, Page, Pages, read_pages
+from nestag_lab.paper.runs import size_of
 from nestag_lab.report.browse import Case, cases
-from nestag_lab.report.gallery import Plate, gallery, slug
-from nestag_lab.report.groups import RunGroup, best_way, decodings, encodings, setups, splits, title_of
-from nestag_lab.report.summary import Times, best_methods, facts, times
-from nestag_lab.report.topics import TOPICS, Topic
+from nestag_lab.report.gallery import TOPICS, Plate, Topic, gallery, slug
+from nestag_lab.report.groups import (
+    Method,
+    RunGroup,
+    best_way,
+    decodings,
+    encodings,
+    f1,
+    of_way,
+    setups,
+    splits,
+    title_of,
+)
 
 
 @dataclass(frozen=True)
@@ -81,14 +93,13 @@ def made(
     shelves = [Shelf(topic, [plate for plate in plates if plate.topic == topic]) for topic in TOPICS]
     groups = list(setups(results))
     shown = cases(results)
-    missing = (*pages.missing, *_boxes(plates))
     page = frame.render(
         name=name,
         split=split,
         facts=facts(results, when),
         best_methods=best_methods(results, split),
         shelves=[shelf for shelf in shelves if shelf.plates],
-        missing=missing,
+        missing=pages.missing,
         sheets=[sheet(page) for page in pages.pages],
         cases=shown,
         titles={setup: title_of(setup, groups) for setup in groups},
@@ -97,14 +108,7 @@ def made(
         style=stylesheet(),
         script=resource("page.js"),
     )
-    return ReportPage(page, {name: content for plate in plates for name, content in plate.files.items()}, missing)
-
-
-def _boxes(plates: Sequence[Plate]) -> list[str]:
-    """A note on figures with missing glyphs, if there are any."""
-    names = [name for plate in plates for name in plate.boxes]
-    told = f"no font for some letters, which are boxes in {', '.join(names)}; the SVG of the same name has them"
-    return [told] if names else []
+    return ReportPage(page, {name: content for plate in plates for name, content in plate.files.items()}, pages.missing)
 
 
 def choices(
@@ -154,3 +158,91 @@ def _write_page(report: ReportPage, file: str | Path) -> None:
 def _ours(folder: Path) -> set[str]:
     """The files of a folder that are called as figures of a report are."""
     return {file.name for topic in TOPICS for end in ("png", "svg") for file in folder.glob(f"{topic.name}-*.{end}")}
+
+
+class Fact(NamedTuple):
+    """A line of the summary."""
+
+    name: str
+    text: str
+
+
+class BestMethod(NamedTuple):
+    """The best encoding and decoding of a setup, by mean F1."""
+
+    title: str
+    way: Method
+    mean: float
+    deviation: float
+    seeds: int
+
+
+class Times(NamedTuple):
+    """When the first and the last run were finished."""
+
+    first: datetime
+    last: datetime
+
+
+def times(folder: str | Path) -> Times | None:
+    """Taken from the files of the results; None if there are none."""
+    found = sorted(file.stat().st_mtime for file in Path(folder).glob(f"runs/*/*/*/*/*/{RESULT}"))
+    return Times(*(datetime.fromtimestamp(found[place], UTC) for place in (0, -1))) if found else None
+
+
+def facts(results: Sequence[RunResult], when: Times | None) -> list[Fact]:
+    """What was run, where, with what and when."""
+    found = [
+        Fact("runs", f"{len(results):,}"),
+        Fact("corpora", _names(result.key.corpus for result in results)),
+        Fact("encoders", ", ".join(_encoders(results))),
+        Fact("encodings", ", ".join(encodings(results))),
+        Fact("decodings", ", ".join(decodings(results))),
+        Fact("recipes", _names(result.key.recipe for result in results)),
+        Fact("seeds", ", ".join(map(str, sorted({result.key.seed for result in results})))),
+        Fact("trained on", _names(result.device for result in results)),
+        Fact("training time", f"{duration(sum(result.seconds for result in results))} in all"),
+        Fact("versions", ", ".join(_versions(results))),
+    ]
+    if when:
+        found.append(Fact("finished", _when(when)))
+    return found
+
+
+def best_methods(results: Sequence[RunResult], split: str) -> list[BestMethod]:
+    """The best of each setup."""
+    found = []
+    groups = setups(results)
+    for setup, runs in groups.items():
+        way = best_way(runs, split)
+        spread = f1(of_way(runs, split, way)) if way else None
+        if way and spread:
+            found.append(BestMethod(title_of(setup, groups), way, spread.mean, spread.deviation or 0.0, spread.seeds))
+    return found
+
+
+def _names(names: Iterable[str]) -> str:
+    return ", ".join(sorted(set(names)))
+
+
+def _encoders(results: Sequence[RunResult]) -> list[str]:
+    """Each encoder with the size of its models."""
+    names = sorted({result.key.encoder for result in results})
+    return [
+        f"{name} ({size_of([result.parameters for result in results if result.key.encoder == name])} parameters)"
+        for name in names
+    ]
+
+
+def _versions(results: Sequence[RunResult]) -> list[str]:
+    """Every library with all versions that were used."""
+    found: dict[str, set[str]] = {}
+    for result in results:
+        for library, version in result.versions.items():
+            found.setdefault(library, set()).add(version)
+    return [f"{library} {' and '.join(sorted(versions))}" for library, versions in sorted(found.items())]
+
+
+def _when(when: Times) -> str:
+    first, last = (f"{time:%Y-%m-%d %H:%M}" for time in when)
+    return f"{first} UTC" if first == last else f"{first} to {last} UTC"

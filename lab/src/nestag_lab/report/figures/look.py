@@ -1,4 +1,4 @@
-"""How the figures of a report look: sizes, colours and signs; a page may put its own colours in their place."""
+"""How the figures of a report look: sizes, colours and signs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ INK, PAPER, LINE = "#1f2328", "#fefefe", "#d0d7de"
 """Text and axes, what is written on strong colours, and lines that only help the eye."""
 
 BLACK = "#101418"
-"""What is written on pale colours, whatever the page's ink is."""
+"""What is written on pale colours."""
 
 WIDTH, HEIGHT = 5.2, 3.6
 """Of a figure in inches: narrow, so that letters stay large on a phone."""
@@ -23,7 +23,7 @@ MARKERS = ("o", "s", "^", "D", "v", "P")
 STROKES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 2)))
 
 SETTINGS: dict[str, Any] = {
-    "svg.fonttype": "none",  # text stays text, to be found, read aloud and shown in the page's own letters
+    "svg.fonttype": "none",  # text stays text, in the fonts of the reader
     "font.size": 11,
     "figure.facecolor": PAPER,
     "text.color": INK,

@@ -1,7 +1,4 @@
-"""F1 by depth and by length of entities: for each encoding a hollow sign for greedy and a full one for constrained.
-
-The groups do not overlap, so that every entity is shown once.
-"""
+"""F1 by encoding, and by depth and length of entities, whose groups do not overlap."""
 
 from __future__ import annotations
 
@@ -11,11 +8,63 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from nestag.evaluation.result import DEPTHS, LENGTHS, Group, OverSeeds
 from nestag_lab.experiment.result import RunResult
 from nestag_lab.report.figures.look import INK, Sign, canvas, frame_percent, legend_above, percent, sign
-from nestag_lab.report.groups import Method, decodings, encodings, of_way, part_f1, ways
+from nestag_lab.report.groups import Method, decodings, encodings, f1, of_way, part_f1, ways
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+APART = 0.34
+"""Between the decodings of an encoding, where encodings stand 1 apart."""
+
+
+def draw_f1(results: Sequence[RunResult], split: str) -> Figure:
+    """Draw F1 by encoding: a point for each seed, and the mean with its deviation."""
+    figure = canvas()
+    axes = figure.subplots()
+    kinds, names = decodings(results), encodings(results)
+    for number, decoding in enumerate(kinds):
+        shift = (number - (len(kinds) - 1) / 2) * APART
+        for place, encoding in enumerate(names):
+            if spread := f1(of_way(results, split, Method(encoding, decoding))):
+                _draw_seeds(axes, place + shift, spread, number)
+        own = sign(number)
+        axes.plot([], [], color=own.colour, marker=own.marker, linestyle="none", label=decoding)
+    axes.set_xticks(range(len(names)), names)
+    axes.set_xlim(-0.6, len(names) - 0.4)
+    frame_percent(axes, 0.15)
+    axes.set_ylabel(f"F1 on {split}, %")
+    legend_above(figure, axes)
+    return figure
+
+
+def _draw_seeds(axes: Axes, place: float, spread: OverSeeds, number: int) -> None:
+    """The seeds of one encoding and decoding, and beside them their mean as a number."""
+    own = sign(number)
+    values = list(spread.values)
+    axes.scatter([place - 0.08] * len(values), values, s=22, color=own.colour, marker=own.marker, alpha=0.55)
+    axes.errorbar(
+        [place + 0.05],
+        [spread.mean],
+        [spread.deviation or 0.0],
+        color=own.colour,
+        marker=own.marker,
+        markersize=7,
+        capsize=3,
+    )
+    top = max(max(values), spread.mean + (spread.deviation or 0.0))
+    axes.annotate(f"{spread.mean:.1f}", (place, top), (0, 5), textcoords="offset points", ha="center", fontsize=9)
+
+
+def f1_words(results: Sequence[RunResult], split: str) -> str:
+    """What the figure shows, for those who cannot see it."""
+    found = {way: f1(of_way(results, split, way)) for way in ways(results, split)}
+    told = [
+        f"{way.encoding} {way.decoding} {percent(spread.mean)} ± {percent(spread.deviation or 0.0)}"
+        for way, spread in found.items()
+        if spread
+    ]
+    return f"Mean F1 on {split} ± deviation over seeds: {', '.join(told)}."
 
 
 class Breakdown(NamedTuple):
@@ -30,8 +79,8 @@ DEPTH = Breakdown("depths", tuple(group for group in DEPTHS if group.name != "�
 LENGTH = Breakdown("lengths", tuple(group for group in LENGTHS if group.name != "≥ 2"), "length in tokens")
 
 
-def draw(results: Sequence[RunResult], split: str, breakdown: Breakdown) -> Figure:
-    """The figure of one setup."""
+def draw_groups(results: Sequence[RunResult], split: str, breakdown: Breakdown) -> Figure:
+    """Draw F1 by depth or length: for each encoding a hollow sign for greedy and a full one for constrained."""
     figure = canvas()
     axes = figure.subplots()
     names = encodings(results)
@@ -96,7 +145,7 @@ def gold_of(results: Sequence[RunResult], split: str, breakdown: Breakdown, grou
     return group.score(getattr(found[0], breakdown.field)).gold if found else 0
 
 
-def words(results: Sequence[RunResult], split: str, breakdown: Breakdown) -> str:
+def groups_words(results: Sequence[RunResult], split: str, breakdown: Breakdown) -> str:
     """What the figure shows, for those who cannot see it."""
     told = []
     for way in ways(results, split):
