@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from nestag.data.report import Report
 from nestag.errors import InputError
-from nestag_lab.corpora import ace, apf
+from nestag_lab.corpora import ace
 from source_files import DUTCH, FIRM, PERSON, SGM, ace_document, charseq, covered, entity, untagged
 
 
@@ -116,7 +116,7 @@ def test_ace_refuses_sources_that_were_changed(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"d1\.sgm: cannot be read"):
         list(ace.read_document(path, "extent", Report()))
     with pytest.raises(InputError, match=r"none\.apf\.xml: there is no such file"):
-        list(apf.read(tmp_path / "none.apf.xml", "extent", Report()))
+        list(ace.read_mentions(tmp_path / "none.apf.xml", "extent", Report()))
     path = ace_document(tmp_path, PERSON.replace("START", "BEGIN"))
     with pytest.raises(InputError, match="lacks the number START"):
         list(ace.read_document(path, "extent", Report()))

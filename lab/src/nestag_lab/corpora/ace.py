@@ -1,12 +1,12 @@
 """ACE 2004 and ACE 2005 as the LDC hands them out: SGM sources and APF annotation -> sentences.
 
     <DOC> <DOCID> d </DOCID> ... <TEXT>          d.sgm: offsets count all characters but those of tags
-    Ada &amp; co. slept.                         d.apf.xml: see apf.py
+    Ada &amp; co. slept.                         d.apf.xml: see read_mentions
     </TEXT> </DOC>
 
-What stands in `<TEXT>` is cut into sentences (ends.py) and words (words.py), close to what Shibuya and Hovy (2020) had
-from CoreNLP: a hyphen before a capital letter is a word of its own, so that Anglo-American is three. Sentences that
-a mention joins become one. The documents and their splits are those of a list (split.py).
+The text in `<TEXT>` is split into sentences and words (words.py), close to what Shibuya and Hovy (2020) had from
+CoreNLP: a hyphen before a capital letter is a word, so Anglo-American is three. Sentences that a mention joins become
+one. The documents and their splits are those of a list (split.py).
 """
 
 from __future__ import annotations
@@ -14,20 +14,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from nestag.data.document import Document, TextSpan, sentences_of
 from nestag.data.report import Report
 from nestag.data.segment import Offsets, Options
 from nestag.data.sentence import Sentence
 from nestag.errors import InputError
+from nestag.formats.files import reading
 from nestag.formats.folders import Split
-from nestag_lab.corpora import apf
-from nestag_lab.corpora.apf import AceMention, MentionPart
-from nestag_lab.corpora.markup import ENTITIES
-from nestag_lab.corpora.sentences import sentences
+from nestag_lab.corpora.markup import ENTITIES, CharacterData, EndTag, StartTag, events
 from nestag_lab.corpora.split import SplitSentence
-from nestag_lab.corpora.words import words
+from nestag_lab.corpora.words import sentences, words
 
 SUFFIX = ".apf.xml"
 LARGEST = 16 * 2**20
@@ -40,6 +38,13 @@ _ENTITY = re.compile(f"&({'|'.join(ENTITIES)});", re.IGNORECASE)
 _HYPHENATED = re.compile(r"[^-]-[A-Z]|[A-Z][^-]*-[^-]+-")
 """A word to cut at its first hyphen: a capital letter stands after one, or before two."""
 _OPTIONS = Options(tokenizer="whitespace", boundaries="widen")
+
+
+TYPES = ("PER", "ORG", "GPE", "LOC", "FAC", "VEH", "WEA")
+MentionPart = Literal["extent", "head"]
+"""The whole mention, or the word it is about."""
+
+_LEFT_OUT = {"timex2_mention": "time left out", "value_mention": "value left out"}
 
 
 class SpacedText(NamedTuple):
@@ -93,7 +98,7 @@ def read_document(path: Path, part: MentionPart, report: Report) -> Iterator[Sen
     """The sentences of one document, from its annotation file and the source beside it."""
     name = path.name.removesuffix(SUFFIX)
     text, begin, end = _source(path.with_name(f"{name}.sgm"))
-    mentions = list(_standing(list(apf.read(path, part, report)), text, range(begin, end), path, report))
+    mentions = list(_standing(list(read_mentions(path, part, report)), text, range(begin, end), path, report))
     layout = laid_out(text[begin:end])
     spans = tuple(
         TextSpan(layout.places[start - begin], layout.places[last - begin - 1] + 1, kind)
@@ -201,3 +206,57 @@ def _standing(
 
 def _squeezed(text: str) -> str:
     return " ".join(_unescaped(text)[0].split())
+
+
+class AceMention(NamedTuple):
+    """A typed span of characters, half-open, with the text that the annotators saw there."""
+
+    start: int
+    end: int
+    type: str
+    text: str
+    line: int
+
+
+def read_mentions(path: Path, part: MentionPart, report: Report) -> Iterator[AceMention]:
+    """Return the mentions of an annotation file, each as its extent or its head.
+
+        <entity ID="d-E1" TYPE="PER" ...><entity_mention ID="d-E1-1" TYPE="NOM" ...>
+          <extent><charseq START="10" END="25">the president of</charseq></extent>
+          <head><charseq START="14" END="22">president</charseq></head></entity_mention></entity>
+
+    `START` and `END` count the characters of the SGM file without its tags, the end inclusive. Times and values are
+    dropped and counted; relations and events are not entities and are ignored.
+    """
+    with reading(path) as stream:
+        inside: list[StartTag] = []
+        span: StartTag | None = None
+        text = ""
+        for event in events(stream, str(path)):
+            match event:
+                case StartTag(name, attributes, line):
+                    inside.append(event)
+                    if [tag.name for tag in inside[-4:]] == ["entity", "entity_mention", part, "charseq"]:
+                        span, text = event, ""
+                    elif name in _LEFT_OUT:
+                        report.add(_LEFT_OUT[name], f"{path}:{line}", attributes.get("ID", ""))
+                case CharacterData(piece) if span:
+                    text += piece
+                case EndTag():
+                    if inside.pop() is span and span:
+                        yield from _mention(span, inside[-3].attributes.get("TYPE", ""), text, path, report)
+                        span = None
+
+
+def _mention(span: StartTag, kind: str, text: str, path: Path, report: Report) -> Iterator[AceMention]:
+    place = f"{path}:{span.line}"
+    try:
+        start, end = int(span.attributes["START"]), int(span.attributes["END"]) + 1
+    except (KeyError, ValueError):
+        raise InputError("a charseq lacks the number START or END; get the file again", str(path), span.line) from None
+    if kind not in TYPES:
+        report.add("mention of an unknown type left out", place, f"{kind or 'no TYPE'} {text!r}")
+    elif end <= start:
+        report.add("mention with inverted boundaries left out", place, f"{start} to {end - 1} {kind} {text!r}")
+    else:
+        yield AceMention(start, end, kind, text, span.line)
