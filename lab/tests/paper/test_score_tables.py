@@ -12,10 +12,9 @@ from nestag.evaluation.result import Score
 from nestag.inspect.tables import Cell, Figure, Row, Table, shown
 from nestag.training.plan import Scoring
 from nestag_lab.experiment.result import RunResult
-from nestag_lab.paper.all_runs import runs_table
 from nestag_lab.paper.gains import gains_table
 from nestag_lab.paper.runs import ScoredRun, best_run, closest, finished, mean_of
-from nestag_lab.paper.scores import best_table, f1_table, lead_table, precision_recall_table
+from nestag_lab.paper.scores import best_table, f1_table, lead_table, precision_recall_table, runs_table
 
 OURS = "minilm 23M, default, greedy-first"
 

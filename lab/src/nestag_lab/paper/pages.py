@@ -16,14 +16,13 @@ from nestag.inspect.tables import Table
 from nestag_lab.experiment.facts import Facts, read_all_facts
 from nestag_lab.experiment.pack import Pack, has_pack, read_pack
 from nestag_lab.experiment.result import Key, RunResult, read_results, read_wanted
-from nestag_lab.paper.all_runs import runs_table
 from nestag_lab.paper.datasets import datasets_table, labels_table
 from nestag_lab.paper.differences import differences_table
 from nestag_lab.paper.gains import gains_known, gains_table
 from nestag_lab.paper.groups import depth_table, length_table, own_depth_table, own_length_table
 from nestag_lab.paper.published import published
 from nestag_lab.paper.runs import finished
-from nestag_lab.paper.scores import best_table, f1_table, lead_table, precision_recall_table, types_table
+from nestag_lab.paper.scores import best_table, f1_table, lead_table, precision_recall_table, runs_table, types_table
 
 COVERAGE, F1, GAIN, DIFFERENCES, DATASETS, RUNS = "coverage", "f1", "gain", "differences", "datasets", "runs"
 OF_RUNS = {
