@@ -37,13 +37,13 @@ def test_page_and_pictures_are_written_and_said(tmp_path: Path) -> None:
     assert code == 0, said
     missing, figures, report = said.splitlines()
     assert missing.startswith("no facts of genia")
-    assert figures == f"14 figures written to {tmp_path}/figures"
+    assert figures == f"12 figures written to {tmp_path}/figures"
     assert report.startswith(f"report written to {tmp_path}/report.html (0.")
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert page.startswith("<!doctype html>")
     assert page.endswith("</html>\n")
     names = sorted(file.name for file in old.iterdir())
-    assert len(names) == 15
+    assert len(names) == 13
     assert {"f1-genia.png", "f1-genia.svg", "mine.svg"} <= set(names)
     assert (old / "f1-genia.png").read_bytes().startswith(b"\x89PNG")
 

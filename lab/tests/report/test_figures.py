@@ -7,20 +7,17 @@ from xml.etree import ElementTree
 
 import matplotlib
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from finished_runs import evaluation, percent, result
 from nestag.errors import MissingExtraError
-from nestag.evaluation.result import Confused, OverSeeds
+from nestag.evaluation.result import OverSeeds
 from nestag.evaluation.thresholds import Rated, calibration
 from nestag.inspect.plotting import drawing
-from nestag.inspect.tables import NOTHING
 from nestag_lab.experiment.result import RunResult
-from nestag_lab.report.figures import mistakes, scores, training
+from nestag_lab.report.figures import scores, training
 from nestag_lab.report.gallery import TOPICS, Plate, gallery
-from nestag_lab.report.groups import Method, best_way, setups, title_of, typical
-from whole_runs import grid, judged, whole
+from nestag_lab.report.groups import Method, best_way, setups, title_of
+from whole_runs import grid, whole
 
 SVG_TEXT = "{http://www.w3.org/2000/svg}text"
 NAMES = [topic.name for topic in TOPICS]
@@ -77,7 +74,7 @@ def test_there_is_no_percentage_above_100() -> None:
 
 def test_no_mistakes_are_bars_of_no_length() -> None:
     with drawing():
-        axes = mistakes.draw_kinds([result(test={"greedy-first": evaluation(percent(100))})], "test").axes[0]
+        axes = scores.draw_kinds([result(test={"greedy-first": evaluation(percent(100))})], "test").axes[0]
     assert axes.get_xlim()[0] == 0
     assert axes.get_xlim()[1] >= 1
     assert {text.get_text() for text in axes.texts} == {""}
@@ -91,14 +88,10 @@ def test_setups_with_the_same_name_for_files_do_not_share_a_file() -> None:
 
 
 def test_names_that_libraries_would_obey_are_drawn_as_they_are() -> None:
-    counts = [Confused("$x_1$ <b>&", "a\x07b", 3), Confused("中文", "$x_1$ <b>&", 1)]
-    found = judged(3)
-    worse = replace(found, mistakes=replace(found.mistakes, confusion=tuple(counts)))
-    plates = gallery([result(encoding="rel", test={"constrained": worse})], "test")  # no font has 中文, and none warns
-    matrix = next(plate for plate in plates if plate.topic.name == "confusion")
-    texts = [element.text for element in ElementTree.fromstring(matrix.files["confusion-genia.svg"]).iter(SVG_TEXT)]
-    assert {"$x_1$ <b>&", "a␇b", "中文"} <= set(texts)
-    assert matrix.title == "genia: rel, constrained decoding, seed 1, test"
+    encodings = {"$x_1$ <b>&", "中文"}  # no font has 中文, and none warns
+    plate = gallery([result(encoding=name) for name in encodings], "test")[0]
+    texts = {element.text for element in ElementTree.fromstring(plate.files["f1-genia.svg"]).iter(SVG_TEXT)}
+    assert encodings <= texts
 
 
 def test_a_plate_has_its_svg_and_words(plates: list[Plate]) -> None:
@@ -106,41 +99,14 @@ def test_a_plate_has_its_svg_and_words(plates: list[Plate]) -> None:
     assert plates[0].words.startswith("Mean F1 on test ± deviation over seeds: rel greedy-first 8")
 
 
-types = st.sampled_from("ABCDEFGHIJKLMNOPQ")
-
-
-@given(st.lists(st.builds(Confused, st.none() | types, types, st.integers(1, 9))), st.integers(1, 14))
-def test_the_matrix_loses_no_count_however_many_types_are_joined(counts: list[Confused], most: int) -> None:
-    found = mistakes.matrix(counts, most)
-    assert sum(map(sum, found.counts)) == sum(one.times for one in counts)
-    assert sum(found.counts[-1]) == sum(one.times for one in counts if one.gold is None)
-    own = found.names[:-1] if not found.joined else found.names[:-2]
-    for row, name in enumerate(own):
-        assert sum(found.counts[row]) == sum(one.times for one in counts if one.gold == name)
-    seen = {kind for one in counts for kind in one[:2] if kind}
-    assert len(own) + found.joined == len(seen)
-    assert len(found.names) <= most + 1
-    assert found.names[-1] == NOTHING
-
-
-def test_types_are_joined_from_the_rarest() -> None:
-    counts = [Confused(kind, kind, 20 - place) for place, kind in enumerate("ABCDEFGHIJKLMN")]
-    assert mistakes.matrix(counts).names == (*"ABCDEFGHIJK", "3 others", NOTHING)
-    assert mistakes.matrix(counts[:12]).names == (*"ABCDEFGHIJKL", NOTHING)
-
-
 def runs_of(*scores: float) -> list[RunResult]:
     return [result(seed=seed, f1=score) for seed, score in enumerate(scores, 1)]
 
 
-def test_the_typical_run_is_the_closest_to_the_mean_and_the_best_way_has_the_highest() -> None:
+def test_the_best_way_has_the_highest_mean() -> None:
     runs = [*runs_of(70, 74, 78.5), result(encoding="4tg", f1=74.2)]
-    found = typical(runs, "test", Method("abs", "greedy-first"))
-    assert found is not None
-    assert found.key.seed == 2
     assert best_way(runs, "test") == Method("4tg", "greedy-first")
     assert best_way(runs, "dev") is None
-    assert typical(runs, "test", Method("abs", "constrained")) is None
 
 
 def test_words_say_means_and_deviations() -> None:

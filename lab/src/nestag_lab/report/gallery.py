@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nestag.inspect.plotting import drawing, saved
 from nestag_lab.experiment.result import RunResult
-from nestag_lab.report.figures import mistakes, scores, training
+from nestag_lab.report.figures import scores, training
 from nestag_lab.report.figures.look import SETTINGS
-from nestag_lab.report.groups import best_way, setups, title_of, typical, ways
+from nestag_lab.report.groups import setups, title_of, ways
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -59,13 +59,6 @@ KINDS = Topic(
     "A mistaken entity is paired with at most one other. Type: the same tokens, another type. Boundary: the same type,"
     " some of the tokens. Boundary and type: both. Missed and spurious ones are left without a partner.",
 )
-CONFUSION = Topic(
-    "confusion",
-    "Confusion",
-    "Confusion of types",
-    "Which types stand over the same tokens, with the best encoding and decoding of a corpus, in the run closest to"
-    " their mean F1. Each row is shaded by its shares; – is no entity there.",
-)
 CALIBRATION = Topic(
     "calibration",
     "Calibration",
@@ -73,7 +66,7 @@ CALIBRATION = Topic(
     "Of the entities predicted with a confidence near p, p % should be right: the line from corner to corner."
     " Constrained decoding, all seeds together; below, how many entities there are, on a logarithmic scale.",
 )
-TOPICS = (F1, DEPTH, LENGTH, KINDS, CONFUSION, CURVES, CALIBRATION)
+TOPICS = (F1, DEPTH, LENGTH, KINDS, CURVES, CALIBRATION)
 
 
 def slug(text: str) -> str:
@@ -96,7 +89,6 @@ class Plot(NamedTuple):
     topic: Topic
     figure: Figure
     words: str  # what it shows, for those who cannot see it
-    detail: str = ""  # what it is about beyond topic and setup
 
 
 class Plate(NamedTuple):
@@ -137,31 +129,17 @@ def plots_of(runs: Sequence[RunResult], split: str) -> Iterator[Plot]:
         for topic, breakdown in ((DEPTH, scores.DEPTH), (LENGTH, scores.LENGTH)):
             words = scores.groups_words(runs, split, breakdown)
             yield Plot(topic, scores.draw_groups(runs, split, breakdown), words)
-        yield Plot(KINDS, mistakes.draw_kinds(runs, split), mistakes.kinds_words(runs, split))
-        yield from _confusion(runs, split)
+        yield Plot(KINDS, scores.draw_kinds(runs, split), scores.kinds_words(runs, split))
     if any(run.scorings for run in runs):
         yield Plot(CURVES, training.draw_curves(runs), training.curves_words(runs))
     if training.calibrations(runs, split):
         yield Plot(CALIBRATION, training.draw_calibration(runs, split), training.calibration_words(runs, split))
 
 
-def _confusion(runs: Sequence[RunResult], split: str) -> Iterator[Plot]:
-    """The matrix of the typical run of the best encoding and decoding, if it has any counts."""
-    way = best_way(runs, split)
-    run = typical(runs, split, way) if way else None
-    if way is None or run is None:
-        return
-    counts = run.evaluations[split][way.decoding].mistakes.confusion
-    if counts:
-        detail = f"{way.encoding}, {way.decoding} decoding, seed {run.key.seed}, {split}"
-        yield Plot(CONFUSION, mistakes.draw_confusion(counts), mistakes.confusion_words(counts), detail)
-
-
 def _plate(plot: Plot, title: str, stem: str, png: bool) -> Plate:
     """Return the figure as files, and as an image inside the page; fonts that lack a letter draw a box."""
-    full = f"{title}: {plot.detail}" if plot.detail else title
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing", UserWarning)
         files = {stem + end: saved(plot.figure, end) for end in (SVG, *([PNG] if png else []))}
     image = base64.b64encode(files[stem + SVG]).decode()
-    return Plate(plot.topic, full, image, plot.words, plot.figure.get_figwidth() > WIDE, files)
+    return Plate(plot.topic, title, image, plot.words, plot.figure.get_figwidth() > WIDE, files)

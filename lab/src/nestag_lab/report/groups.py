@@ -11,7 +11,7 @@ from typing import NamedTuple
 from nestag.evaluation.result import Evaluation, Group, OverSeeds, over_seeds
 from nestag_lab.experiment.result import RunResult
 from nestag_lab.experiment.spec import WAYS
-from nestag_lab.paper.runs import ScoredRun, closest, in_order
+from nestag_lab.paper.runs import in_order
 
 DECODINGS = WAYS
 SPLITS = ("test", "dev")
@@ -108,13 +108,3 @@ def best_way(results: Sequence[RunResult], split: str) -> Method | None:
     """The encoding and decoding of the highest mean F1, the first of equals; None if nothing was evaluated."""
     means = {way: spread.mean for way in ways(results, split) if (spread := f1(of_way(results, split, way)))}
     return max(means, key=means.__getitem__) if means else None
-
-
-def typical(results: Iterable[RunResult], split: str, way: Method) -> RunResult | None:
-    """The run of a setup whose F1 is closest to the mean over seeds; None if there is none."""
-    own = {
-        result.key.seed: (result, found)
-        for result in results
-        if result.key.encoding == way.encoding and (found := evaluation(result, split, way.decoding))
-    }
-    return own[closest([ScoredRun(seed, found) for seed, (_, found) in own.items()]).seed][0] if own else None

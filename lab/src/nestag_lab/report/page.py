@@ -1,4 +1,4 @@
-"""The page: tables, figures and mistakes of an experiment in one HTML file that loads nothing, and figures as files."""
+"""The page: tables and figures of an experiment in one HTML file that loads nothing, and figures as files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 from nestag.errors import InputError
 from nestag.evaluation.report import stylesheet, template
-from nestag.evaluation.result import KINDS
 from nestag.formats.files import writing, writing_bytes, writing_together
 from nestag.inspect.rendering import Html
 from nestag.inspect.table_forms import to_html
@@ -19,11 +18,9 @@ from nestag.inspect.tables import duration
 from nestag_lab.experiment.result import RESULT, RunResult, read_results
 from nestag_lab.paper.pages import F1, Page, Pages, read_pages
 from nestag_lab.paper.runs import size_of
-from nestag_lab.report.browse import Case, cases
 from nestag_lab.report.gallery import TOPICS, Plate, Topic, gallery, slug
 from nestag_lab.report.groups import (
     Method,
-    RunGroup,
     best_way,
     decodings,
     encodings,
@@ -61,15 +58,6 @@ class Sheet(NamedTuple):
     open: bool  # whether it is shown at once
 
 
-class Choice(NamedTuple):
-    """What a reader can choose by among the mistakes."""
-
-    key: str
-    name: str
-    options: list[str]
-    chosen: str | None  # the one that the page opens on
-
-
 def report(folder: str | Path, split: str = "test", png: bool = True) -> ReportPage:
     """The report of an experiment's folder."""
     results = read_results(folder)
@@ -91,8 +79,6 @@ def made(
     frame = template(resource("page.html.jinja"))  # first: without its library, nothing need be drawn
     plates = gallery(results, split, png)
     shelves = [Shelf(topic, [plate for plate in plates if plate.topic == topic]) for topic in TOPICS]
-    groups = list(setups(results))
-    shown = cases(results)
     page = frame.render(
         name=name,
         split=split,
@@ -101,30 +87,9 @@ def made(
         shelves=[shelf for shelf in shelves if shelf.plates],
         missing=pages.missing,
         sheets=[sheet(page) for page in pages.pages],
-        cases=shown,
-        titles={setup: title_of(setup, groups) for setup in groups},
-        choices=choices(results, shown, groups, split),
-        kinds=KINDS,
         style=stylesheet(),
-        script=resource("page.js"),
     )
     return ReportPage(page, {name: content for plate in plates for name, content in plate.files.items()}, pages.missing)
-
-
-def choices(
-    results: Sequence[RunResult], shown: Sequence[Case], groups: Sequence[RunGroup], split: str
-) -> list[Choice]:
-    """What the cases that are shown differ in; the page opens on the best of the first setup."""
-    named = {title_of(case.setup, groups) for case in shown}
-    titles = {title_of(setup, groups): setup for setup in groups if title_of(setup, groups) in named}
-    first = next(iter(titles.values()), None)
-    best = best_way(setups(results)[first], split) if first else None
-    return [
-        Choice("setup", "corpus", list(titles), next(iter(titles), None)),
-        Choice("encoding", "encoding", encodings(results), best and best.encoding),
-        Choice("decoding", "decoding", decodings(results)[::-1], best and best.decoding),
-        Choice("split", "split", splits(results), split),
-    ]
 
 
 def sheet(page: Page) -> Sheet:
