@@ -140,9 +140,3 @@ def test_what_is_missing_is_known_wherever_the_corpora_are(told: tuple[int, str,
     done = CliRunner().invoke(app, ["tables", str(folder / "out"), "-o", str(folder / "tables")])
     assert done.exit_code == 0
     assert any(line.startswith("no result: broken ") for line in done.stderr.splitlines())
-
-
-def test_fewer_than_one_at_once_is_refused(folder: Path) -> None:
-    code, _, error = run(folder / "grid.toml", "-o", "x", "--at-once", "0")
-    assert code == 2
-    assert "--at-once" in error

@@ -1,6 +1,5 @@
 """Every figure, from one run and from many, and what happens when there is nothing to draw."""
 
-import sys
 from base64 import b64decode
 from dataclasses import replace
 from xml.etree import ElementTree
@@ -8,8 +7,7 @@ from xml.etree import ElementTree
 import matplotlib
 import pytest
 
-from finished_runs import evaluation, percent, result
-from nestag.errors import MissingExtraError
+from finished_runs import evaluation, grid, percent, result, whole
 from nestag.evaluation.result import OverSeeds
 from nestag.evaluation.thresholds import Rated, calibration
 from nestag.inspect.plotting import drawing
@@ -17,7 +15,6 @@ from nestag_lab.experiment.result import RunResult
 from nestag_lab.report.figures import scores, training
 from nestag_lab.report.gallery import TOPICS, Plate, gallery
 from nestag_lab.report.groups import Method, best_way, setups, title_of
-from whole_runs import grid, whole
 
 SVG_TEXT = "{http://www.w3.org/2000/svg}text"
 NAMES = [topic.name for topic in TOPICS]
@@ -56,20 +53,12 @@ def test_what_was_not_measured_is_not_drawn() -> None:
     assert gallery([nothing], "test") == []
 
 
-def test_scores_of_zero_are_drawn_on_a_scale_of_percent() -> None:
+@pytest.mark.parametrize(("values", "low", "high"), [((0, 0), 0, 0.5), ((100, 90), 86, 101)])
+def test_scores_are_drawn_on_a_scale_of_percent(values: tuple[int, int], low: float, high: float) -> None:
     with drawing():
-        axes = scores.draw_f1([result(f1=0), result(seed=2, f1=0)], "test").axes[0]
-    low, high = axes.get_ylim()
-    assert -0.1 < low <= 0 < 0.5 <= high
-    assert all(tick >= 0 for tick in axes.get_yticks() if low <= tick <= high)
-
-
-def test_there_is_no_percentage_above_100() -> None:
-    with drawing():
-        axes = scores.draw_f1([result(f1=100), result(seed=2, f1=90)], "test").axes[0]
-    low, high = axes.get_ylim()
-    assert 100 < high < 102
-    assert all(tick <= 100 for tick in axes.get_yticks() if low <= tick <= high)
+        axes = scores.draw_f1(runs_of(*values), "test").axes[0]
+    assert axes.get_ylim() == pytest.approx((low, high), abs=1)
+    assert all(0 <= tick <= 100 for tick in axes.get_yticks() if axes.get_ylim()[0] <= tick <= axes.get_ylim()[1])
 
 
 def test_no_mistakes_are_bars_of_no_length() -> None:
@@ -134,12 +123,6 @@ def test_setups_are_called_by_what_tells_them_apart() -> None:
     assert [title_of(setup, alone) for setup in alone] == ["a", "b"]
     several = setups([whole("a"), whole("a", recipe="paper")])
     assert [title_of(setup, several) for setup in several] == ["a · default", "a · paper"]
-
-
-def test_a_missing_library_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(MissingExtraError, match=r"nestag\[report\]"), drawing(extra="report"):
-        pass
 
 
 def test_the_same_bytes_again_whatever_a_persons_own_settings_are() -> None:

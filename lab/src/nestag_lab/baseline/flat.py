@@ -21,6 +21,7 @@ from nestag_lab.baseline.inference import BATCH, Ints, computing
 IGNORED = -100
 EPOCHS, BATCH_SUBWORDS, LEARNING_RATE = 7, 2_048, 2e-4
 WARMUP = 100
+"""Steps of linear warmup."""
 
 
 def outermost(entities: Sequence[Entity]) -> list[Entity]:

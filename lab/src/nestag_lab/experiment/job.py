@@ -186,18 +186,10 @@ def versions(cpu: bool) -> dict[str, str]:
     import torch
 
     found = {"nestag": nestag.__version__, "python": platform.python_version()}
-    found |= {name: version for name in LIBRARIES if (version := _version(name))}
-    if on_gpu(cpu) and torch.version.cuda:
-        found["cuda"] = torch.version.cuda
-    return found
-
-
-def _version(library: str) -> str | None:
-    """The version of a library, None if it is not installed or has no metadata."""
-    try:
-        return importlib.metadata.version(library)
-    except importlib.metadata.PackageNotFoundError:
-        return None
+    for name in LIBRARIES:
+        with suppress(importlib.metadata.PackageNotFoundError):
+            found[name] = importlib.metadata.version(name)
+    return found | ({"cuda": torch.version.cuda} if on_gpu(cpu) and torch.version.cuda else {})
 
 
 def prepare(cpu: bool) -> None:

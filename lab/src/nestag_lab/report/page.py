@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from importlib.resources import files
 from pathlib import Path
 from typing import NamedTuple
@@ -15,7 +14,7 @@ from nestag.formats.files import writing, writing_bytes, writing_together
 from nestag.inspect.rendering import Html
 from nestag.inspect.table_forms import to_html
 from nestag.inspect.tables import duration
-from nestag_lab.experiment.result import RESULT, RunResult, read_results
+from nestag_lab.experiment.result import RunResult, read_results
 from nestag_lab.paper.pages import F1, Page, Pages, read_pages
 from nestag_lab.paper.runs import size_of
 from nestag_lab.report.gallery import TOPICS, Plate, Topic, gallery, slug
@@ -69,12 +68,10 @@ def report(folder: str | Path, split: str = "test", png: bool = True) -> ReportP
             f"no run was evaluated on {split!r}; there is {', '.join(found) or 'no evaluation'}", str(folder)
         )
     name = Path(folder).resolve().name
-    return made(name, results, read_pages(folder, split), split, times(folder), png)
+    return made(name, results, read_pages(folder, split), split, png)
 
 
-def made(
-    name: str, results: Sequence[RunResult], pages: Pages, split: str, when: Times | None, png: bool = True
-) -> ReportPage:
+def made(name: str, results: Sequence[RunResult], pages: Pages, split: str, png: bool = True) -> ReportPage:
     """The report of these runs and tables; equal input gives equal bytes."""
     frame = template(resource("page.html.jinja"))  # first: without its library, nothing need be drawn
     plates = gallery(results, split, png)
@@ -82,7 +79,7 @@ def made(
     page = frame.render(
         name=name,
         split=split,
-        facts=facts(results, when),
+        facts=facts(results),
         best_methods=best_methods(results, split),
         shelves=[shelf for shelf in shelves if shelf.plates],
         missing=pages.missing,
@@ -142,22 +139,9 @@ class BestMethod(NamedTuple):
     seeds: int
 
 
-class Times(NamedTuple):
-    """When the first and the last run were finished."""
-
-    first: datetime
-    last: datetime
-
-
-def times(folder: str | Path) -> Times | None:
-    """Taken from the files of the results; None if there are none."""
-    found = sorted(file.stat().st_mtime for file in Path(folder).glob(f"runs/*/*/*/*/*/{RESULT}"))
-    return Times(*(datetime.fromtimestamp(found[place], UTC) for place in (0, -1))) if found else None
-
-
-def facts(results: Sequence[RunResult], when: Times | None) -> list[Fact]:
+def facts(results: Sequence[RunResult]) -> list[Fact]:
     """What was run, where, with what and when."""
-    found = [
+    return [
         Fact("runs", f"{len(results):,}"),
         Fact("corpora", _names(result.key.corpus for result in results)),
         Fact("encoders", ", ".join(_encoders(results))),
@@ -169,9 +153,6 @@ def facts(results: Sequence[RunResult], when: Times | None) -> list[Fact]:
         Fact("training time", f"{duration(sum(result.seconds for result in results))} in all"),
         Fact("versions", ", ".join(_versions(results))),
     ]
-    if when:
-        found.append(Fact("finished", _when(when)))
-    return found
 
 
 def best_methods(results: Sequence[RunResult], split: str) -> list[BestMethod]:
@@ -206,8 +187,3 @@ def _versions(results: Sequence[RunResult]) -> list[str]:
         for library, version in result.versions.items():
             found.setdefault(library, set()).add(version)
     return [f"{library} {' and '.join(sorted(versions))}" for library, versions in sorted(found.items())]
-
-
-def _when(when: Times) -> str:
-    first, last = (f"{time:%Y-%m-%d %H:%M}" for time in when)
-    return f"{first} UTC" if first == last else f"{first} to {last} UTC"
