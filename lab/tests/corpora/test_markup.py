@@ -25,7 +25,7 @@ BOMB = '<!DOCTYPE a [<!ENTITY b "bbbbbbbb"><!ENTITY c "&b;&b;&b;&b;&b;">]><a>&c;
         ('<!DOCTYPE a SYSTEM "x.dtd">\n<a>&alpha;</a>', ":2: the entity &alpha;"),
         ("<a>\n<b></a>", ":2: not XML"),
         ('<?xml version="1.0" encoding="klingon"?><a/>', "klingon"),
-        ("<a>" * 1_001, "1000 elements"),
+        ("<a>" * 1_001, "1000 nested elements"),
         ("", "no element"),
     ],
 )

@@ -31,7 +31,7 @@ def test_nne_structure_without_words(tmp_path: Path) -> None:
     assert found[2].sentence.entities == (Entity(0, 1, "NAME"), Entity(0, 1, "ORG:X"))
     assert report.counts == {
         "sentence without words (every token is _)": 3,
-        "entity with inverted boundaries left out": 1,
+        "entity with inverted boundaries dropped": 1,
         "duplicate entity merged": 1,
     }
 

@@ -58,9 +58,9 @@ def test_changed_corpora_are_refused(grid: Grid, plan: ExperimentPlan) -> None:
         plan_of(grid, plan.root)
 
 
-def test_a_broken_mark_is_told(grid: Grid, plan: ExperimentPlan) -> None:
+def test_a_broken_record_is_an_error(grid: Grid, plan: ExperimentPlan) -> None:
     (plan.specs[1].model / "run.json").write_text("{")
-    with pytest.raises(InputError, match=r"run\.json: not the mark of a run"):
+    with pytest.raises(InputError, match=r"run\.json: not the record of a run"):
         plan_of(grid, plan.root)
 
 

@@ -56,7 +56,7 @@ def corpus(
 
 
 def table(name: str, tallies: dict[Split, SplitCounts]) -> Iterator[str]:
-    """The counts of each split and of all, beside the paper's if it has that corpus."""
+    """Return the counts of each split and in total, and those of the paper if it has that corpus."""
     from nestag_lab.corpora.build import whole
     from nestag_lab.paper.published import published
 
@@ -69,11 +69,11 @@ def table(name: str, tallies: dict[Split, SplitCounts]) -> Iterator[str]:
         "deepest": [f"{one.deepest:,}" for one in counts],
     }
     paper = published().datasets.get(name)
-    beside = ("",) * len(rows)
+    theirs = ("",) * len(rows)
     if paper:
         length, depth = f"{paper.length.mean:.1f}", f"{paper.depth.largest:,}"
-        beside = ("paper", f"{paper.sentences:,}", f"{paper.entities:,}", length, depth)
-    for (title, values), last in zip(rows.items(), beside, strict=True):
+        theirs = ("paper", f"{paper.sentences:,}", f"{paper.entities:,}", length, depth)
+    for (title, values), last in zip(rows.items(), theirs, strict=True):
         yield _row(title, [*values, last])
 
 
@@ -119,6 +119,6 @@ def _remarks(name: KnownCorpus, treebank: str | None, heads: bool, split: str | 
         yield f"documents are split as {f'{split} says' if split else 'Lu and Roth (2015) did'}"
         yield "sentences and words are made by rules, so their numbers differ a little from the paper's (CoreNLP)"
     if name == "gum":
-        yield "genres whose texts are not free to use and change are left out"
+        yield "genres without a free licence are dropped"
     if heads:
         yield "entities are the heads of mentions; the paper takes their extents"

@@ -31,7 +31,7 @@ def tables(
     ] = False,
     split: Annotated[ScoredSplit, typer.Option(help="The split whose scores are shown.")] = "test",
 ) -> None:
-    """Write every table of the paper from finished runs, with the paper's own figures beside ours."""
+    """Write every table of the paper from finished runs, with the paper's figures for comparison."""
     target = output or str(Path(folder) / "tables")
     if pack:
         write_pack(pack_of(folder), target)

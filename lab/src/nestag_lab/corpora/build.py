@@ -54,7 +54,7 @@ def build(
 
 
 def whole(tallies: Iterable[SplitCounts]) -> SplitCounts:
-    """Several tallies as one."""
+    """Return several tallies as one."""
     total = SplitCounts()
     for tally in tallies:
         total.sentences += tally.sentences
@@ -65,13 +65,13 @@ def whole(tallies: Iterable[SplitCounts]) -> SplitCounts:
 
 
 def depth(entities: Iterable[Entity]) -> int:
-    """How many entities stand in one another at most, those over the same tokens counted each.
+    """Return the depth of the deepest nesting; entities over the same tokens count as nested.
 
     >>> depth([Entity(0, 6, "PER"), Entity(4, 6, "GPE"), Entity(4, 6, "NAME"), Entity(5, 8, "ORG")])
     3
     """
     deepest = 0
-    open_around: list[tuple[int, int]] = []  # ends of the entities begun so far, and how deep each stands
+    open_around: list[tuple[int, int]] = []  # ends of the entities begun so far, and the depth of each
     for start, end, _ in sorted(set(entities), key=outermost_first):
         open_around = [(other, level) for other, level in open_around if other > start]
         level = 1 + max((level for other, level in open_around if other >= end), default=0)

@@ -48,7 +48,7 @@ class Standoff(NamedTuple):
 
 
 def read(source: str | Path, trees: str | Path | None = None, report: Report | None = None) -> Iterator[SplitSentence]:
-    """The sentences of a folder of standoff files (or of one), with the words of the treebank's folder if given."""
+    """Return the sentences of one or all standoff files, with the words of the treebank if it is given."""
     report = Report() if report is None else report
     words = find_files(trees) if trees else {}
     for path in _files(Path(source)):
@@ -60,7 +60,7 @@ def read(source: str | Path, trees: str | Path | None = None, report: Report | N
 
 
 def split_of(name: str) -> Split:
-    """The split of a file, by its section.
+    """Return the split of a file, by its section.
 
     >>> split_of("wsj_0001.mrg"), split_of("wsj_0201.mrg"), split_of("wsj_2454.mrg")
     ('train', 'dev', 'test')
@@ -93,7 +93,7 @@ def _sentences(path: Path, trees: Path | None, report: Report) -> Iterator[Sente
 
 
 def _standoff(path: Path) -> Iterator[Standoff]:
-    """The sentences of a file; three lines each, so an empty third line is no end."""
+    """Return the sentences of a file, three lines each; the third may be empty."""
     lines = read_lines(path)
     for first in lines:
         if not first.text.strip():
@@ -119,7 +119,7 @@ def _next(lines: Iterator[Line], first: Line, path: Path) -> Line:
 
 
 def _joined(standoff: Standoff, leaves: list[Leaf] | None, tree: str, source: str) -> list[str]:
-    """The words of the tree, if it is the sentence's."""
+    """Return the words of the tree, which must match the sentence."""
     if leaves is None:
         raise InputError(f"there is no {tree}; are both of one release?", source, standoff.line)
     found = [leaf.pos for leaf in leaves]
@@ -131,7 +131,7 @@ def _joined(standoff: Standoff, leaves: list[Leaf] | None, tree: str, source: st
 
 
 def _difference(ours: Sequence[str], theirs: Sequence[str]) -> str:
-    """The first place where two sentences differ.
+    """Return the first place where two sentences differ.
 
     >>> _difference(["NNP", "VBD"], ["NNP", "VBZ"])
     'token 1 is VBD here and VBZ in the treebank'
@@ -161,7 +161,7 @@ def _entity(part: str, place: str, report: Report, path: Path, line: int) -> Ent
         raise InputError(f"{part[:60]!r} is not an entity; write start,end TYPE", str(path), line)
     start, end = int(match[1]), int(match[2])
     if end < start:
-        report.add("entity with inverted boundaries left out", place, part.strip())
+        report.add("entity with inverted boundaries dropped", place, part.strip())
         return None
     return Entity(start, end + 1, match[3])
 
@@ -188,7 +188,7 @@ def read_trees(path: str | Path) -> Iterator[list[Leaf]]:
             if part == "(":
                 symbols.append([])
             elif not symbols:
-                raise InputError(f"{part[:40]!r} stands outside a tree; is this a file of trees?", str(path), number)
+                raise InputError(f"{part[:40]!r} is outside a tree; is this a file of trees?", str(path), number)
             elif part == ")":
                 leaves += _leaf(symbols.pop(), str(path), number)
                 if not symbols:
@@ -203,7 +203,7 @@ def read_trees(path: str | Path) -> Iterator[list[Leaf]]:
 
 
 def _leaf(symbols: list[str], source: str, line: int) -> list[Leaf]:
-    """A closed bracket as a leaf, if it is one: a part of speech and a word."""
+    """Return the leaf of a closed bracket, if it holds a part of speech and a word."""
     if len(symbols) > 2:
         raise InputError(f"({' '.join(symbols)[:60]}) holds more than a word; write (POS word)", source, line)
     if len(symbols) < 2 or symbols[0] == TRACE:
@@ -212,7 +212,7 @@ def _leaf(symbols: list[str], source: str, line: int) -> list[Leaf]:
 
 
 def find_files(folder: str | Path, what: str = "the treebank's wsj sections") -> dict[str, Path]:
-    """The `.mrg` files of a folder and those in it, by name."""
+    """Return the `.mrg` files of a folder and those in it, by name."""
     found: dict[str, Path] = {}
     for path in sorted(Path(folder).rglob("*.mrg")):
         if path.name in found:

@@ -31,9 +31,9 @@ _OPENING_MARK = re.compile(r"``|''(?=\w)|[\"“‘«¿¡]|'(?=[^\W\d]{2})(?!(?:r
 _CLOSING_MARK = re.compile(r"''|[,;:?!\"”»%]|(?i:n['’]t|['’](?:s|re|ve|ll|d|m))")
 _ENDS = re.compile(r"[\])}.,;:?!\"'%]*")
 _KEPT_ALONE = re.compile(r"[+-]|\d+H")
-"""A word of its own with its brackets: a sign such as (+), an isotope such as [3H]."""
+"""Brackets that are one word with their content: a sign such as (+), an isotope such as [3H]."""
 _KEPT_IN = re.compile(r"[+\-/]+|\d.*|[ACGTNRY]/[ACGTNRY/]+|[pq]\d.*|[A-Z][a-z]?\d?[+-]|[a-z][+-]?")
-"""What stands in a bracket that begins a longer word: signs, numbers, bases, bands, ions."""
+"""The content of a bracket that begins a longer word: signs, numbers, bases, bands, ions."""
 
 _INITIALS = re.compile(r"(?:[^\W\d]\.){2,}")
 """A word whose full stops are its own: p.m., U.S."""
@@ -58,7 +58,7 @@ _IN_CITATIONS = re.compile(r"[:;()]")
 
 
 def words(sentence: str) -> list[Offsets]:
-    """The start and end of each word.
+    """Return the start and end of each word.
 
     >>> text = "(NF)-kappa B's site(s) can't rise >2%."
     >>> " ".join(text[start:end] for start, end in words(text))
@@ -84,7 +84,7 @@ def words(sentence: str) -> list[Offsets]:
 
 
 def _opening(word: str) -> int:
-    """How many characters a mark takes at the beginning of what is left of a word; 0 if there is none."""
+    """Return the length of the punctuation mark at the beginning of a word; 0 if there is none."""
     if word[:1] in _CLOSING:
         return int(_opens(word))
     mark = _OPENING_MARK.match(word)
@@ -92,7 +92,7 @@ def _opening(word: str) -> int:
 
 
 def _opens(word: str) -> bool:
-    """Whether the bracket at the beginning stands before the word, not in it."""
+    """Return whether the bracket at the beginning is not part of the word."""
     close = _partner(word)
     if close is None:
         return True
@@ -103,7 +103,7 @@ def _opens(word: str) -> bool:
 
 
 def _partner(word: str) -> int | None:
-    """Where the bracket at the beginning closes."""
+    """Return where the bracket at the beginning closes."""
     depth = 0
     for place, character in enumerate(word):
         depth += (character == word[0]) - (character == _CLOSING[word[0]])
@@ -113,7 +113,7 @@ def _partner(word: str) -> int | None:
 
 
 def _closing(word: str, last: bool, quoted: bool) -> int:
-    """How many characters a mark takes at the end of what is left of a word; 0 if there is none."""
+    """Return the length of the punctuation mark at the end of a word; 0 if there is none."""
     if len(word) < 2:
         return 0
     final = word[-1]
@@ -128,7 +128,7 @@ def _closing(word: str, last: bool, quoted: bool) -> int:
 
 
 def _inside(word: str) -> Iterator[Offsets]:
-    """The word, cut where several are written together."""
+    """Return the pieces of a word that was written without spaces."""
     if not word:
         return
     cuts = {place for match in _CUTS.finditer(word) for place in match.span()}
@@ -148,7 +148,7 @@ _NEVER_LAST = re.compile(
     |jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|vs""",
     re.VERBOSE | re.IGNORECASE,
 )
-"""Abbreviations that stand before a name, a number or the other side."""
+"""Abbreviations before a name or a number."""
 _PERHAPS_LAST = re.compile(
     r"""(?i:inc|corp|cos?|ltd|jr|sr|bros|dept|assn|intl|(?:[^\W\d]\.)+[^\W\d])
     |Ala|Ariz|Ark|Calif|Colo|Conn|Fla|Ga|Ill|Ind|Kan|Ky|La|Mass|Mich|Minn|Mo|Mont|Neb|Nev|Okla|Ore|Pa|Tenn|Tex|Va|Vt
@@ -167,7 +167,7 @@ _BEGINS = re.compile(
 
 
 def sentences(text: str) -> Iterator[Offsets]:
-    r"""The start and end of each sentence, without the white space around it.
+    r"""Return the start and end of each sentence, without the white space around it.
 
     >>> text = "Mr. Li left.\n\nThe U.S. The end"
     >>> [text[start:end] for start, end in sentences(text)]
@@ -181,7 +181,7 @@ def sentences(text: str) -> Iterator[Offsets]:
 
 
 def _in_block(text: str, start: int, end: int) -> Iterator[Offsets]:
-    """The sentences of a piece of text without blank lines."""
+    """Return the sentences of a piece of text without blank lines."""
     for mark in _MARK.finditer(text, start, end):
         if text[mark.start()] != "." or not _abbreviates(text, start, mark):
             yield from _trimmed(text, start, mark.end())
@@ -190,7 +190,7 @@ def _in_block(text: str, start: int, end: int) -> Iterator[Offsets]:
 
 
 def _abbreviates(text: str, start: int, mark: re.Match[str]) -> bool:
-    """Whether the full stop belongs to the word before it."""
+    """Return whether the full stop belongs to the word before it."""
     before = _BEFORE.search(text, max(start, mark.start() - 40), mark.start())
     word = before[0] if before else ""
     if _NEVER_LAST.fullmatch(word) or (len(word) == 1 and word.isupper()):

@@ -88,7 +88,7 @@ def _keep(grid: Grid, root: Path) -> None:
 
 
 def standing(plan: ExperimentPlan) -> str:
-    """Where an experiment stands, in one line."""
+    """Return the state of an experiment, in one line."""
     interrupted, total = len(plan.interrupted), len(plan.specs)
     return (
         f"{total} run{'s' * (total != 1)}: {len(plan.finished)} finished, {interrupted} interrupted,"
@@ -102,7 +102,7 @@ def _reporter(done: int, total: int, tell: Tell) -> Watch:
 
     def report(outcome: TaskOutcome | None) -> None:
         if outcome is None:
-            tell("stopping: runs save where they are; interrupt once more not to wait for that")
+            tell("stopping: runs save their state; interrupt again to stop at once")
             return
         if outcome.how == "finished" and outcome.task.facts:
             for line in _findings(outcome.task.facts):
@@ -116,7 +116,7 @@ def _reporter(done: int, total: int, tell: Tell) -> Watch:
 
 
 def _findings(file: Path) -> list[str]:
-    """What reading a corpus set aside, widened or merged."""
+    """Return the warnings from reading a corpus."""
     facts = read_facts(file)
     return [f"{facts.corpus} {split}: {line}" for split, lines in facts.findings.items() for line in lines]
 
@@ -134,7 +134,7 @@ def _best_known(result: RunResult) -> float:
 
 
 def closing(ended: Ended) -> list[str]:
-    """The lines printed at the end."""
+    """Return the lines printed at the end."""
     lines = [
         f"failed: {outcome.task.title}: {outcome.reason}; see {outcome.task.log.parent}" for outcome in ended.failures
     ]

@@ -119,7 +119,7 @@ def _prepare(spec: Spec, root: Path) -> None:
 
 
 def gpus() -> list[str]:
-    """The GPUs to share, as CUDA_VISIBLE_DEVICES names them: those it lists, or all there are."""
+    """Return the GPUs to share, as CUDA_VISIBLE_DEVICES names them: those it lists, or all there are."""
     chosen = os.environ.get("CUDA_VISIBLE_DEVICES")
     if chosen is not None:
         return [name.strip() for name in chosen.split(",") if name.strip()]
@@ -129,7 +129,7 @@ def gpus() -> list[str]:
 
 
 def environment(slot: int, at_once: int, devices: Sequence[str]) -> dict[str, str]:
-    """The environment of a process: one GPU, in turn, and a fair share of the CPU cores unless set already."""
+    """Return the environment of a process: one GPU, in turn, and a fair share of the CPU cores unless set already."""
     threads = str(max(1, cores() // at_once))
     shared = {"OMP_NUM_THREADS": threads, "RAYON_NUM_THREADS": threads, **os.environ}
     return shared | ({"CUDA_VISIBLE_DEVICES": devices[slot % len(devices)]} if devices else {})
@@ -206,7 +206,7 @@ class _Pool:
 
 
 def outcome_of(task: Task, code: int, seconds: float, stopping: bool) -> TaskOutcome:
-    """The outcome of an exit code; while tasks are being stopped, a stopped one is no failure."""
+    """Return the outcome of an exit code; while tasks are being stopped, a stopped one is no failure."""
     if code == 0:
         if task.spec:
             return TaskOutcome(task, "finished", seconds, result=read_result(task.spec.folder / RESULT))
@@ -221,8 +221,8 @@ def outcome_of(task: Task, code: int, seconds: float, stopping: bool) -> TaskOut
 
 def _reason(task: Task, code: int) -> str:
     """Why a task failed, in a line; a run that had no time to write down more gets its failed.txt here."""
-    if code == BROKEN and (told := _last_line(task.spec.folder / FAILED if task.spec else task.log)):
-        return told
+    if code == BROKEN and (reason := _last_line(task.spec.folder / FAILED if task.spec else task.log)):
+        return reason
     if task.spec:
         with suppress(InputError), writing(task.spec.folder / FAILED) as stream:  # the disk may be full
             stream.write(f"{_ending(code)}; the end of {LOG}:\n{_tail(task.log)}\n")
@@ -231,7 +231,7 @@ def _reason(task: Task, code: int) -> str:
 
 
 def _ending(code: int) -> str:
-    """How a process ended, in words.
+    """Return how a process ended, in words.
 
     >>> _ending(-9)
     'the process was ended by SIGKILL, as happens when memory is short'
@@ -244,11 +244,11 @@ def _ending(code: int) -> str:
 
 
 def _tail(file: Path) -> str:
-    """The last lines of a file."""
+    """Return the last lines of a file."""
     lines = file.read_text(encoding="utf-8", errors="replace").rstrip().splitlines() if file.exists() else []
     return "\n".join(lines[-20:])
 
 
 def _last_line(file: Path) -> str:
-    """The last line of a file, without the name of an error of ours before its words."""
+    """Return the last line of a file, without the class name of a nestag error."""
     return re.sub(r"^nestag\.errors\.\w+: ", "", _tail(file).rpartition("\n")[2])

@@ -81,7 +81,7 @@ def comparisons(pack: Pack) -> Iterator[Compared]:
 
 
 def _compared(pack: Pack, first: ComparedModel, second: ComparedModel) -> Iterator[Compared]:
-    """The two compared, if there are runs of both with equal seeds."""
+    """Compare two models, if they have runs with equal seeds."""
     seeds = sorted(_seeds(pack, first) & _seeds(pack, second))
     if not seeds:
         return
@@ -99,7 +99,7 @@ def _seeds(pack: Pack, side: ComparedModel) -> set[int]:
 
 
 def _counts(pack: Pack, side: ComparedModel, seeds: Sequence[int]) -> UnitCounts:
-    """The counts of a side, one row a seed."""
+    """Return the counts of a side, one row a seed."""
     keys = [Key(side.corpus, side.encoder, side.encoding, side.recipe, seed) for seed in seeds]
     found = [pack.counts[key][side.way] for key in keys]
     correct, predicted = (np.stack([one[part] for one in found]) for part in range(2))
@@ -129,7 +129,7 @@ class UnitCounts(NamedTuple):
         return _f1(self.correct.sum(axis=1), self.predicted.sum(axis=1), self.gold.sum())
 
     def by_document(self, documents: Ints) -> UnitCounts:
-        """The same with sentences of one document put together; the numbers of documents count from 0."""
+        """Return the counts by document; documents are numbered from 0."""
         count = int(documents.max(initial=-1)) + 1
         return UnitCounts(*(_grouped(values, documents, count) for values in self))
 
@@ -178,7 +178,7 @@ def holm(chances: Sequence[float]) -> list[float]:
 
 
 def _drawn(first: UnitCounts, second: UnitCounts) -> Floats:
-    """The mean difference over the seeds of each draw."""
+    """Return the mean difference over the seeds of each draw."""
     seeds, units = first.correct.shape
     chosen = np.random.default_rng(1).integers(seeds, size=(DRAWS, seeds))
     times = unit_draws(units).astype(np.float64)  # draws x units
@@ -189,7 +189,7 @@ def _drawn(first: UnitCounts, second: UnitCounts) -> Floats:
 
 
 def _swapped(first: UnitCounts, second: UnitCounts) -> Floats:
-    """The mean differences that arise when the answers of each unit are swapped or not, by chance."""
+    """Return the mean differences after random swaps of the answers to each unit."""
     rng = np.random.default_rng(0)
     gold = first.gold.sum()
     changed = (first.correct != second.correct) | (first.predicted != second.predicted)
@@ -212,7 +212,7 @@ def _f1(correct: NDArray[Any], predicted: NDArray[Any], gold: Any) -> Floats:
 
 
 def _grouped(values: Ints, documents: Ints, count: int) -> Ints:
-    """The sums over the sentences of each document, along the last axis."""
+    """Return the sums over the sentences of each document, along the last axis."""
     sums = np.zeros((count, *values.shape[:-1]), dtype=np.int64)
     np.add.at(sums, documents, np.moveaxis(values, -1, 0))
     return np.moveaxis(sums, 0, -1)

@@ -39,7 +39,7 @@ def f1_table(runs: FinishedRuns) -> Table:
 
 
 def lead_table(runs: FinishedRuns) -> Table:
-    """The paper's text: how far dyn is ahead of rel."""
+    """Return the table of the difference between dyn and rel."""
 
     def leads(setup: Setup) -> dict[str, Row]:
         pairs = {corpus: [runs.models.get(ModelKey(corpus, setup, name)) for name in LEAD] for corpus in runs.corpora}
@@ -57,16 +57,16 @@ def lead_table(runs: FinishedRuns) -> Table:
     theirs = [
         Reported(source, "dyn - rel", _gaps(dyn.figures, reported[source, "rel"].figures)) for source, dyn in both
     ]
-    told = [Reported("paper, its text", "dyn - rel", published().leads)]
+    text = [Reported("paper, its text", "dyn - rel", published().leads)]
     paper = [
-        *paper_lines(told, runs, lambda gap: (Figure(gap, form="+.2f"),)),
+        *paper_lines(text, runs, lambda gap: (Figure(gap, form="+.2f"),)),
         *paper_lines(theirs, runs, lambda gap: (Figure(gap, form="+.1f"),)),
     ]
     return side_by_side(layout, runs.corpora, [*(line for line in lines if line.cells), *paper])
 
 
 def _lead(dyn: Sequence[ScoredRun], rel: Sequence[ScoredRun]) -> Figure | None:
-    """The mean difference of runs of equal seeds."""
+    """Return the mean difference of runs of equal seeds."""
     before = {run.seed: run.found.overall.f1 for run in rel}
     gaps = [run.found.overall.f1 - before[run.seed] for run in dyn if run.seed in before]
     return mean_of(gaps, len(gaps), "+.2f")
@@ -149,7 +149,7 @@ def _theirs(spread: TypeSpread) -> Row:
 
 
 def mean_by_type(runs: Sequence[ScoredRun]) -> dict[str, float]:
-    """The mean F1 over runs in percent, of each type that gold has, by name."""
+    """Return the mean F1 over runs in percent, of each type that gold has, by name."""
     types = sorted({kind for run in runs for kind, score in run.found.types.items() if score.gold})
     found = {kind: over_seeds(100 * run.found.types[kind].f1 for run in runs) for kind in types}
     return {kind: one.mean for kind, one in found.items() if one}
@@ -174,7 +174,7 @@ RUN_COLUMNS = (
 
 
 def runs_table(results: Sequence[RunResult], split: str) -> Table:
-    """A row for each run and decoding that has scores on the split."""
+    """Return a row for each run and decoding that has scores on the split."""
     rows = tuple(row for result in results for row in _run_rows(result, split))
     note = (
         f"Precision, recall and F1 are on {split}, in percent. The best step is that of the weights that were kept, by"

@@ -70,7 +70,7 @@ TOPICS = (F1, DEPTH, LENGTH, KINDS, CURVES, CALIBRATION)
 
 
 def slug(text: str) -> str:
-    """A name for a file or an element that every system takes.
+    """Return a safe name for a file or an HTML element.
 
     >>> slug("org/model v2")
     'org-model-v2'
@@ -103,7 +103,7 @@ class Plate(NamedTuple):
 
 
 def gallery(results: Sequence[RunResult], split: str, png: bool = True) -> list[Plate]:
-    """Every figure that these runs give, by topic and then by setup; drawing PNG takes half of the time."""
+    """Draw all figures of these runs, sorted by topic and setup."""
     groups = setups(results)
     stems: list[str] = []
     plates = []
@@ -117,7 +117,7 @@ def gallery(results: Sequence[RunResult], split: str, png: bool = True) -> list[
 
 
 def _apart(stem: str, others: Sequence[str]) -> str:
-    """The name, with a number if another figure has it."""
+    """Return the name, with a number if it is taken."""
     numbers = (f"{stem}-{number}" for number in range(2, len(others) + 3))
     return stem if stem not in others else next(name for name in numbers if name not in others)
 

@@ -58,7 +58,7 @@ class Sheet(NamedTuple):
 
 
 def report(folder: str | Path, split: str = "test", png: bool = True) -> ReportPage:
-    """The report of an experiment's folder."""
+    """Return the report of an experiment's folder."""
     results = read_results(folder)
     if not results:
         raise InputError("no run is finished; let nestag experiment finish one first", str(folder))
@@ -72,7 +72,7 @@ def report(folder: str | Path, split: str = "test", png: bool = True) -> ReportP
 
 
 def made(name: str, results: Sequence[RunResult], pages: Pages, split: str, png: bool = True) -> ReportPage:
-    """The report of these runs and tables; equal input gives equal bytes."""
+    """Return the report of these runs and tables; equal input gives equal bytes."""
     frame = template(resource("page.html.jinja"))  # first: without its library, nothing need be drawn
     plates = gallery(results, split, png)
     shelves = [Shelf(topic, [plate for plate in plates if plate.topic == topic]) for topic in TOPICS]
@@ -90,13 +90,13 @@ def made(name: str, results: Sequence[RunResult], pages: Pages, split: str, png:
 
 
 def sheet(page: Page) -> Sheet:
-    """A table as HTML."""
+    """Return a table as HTML."""
     table = page.table
     return Sheet(slug(f"table-{page.name}"), table.title, Html(to_html(table)), table.note, page.name == F1)
 
 
 def resource(name: str) -> Html:
-    """A file that comes with the package."""
+    """Return a file that comes with the package."""
     return Html((files("nestag_lab.report") / name).read_text(encoding="utf-8"))
 
 
@@ -118,7 +118,7 @@ def _write_page(report: ReportPage, file: str | Path) -> None:
 
 
 def _ours(folder: Path) -> set[str]:
-    """The files of a folder that are called as figures of a report are."""
+    """Return the figures of an earlier report."""
     return {file.name for topic in TOPICS for end in ("png", "svg") for file in folder.glob(f"{topic.name}-*.{end}")}
 
 
@@ -140,7 +140,7 @@ class BestMethod(NamedTuple):
 
 
 def facts(results: Sequence[RunResult]) -> list[Fact]:
-    """What was run, where, with what and when."""
+    """Return the facts about all runs."""
     return [
         Fact("runs", f"{len(results):,}"),
         Fact("corpora", _names(result.key.corpus for result in results)),
@@ -156,7 +156,7 @@ def facts(results: Sequence[RunResult]) -> list[Fact]:
 
 
 def best_methods(results: Sequence[RunResult], split: str) -> list[BestMethod]:
-    """The best of each setup."""
+    """Return the best encoding and decoding of each setup."""
     found = []
     groups = setups(results)
     for setup, runs in groups.items():
@@ -172,7 +172,7 @@ def _names(names: Iterable[str]) -> str:
 
 
 def _encoders(results: Sequence[RunResult]) -> list[str]:
-    """Each encoder with the size of its models."""
+    """Return each encoder with the size of its models."""
     names = sorted({result.key.encoder for result in results})
     return [
         f"{name} ({size_of([result.parameters for result in results if result.key.encoder == name])} parameters)"
@@ -181,7 +181,7 @@ def _encoders(results: Sequence[RunResult]) -> list[str]:
 
 
 def _versions(results: Sequence[RunResult]) -> list[str]:
-    """Every library with all versions that were used."""
+    """Return every library with its versions."""
     found: dict[str, set[str]] = {}
     for result in results:
         for library, version in result.versions.items():

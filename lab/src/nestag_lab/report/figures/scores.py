@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 APART = 0.34
-"""Between the decodings of an encoding, where encodings stand 1 apart."""
+"""The distance between the decodings of an encoding; encodings are 1 apart."""
 
 
 def draw_f1(results: Sequence[RunResult], split: str) -> Figure:
@@ -39,7 +39,7 @@ def draw_f1(results: Sequence[RunResult], split: str) -> Figure:
 
 
 def _draw_seeds(axes: Axes, place: float, spread: OverSeeds, number: int) -> None:
-    """The seeds of one encoding and decoding, and beside them their mean as a number."""
+    """Draw the seeds of one encoding and decoding, and their mean with its value."""
     own = sign(number)
     values = list(spread.values)
     axes.scatter([place - 0.08] * len(values), values, s=22, color=own.colour, marker=own.marker, alpha=0.55)
@@ -57,14 +57,14 @@ def _draw_seeds(axes: Axes, place: float, spread: OverSeeds, number: int) -> Non
 
 
 def f1_words(results: Sequence[RunResult], split: str) -> str:
-    """What the figure shows, for those who cannot see it."""
+    """Return the alternative text of the figure."""
     found = {way: f1(of_way(results, split, way)) for way in ways(results, split)}
-    told = [
+    parts = [
         f"{way.encoding} {way.decoding} {percent(spread.mean)} ± {percent(spread.deviation or 0.0)}"
         for way, spread in found.items()
         if spread
     ]
-    return f"Mean F1 on {split} ± deviation over seeds: {', '.join(told)}."
+    return f"Mean F1 on {split} ± deviation over seeds: {', '.join(parts)}."
 
 
 class Breakdown(NamedTuple):
@@ -122,7 +122,7 @@ def _spreads(
 
 
 def _draw_decodings(axes: Axes, place: float, own: Sign, spreads: dict[str, OverSeeds]) -> None:
-    """The means of the decodings of an encoding, joined by a line; the last one full, with its deviation."""
+    """Draw the means of the decodings of an encoding, joined by a line; the last one filled, with its deviation."""
     means = [spread.mean for spread in spreads.values()]
     axes.plot([place] * len(means), means, color=own.colour, linewidth=1)
     for mean in means[:-1]:
@@ -140,21 +140,21 @@ def _draw_decodings(axes: Axes, place: float, own: Sign, spreads: dict[str, Over
 
 
 def gold_of(results: Sequence[RunResult], split: str, breakdown: Breakdown, group: Group) -> int:
-    """How many gold entities a group has; runs of one corpus all have the same."""
+    """Return the number of gold entities in a group."""
     found = [one for way in ways(results, split) for one in of_way(results, split, way)]
     return group.score(getattr(found[0], breakdown.field)).gold if found else 0
 
 
 def groups_words(results: Sequence[RunResult], split: str, breakdown: Breakdown) -> str:
-    """What the figure shows, for those who cannot see it."""
-    told = []
+    """Return the alternative text of the figure."""
+    parts = []
     for way in ways(results, split):
         spreads = {
             group.name: part_f1(of_way(results, split, way), breakdown.field, group) for group in breakdown.groups
         }
         figures = ", ".join(f"{name}: {percent(spread.mean)}" for name, spread in spreads.items() if spread)
-        told.append(f"{way.encoding} {way.decoding}, {figures}")
-    return f"Mean F1 on {split} by {breakdown.title}. {'; '.join(told)}."
+        parts.append(f"{way.encoding} {way.decoding}, {figures}")
+    return f"Mean F1 on {split} by {breakdown.title}. {'; '.join(parts)}."
 
 
 ROOM = 0.06
@@ -174,7 +174,7 @@ def _mean_count(evaluations: Sequence[Evaluation], kind: str) -> float:
 
 
 def draw_kinds(results: Sequence[RunResult], split: str) -> Figure:
-    """The figure of one setup: a bar for each encoding and decoding, parted by kind."""
+    """Draw a bar for each encoding and decoding, divided by kind of mistake."""
     found = kind_counts(results, split)
     figure = canvas(1.5 + 0.3 * max(4, len(found)))
     axes = figure.subplots()
@@ -197,9 +197,9 @@ def draw_kinds(results: Sequence[RunResult], split: str) -> Figure:
 
 
 def kinds_words(results: Sequence[RunResult], split: str) -> str:
-    """What the figure shows, for those who cannot see it."""
-    told = [
+    """Return the alternative text of the figure."""
+    parts = [
         f"{way.encoding} {way.decoding} {', '.join(f'{kind} {count:,.0f}' for kind, count in kinds.items())}"
         for way, kinds in kind_counts(results, split).items()
     ]
-    return f"Mistakes on {split} by kind, the mean over seeds: {'; '.join(told)}."
+    return f"Mistakes on {split} by kind, the mean over seeds: {'; '.join(parts)}."

@@ -43,14 +43,14 @@ def draw_curves(results: Sequence[RunResult]) -> Figure:
 
 
 def curves_words(results: Sequence[RunResult]) -> str:
-    """What the figure shows, for those who cannot see it."""
-    told = [
+    """Return the alternative text of the figure."""
+    parts = [
         f"{run.key.encoding} seed {run.key.seed}: F1 {percent(100 * run.scorings[0].score.f1)} after the first of"
         f" {len(run.scorings)} scorings, {percent(100 * max(scoring.score.f1 for scoring in run.scorings))} at best"
         for run in results
         if run.scorings
     ]
-    return f"F1 on dev and loss by epoch. {'; '.join(told)}."
+    return f"F1 on dev and loss by epoch. {'; '.join(parts)}."
 
 
 def calibrations(results: Sequence[RunResult], split: str) -> dict[str, Calibration]:
@@ -65,7 +65,7 @@ def calibrations(results: Sequence[RunResult], split: str) -> dict[str, Calibrat
 
 
 def together(several: Sequence[Calibration]) -> Calibration:
-    """The entities of several seeds in the same bins."""
+    """Merge the calibrations of several seeds."""
     bins = [
         Bin(
             sum(one.entities for one in column),
@@ -105,9 +105,9 @@ def draw_calibration(results: Sequence[RunResult], split: str) -> Figure:
 
 
 def calibration_words(results: Sequence[RunResult], split: str) -> str:
-    """What the figure shows, for those who cannot see it."""
-    told = [
+    """Return the alternative text of the figure."""
+    parts = [
         f"{encoding} {found.error:.3f} over {found.entities:,} entities"
         for encoding, found in calibrations(results, split).items()
     ]
-    return f"Share of right entities by confidence on {split}. Expected calibration error: {', '.join(told)}."
+    return f"Share of right entities by confidence on {split}. Expected calibration error: {', '.join(parts)}."
