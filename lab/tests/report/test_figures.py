@@ -49,8 +49,7 @@ def test_what_was_not_measured_is_not_drawn() -> None:
     scored = result(test={"greedy-first": evaluation(percent(75))})
     assert [plate.topic.name for plate in gallery([scored], "test", png=False)] == ["f1", "depth", "length", "kinds"]
     assert gallery([scored], "dev") == []
-    nothing = replace(bare, calibration={"test": calibration([])})
-    assert gallery([nothing], "test") == []
+    assert gallery([replace(bare, calibration={"test": calibration([])})], "test") == []
 
 
 @pytest.mark.parametrize(("values", "low", "high"), [((0, 0), 0, 0.5), ((100, 90), 86, 101)])

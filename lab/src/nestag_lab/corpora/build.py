@@ -55,13 +55,9 @@ def build(
 
 def whole(tallies: Iterable[SplitCounts]) -> SplitCounts:
     """Return several tallies as one."""
-    total = SplitCounts()
-    for tally in tallies:
-        total.sentences += tally.sentences
-        total.tokens += tally.tokens
-        total.entities += tally.entities
-        total.deepest = max(total.deepest, tally.deepest)
-    return total
+    columns = zip(*((one.sentences, one.tokens, one.entities, one.deepest) for one in tallies), strict=True)
+    sentences, tokens, entities, deepest = columns
+    return SplitCounts(sum(sentences), sum(tokens), sum(entities), max(deepest))
 
 
 def depth(entities: Iterable[Entity]) -> int:

@@ -76,14 +76,9 @@ def splits(results: Iterable[RunResult]) -> list[str]:
     return ordered((split for result in results for split in result.evaluations), SPLITS)
 
 
-def evaluation(result: RunResult, split: str, decoding: str) -> Evaluation | None:
-    """Return the evaluation of a split and decoding, or None."""
-    return result.evaluations.get(split, {}).get(decoding)
-
-
 def of_way(results: Iterable[RunResult], split: str, way: Method) -> list[Evaluation]:
     """Return the evaluations of an encoding and decoding, one for each seed."""
-    own = (evaluation(one, split, way.decoding) for one in results if one.key.encoding == way.encoding)
+    own = (one.evaluations.get(split, {}).get(way.decoding) for one in results if one.key.encoding == way.encoding)
     return [found for found in own if found is not None]
 
 

@@ -18,17 +18,7 @@ from nestag_lab.experiment.result import RunResult, read_results
 from nestag_lab.paper.pages import F1, Page, Pages, read_pages
 from nestag_lab.paper.runs import size_of
 from nestag_lab.report.gallery import TOPICS, Plate, Topic, gallery, slug
-from nestag_lab.report.groups import (
-    Method,
-    best_way,
-    decodings,
-    encodings,
-    f1,
-    of_way,
-    setups,
-    splits,
-    title_of,
-)
+from nestag_lab.report.groups import Method, best_way, decodings, encodings, f1, of_way, setups, splits, title_of
 
 
 @dataclass(frozen=True)
