@@ -183,7 +183,8 @@ def optimizer_of(model: CnnNer, recipe: Recipe) -> AdamW:
 
 def linear(step: int, plan: TrainingPlan) -> float:
     """Return the share of the learning rate before a step: linear warmup, then a linear fall to zero."""
-    return min((step + 1) / plan.warmup_steps, (plan.steps - step) / max(1, plan.steps - plan.warmup_steps), 1.0)
+    falling = (plan.steps - step) / max(1, plan.steps - plan.warmup_steps)
+    return max(0.0, min((step + 1) / plan.warmup_steps, falling, 1.0))
 
 
 def f1_of(recognizer: Recognizer, gold: Sequence[Sentence]) -> Score:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Sequence
 from typing import Any
@@ -16,12 +17,13 @@ from nestag.data.sentence import Entity, Sentence
 from nestag.evaluation import score
 from nestag.model.encoders import locate
 from nestag.model.subwords import batches
+from nestag.training.plan import plan_for
+from nestag.training.recipe import load_recipe
+from nestag_lab.baseline.cnn_ner import linear
 from nestag_lab.baseline.inference import BATCH, Ints, computing
 
 IGNORED = -100
-EPOCHS, BATCH_SUBWORDS, LEARNING_RATE = 7, 2_048, 2e-4
-WARMUP = 100
-"""Steps of linear warmup."""
+LEARNING_RATE = 2e-4
 
 
 def outermost(entities: Sequence[Entity]) -> list[Entity]:
@@ -113,22 +115,21 @@ def first_subwords(word_ids: Sequence[int | None]) -> list[tuple[int, int]]:
     return [(place, word) for place, (before, word) in enumerate(pairs) if word is not None and word != before]
 
 
-def train(
-    training: Sequence[Sentence], dev: Sequence[Sentence], encoder: str, seed: int, epochs: int = EPOCHS
-) -> FlatTagger:
-    """Train a flat tagger, and keep the epoch that is best on dev."""
+def train(training: Sequence[Sentence], dev: Sequence[Sentence], encoder: str, seed: int) -> FlatTagger:
+    """Train for as many epochs as nestag's plan has, in batches of the same size, and keep the epoch best on dev."""
     torch.manual_seed(seed)
     rng = random.Random(seed)  # noqa: S311 - an order, not a secret
     tagger = FlatTagger(encoder, sorted({label for sentence in training for label in to_bio(sentence)}))
     encoded = tagger.encode(training)
     gold = [[tagger.labels.index(label) for label in to_bio(sentence)] for sentence in training]
-    epoch_steps = len(batches(sizes_of(encoded), BATCH_SUBWORDS))
+    plan = plan_for(load_recipe("default"), sizes_of(encoded), dev_subwords=0)
+    epochs = math.ceil(plan.epochs)
     optimizer = AdamW(tagger.model.parameters(), lr=LEARNING_RATE)
-    scheduler = LambdaLR(optimizer, lambda step: min((step + 1) / WARMUP, 1 - step / (epochs * epoch_steps + 1)))
+    scheduler = LambdaLR(optimizer, lambda step: linear(step, plan))
     best, best_weights = -1.0, tagger.model.state_dict()
     for _ in range(epochs):
         tagger.model.train()
-        for batch in batches(sizes_of(encoded), BATCH_SUBWORDS, rng=rng):
+        for batch in batches(sizes_of(encoded), plan.batch_subwords, rng=rng):
             padded = tagger.pad(encoded, batch)
             labels = np.full(padded["input_ids"].shape, IGNORED)
             for at, row in enumerate(batch.tolist()):

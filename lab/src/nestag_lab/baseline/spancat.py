@@ -73,6 +73,7 @@ def train(
     registry.scorers.register("nestag.strict", func=lambda: best_score)
     lengths = [entity.end - entity.start for sentence in training for entity in sentence.entities]
     longest = int(np.quantile(lengths, COVERED, method="higher"))
+    folder.mkdir(parents=True, exist_ok=True)
     train_pipeline(init_nlp(config(longest, seed, max_steps)), folder)
     return SpanCategorizer(spacy.load(folder / "model-best"), dev)
 
