@@ -71,7 +71,7 @@ def rebuilt(top: Path, change: bool, differences: bool = True) -> list[Path]:
 
 
 def _filled(block: re.Match[str], made: dict[str, Pages], results: dict[str, tuple[RunResult, ...]]) -> str:
-    """A block with what belongs between its lines; as it is if there is no such pack or table."""
+    """Return a block with its table, or unchanged if there is no such pack or table."""
     begin, name, what, _, indent = block.groups()
     table = made[name].table(what) if name in made else None
     if name in made and what == "gains":
@@ -84,9 +84,9 @@ def _filled(block: re.Match[str], made: dict[str, Pages], results: dict[str, tup
 
 
 def gains_line(results: Sequence[RunResult]) -> str:
-    """What constrained decoding gains over both greedy ones on test, for each encoding over all corpora and seeds."""
+    """Return a sentence with the gain of constrained over greedy decoding on test, for each encoding."""
     corpora = sorted({result.key.corpus for result in results})
-    told = []
+    gains = []
     for over in GREEDY:
         parts = []
         for encoding in in_order(result.key.encoding for result in results):
@@ -95,9 +95,9 @@ def gains_line(results: Sequence[RunResult]) -> str:
             if mean := mean_of(known, len(known), "+.2f"):
                 parts.append(f"{shown(mean)} for `{encoding}`")
         if parts:
-            told.append(f"over {over} {', '.join(parts)}")
+            gains.append(f"over {over} {', '.join(parts)}")
     models = len(results)
-    return f"Gain of constrained decoding in F1 on test ({models} models, {', '.join(corpora)}): {'; '.join(told)}."
+    return f"Gain of constrained decoding in F1 on test ({models} models, {', '.join(corpora)}): {'; '.join(gains)}."
 
 
 if __name__ == "__main__":

@@ -32,7 +32,7 @@ def test_the_command_prints_counts_beside_the_papers(tmp_path: Path) -> None:
 def test_the_command_says_plainly_what_it_did(tmp_path: Path) -> None:
     _, _, told = run("nne", nne_file(tmp_path / "nne").parent, "-o", tmp_path / "out")
     assert "hold no words: tokens are _" in told
-    assert "1 entity with inverted boundaries left out" in told
+    assert "1 entity with inverted boundaries dropped" in told
     ace_document(tmp_path / "ace", DUTCH)
     (tmp_path / "list").write_text("test d1\n")
     code, lines, told = run(

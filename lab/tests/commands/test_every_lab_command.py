@@ -12,13 +12,13 @@ from typer.testing import CliRunner
 
 import nestag
 import nestag.cli as cli
+from finished_runs import whole
 from forked_commands import Case, Outcome, outcomes
 from nestag.formats import jsonl
 from nestag_lab.experiment.result import write_result
 from nestag_lab.experiment.spec import folder_of
 from source_files import article, cons, genia_file
 from two_sentences import CORPUS
-from whole_runs import whole
 
 PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 LINES = {

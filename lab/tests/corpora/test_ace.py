@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from nestag.data.report import Report
 from nestag.errors import InputError
-from nestag_lab.corpora import ace, apf
+from nestag_lab.corpora import ace
 from source_files import DUTCH, FIRM, PERSON, SGM, ace_document, charseq, covered, entity, untagged
 
 
@@ -29,7 +29,7 @@ def test_ace_extents_become_entities(tmp_path: Path) -> None:
     assert [" ".join(sentence.tokens) for sentence in rest] == [
         "She slept .", "The mayor of Rome .", "And its boats left ."
     ]  # fmt: skip
-    assert report.counts == {"time left out": 1, "value left out": 1}
+    assert report.counts == {"time dropped": 1, "value dropped": 1}
 
 
 def test_ace_heads_if_wanted(tmp_path: Path) -> None:
@@ -65,14 +65,14 @@ def test_ace_joins_sentences_that_a_mention_joins_and_counts_what_it_cannot_keep
     assert report.counts == {
         "sentences joined because a span covers both": 1,
         "duplicate entity merged": 1,
-        "mention outside <TEXT> left out": 1,
-        "mention left out that is not where it says": 1,
-        "mention with inverted boundaries left out": 1,
-        "mention of an unknown type left out": 1,
+        "mention outside <TEXT> dropped": 1,
+        "mention dropped whose text is not at its offsets": 1,
+        "mention with inverted boundaries dropped": 1,
+        "mention of an unknown type dropped": 1,
         "span widened to token borders": 1,
-        "mention without a word left out": 1,
-        "time left out": 1,
-        "value left out": 1,
+        "mention without a word dropped": 1,
+        "time dropped": 1,
+        "value dropped": 1,
     }
 
 
@@ -106,7 +106,7 @@ def test_ace_mentions_keep_their_text_whatever_the_words_and_sentences(
 
 def test_ace_refuses_sources_that_were_changed(tmp_path: Path) -> None:
     path = ace_document(tmp_path, PERSON, DUTCH, sgm=SGM.replace("\n", "\r\n"))
-    with pytest.raises(InputError, match=r"no mention is where it says .*line ends"):
+    with pytest.raises(InputError, match=r"no mention is at its offsets .*line ends"):
         list(ace.read_document(path, "extent", Report()))
     for sgm, problem in ((b"<DOC>x</DOC>", "no <TEXT>"), (b"<TEXT>\xff</TEXT>", "byte 6 is not UTF-8")):
         path.with_name("d1.sgm").write_bytes(sgm)
@@ -116,7 +116,7 @@ def test_ace_refuses_sources_that_were_changed(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"d1\.sgm: cannot be read"):
         list(ace.read_document(path, "extent", Report()))
     with pytest.raises(InputError, match=r"none\.apf\.xml: there is no such file"):
-        list(apf.read(tmp_path / "none.apf.xml", "extent", Report()))
+        list(ace.read_mentions(tmp_path / "none.apf.xml", "extent", Report()))
     path = ace_document(tmp_path, PERSON.replace("START", "BEGIN"))
     with pytest.raises(InputError, match="lacks the number START"):
         list(ace.read_document(path, "extent", Report()))
@@ -131,7 +131,7 @@ def test_ace_takes_the_adjudicated_english_documents_of_the_list(tmp_path: Path)
     found = list(ace.read(tmp_path, {"d1": "dev", "d9": "test"}, report=report))
     assert {split for split, _ in found} == {"dev"}
     assert covered(found[0].sentence) == {("Dutch", "GPE")}
-    assert report.counts["document that no split lists left out"] == 1
+    assert report.counts["document that no split lists dropped"] == 1
     assert report.counts["document of the split not found"] == 1
     with pytest.raises(InputError, match="none of its 2 documents, such as d1"):
         list(ace.read(tmp_path, {"d9": "dev"}))

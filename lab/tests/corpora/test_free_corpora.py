@@ -56,7 +56,7 @@ def genres(tmp_path: Path) -> Path:
 
 def test_litbank_has_the_words_and_lines_of_its_files(books: Path) -> None:
     found = list(litbank.read(books, splits=BOOKS))  # type: ignore[arg-type]
-    assert [split for split, _ in found] == ["train", "train", "test", "test"]  # a book of no split is left out
+    assert [split for split, _ in found] == ["train", "train", "test", "test"]  # a book of no split is dropped
     expected = Sentence(["The", "old", "man", "'s", "wife"], [Entity(0, 5, "PER"), Entity(0, 3, "PER")], "1_first-1")
     assert found[0].sentence == expected
     assert found[3].sentence == Sentence(["slept", "."], [], "2_second-2")

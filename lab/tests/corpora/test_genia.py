@@ -35,7 +35,7 @@ def test_genia_terms_become_entities_of_five_classes(tmp_path: Path) -> None:
     assert sentence.entities == (
         Entity(1, 3, "DNA"), Entity(1, 2, "protein"), Entity(6, 7, "protein"), Entity(8, 11, "DNA")
     )  # fmt: skip
-    assert report.counts == {"term of another class left out": 1, MADE_BY_RULES: 1}
+    assert report.counts == {"term of another class dropped": 1, MADE_BY_RULES: 1}
 
 
 def test_genia_words_are_taken_where_they_are_given(tmp_path: Path) -> None:
@@ -59,8 +59,8 @@ def test_genia_counts_what_it_cannot_keep(tmp_path: Path) -> None:
     assert sentence.entities == (Entity(0, 1, "protein"),)
     assert report.counts == {
         "duplicate entity merged": 1,
-        "term without a word left out": 1,
-        "text outside a sentence left out": 1,
+        "term without a word dropped": 1,
+        "text outside a sentence dropped": 1,
         MADE_BY_RULES: 1,
     }
 
@@ -98,7 +98,7 @@ def test_genia_says_what_is_wrong_with_a_source(tmp_path: Path) -> None:
         (tmp_path / "cut.xml.gz", "not a whole gzip file|not XML"),
         (tmp_path / "empty.tgz", "has neither"),
         (tmp_path / "no.tgz", "not a whole archive"),
-        (nested, "stands in another"),
+        (nested, "is inside another"),
     ):
         with pytest.raises(InputError, match=problem):
             list(genia.read(source))

@@ -9,7 +9,7 @@ import pytest
 
 from nestag.data.report import Report
 from nestag.errors import InputError
-from nestag_lab.corpora import ace, genia, treebank
+from nestag_lab.corpora import ace, genia, nne
 from nestag_lab.corpora.markup import events
 from source_files import ace_document, article, genia_file, nne_file
 
@@ -25,7 +25,7 @@ BOMB = '<!DOCTYPE a [<!ENTITY b "bbbbbbbb"><!ENTITY c "&b;&b;&b;&b;&b;">]><a>&c;
         ('<!DOCTYPE a SYSTEM "x.dtd">\n<a>&alpha;</a>', ":2: the entity &alpha;"),
         ("<a>\n<b></a>", ":2: not XML"),
         ('<?xml version="1.0" encoding="klingon"?><a/>', "klingon"),
-        ("<a>" * 1_001, "1000 elements"),
+        ("<a>" * 1_001, "1000 nested elements"),
         ("", "no element"),
     ],
 )
@@ -52,11 +52,11 @@ def test_a_document_type_is_not_loaded_and_xmls_own_entities_are_known_in_any_ca
 
 
 def test_a_text_longer_than_any_sentence_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module, limit in ((genia, "LONGEST"), (treebank, "MOST_LEAVES"), (ace, "LARGEST")):
+    for module, limit in ((genia, "LONGEST"), (nne, "MOST_LEAVES"), (ace, "LARGEST")):
         monkeypatch.setattr(module, limit, 3)
     with pytest.raises(InputError, match="M:1-0 is longer than 3"):
         list(genia.read(genia_file(tmp_path, article("M:1", "a b c d <cons/>"))))
     with pytest.raises(InputError, match=":2: a tree has more than 3"):
-        list(treebank.read(nne_file(tmp_path, "((A a) (B b)\n(A a)\n)")))
+        list(nne.read_trees(nne_file(tmp_path, "((A a) (B b)\n(A a)\n)")))
     with pytest.raises(InputError, match="more than 3 bytes"):
         list(ace.read_document(ace_document(tmp_path), "extent", Report()))

@@ -9,7 +9,7 @@ import pytest
 from nestag.data.report import Report
 from nestag.data.sentence import Entity, Sentence
 from nestag.errors import InputError
-from nestag_lab.corpora import nne, treebank
+from nestag_lab.corpora import nne
 from source_files import CORPORA, nne_file, real, shared
 
 TREES = """
@@ -31,7 +31,7 @@ def test_nne_structure_without_words(tmp_path: Path) -> None:
     assert found[2].sentence.entities == (Entity(0, 1, "NAME"), Entity(0, 1, "ORG:X"))
     assert report.counts == {
         "sentence without words (every token is _)": 3,
-        "entity with inverted boundaries left out": 1,
+        "entity with inverted boundaries dropped": 1,
         "duplicate entity merged": 1,
     }
 
@@ -93,13 +93,13 @@ def test_nne_is_split_by_section_and_needs_every_file(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"has no wsj_2200\.mrg"):
         list(nne.read(tmp_path / "nne", tmp_path / "wsj"))
     nne_file(tmp_path / "wsj" / "again", "(NN a)", "wsj_0207.mrg")
-    for read in (nne.read, treebank.find):
+    for read in (nne.read, nne.find_files):
         with pytest.raises(InputError, match=r"there is another wsj_0207\.mrg"):
             list(read(tmp_path / "wsj"))
     nne_file(tmp_path / "nne", name="other.mrg")
     with pytest.raises(InputError, match="section is not known"):
         list(nne.read(tmp_path / "nne"))
-    for read in (nne.read, treebank.find):
+    for read in (nne.read, nne.find_files):
         (tmp_path / "empty").mkdir(exist_ok=True)
         with pytest.raises(InputError, match=r"no \.mrg file"):
             list(read(tmp_path / "empty"))

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nestag_lab.corpora import ace
-from nestag_lab.corpora.sentences import sentences
-from nestag_lab.corpora.words import words
+from nestag_lab.corpora.words import sentences, words
 
 
 def spelled(text: str, spans: Sequence[tuple[int, int]]) -> str:

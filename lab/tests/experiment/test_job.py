@@ -121,12 +121,12 @@ def test_a_killed_run_goes_on_and_ends_the_same(done: Spec, tmp_path: Path, monk
     process = subprocess.Popen([sys.executable, "-c", BARE, str(cut.folder), "--cpu"])
     assert process.wait() == -signal.SIGKILL
     assert cut.interrupted
-    with monkeypatch.context() as patched:  # stopped once more: trained, but not judged
-        patched.setattr(job, "judge", _stop)
+    with monkeypatch.context() as patched:  # stopped once more: trained, but not scored
+        patched.setattr(job, "evaluate_split", _stop)
         assert job.main([str(cut.folder), "--cpu"]) == job.STOPPED
     assert not (cut.folder / FAILED).exists()
     assert not cut.finished
-    monkeypatch.setattr("nestag.training.run.NestedTrainer", _stop)  # and now it only has to be judged
+    monkeypatch.setattr("nestag.training.run.NestedTrainer", _stop)  # and now it only has to be scored
     assert job.main([str(cut.folder), "--cpu"]) == 0
     whole, again = (read_result(one.folder / "result.json") for one in (done, cut))
     assert [scoring[:3] for scoring in again.scorings] == [scoring[:3] for scoring in whole.scorings]

@@ -8,6 +8,7 @@ import pytest
 from nestag.errors import InputError
 from nestag.formats import jsonl
 from nestag.training.recipe import Recipe
+from nestag_lab.experiment.conduct import expected_seconds
 from nestag_lab.experiment.grid import Grid
 from nestag_lab.experiment.plan import ExperimentPlan, plan_of
 from two_sentences import CORPUS
@@ -57,7 +58,15 @@ def test_changed_corpora_are_refused(grid: Grid, plan: ExperimentPlan) -> None:
         plan_of(grid, plan.root)
 
 
-def test_a_broken_mark_is_told(grid: Grid, plan: ExperimentPlan) -> None:
+def test_a_broken_record_is_an_error(grid: Grid, plan: ExperimentPlan) -> None:
     (plan.specs[1].model / "run.json").write_text("{")
-    with pytest.raises(InputError, match=r"run\.json: not the mark of a run"):
+    with pytest.raises(InputError, match=r"run\.json: not the record of a run"):
         plan_of(grid, plan.root)
+
+
+def test_runs_are_expected_to_take_as_long_as_those_like_them(grid: Grid, plan: ExperimentPlan) -> None:
+    wider = plan_of(replace(grid, encoders={"minilm": "minilm", "new": "new"}), plan.root)
+    seconds = dict(zip((spec.title for spec in wider.left), expected_seconds(wider), strict=True))
+    assert sorted(seconds.values(), key=str) == [26.0] * 3 + [None] * 4
+    assert seconds["small new abs r seed 1"] is None
+    assert expected_seconds(plan_of(grid, plan.root / "fresh")) == [None] * 4

@@ -13,10 +13,9 @@ from nestag.errors import InputError
 from nestag.formats import jsonl
 from nestag.training.recipe import Recipe
 from nestag_lab.experiment import runner
-from nestag_lab.experiment.outcome import Ended, Task, TaskOutcome
 from nestag_lab.experiment.plan import ExperimentPlan
 from nestag_lab.experiment.result import Key
-from nestag_lab.experiment.runner import Observer, environment, gpus, run_plan, run_tasks
+from nestag_lab.experiment.runner import Ended, Task, TaskOutcome, environment, gpus, run_plan, run_tasks
 from nestag_lab.experiment.spec import CorpusFiles, Spec, folder_of, write_spec
 from two_sentences import CORPUS
 from waiting import wait_until
@@ -60,7 +59,7 @@ def task(folder: Path, name: str, how: str = "ends", spec: Spec | None = None) -
     return Task(name, ("napping", name, how, str(folder)), folder / f"{name}.log", spec, prepare)
 
 
-class Seen(Observer):
+class Seen:
     """All that a watcher was told, and what it does then."""
 
     def __init__(self, then: Callable[[], None] = lambda: None) -> None:
@@ -68,12 +67,12 @@ class Seen(Observer):
         self.stops = 0
         self.then = then
 
-    def ended(self, outcome: TaskOutcome) -> None:
-        self.outcomes.append(outcome)
-        self.then()
-
-    def stopping(self) -> None:
-        self.stops += 1
+    def __call__(self, outcome: TaskOutcome | None) -> None:
+        if outcome is None:
+            self.stops += 1
+        else:
+            self.outcomes.append(outcome)
+            self.then()
 
 
 def notes(folder: Path) -> list[list[str]]:
@@ -150,12 +149,7 @@ def test_what_cannot_be_started_is_a_failure_and_hides_no_other(nap: Path) -> No
     tasks = [task(nap, "a", "fails"), task(nap, "b")._replace(prepare=full), task(nap, "c")]
     tasks.append(task(nap, "d")._replace(log=nap / "no" / "such" / "folder"))
     ended = run_tasks(tasks, 1, [])
-    assert [(outcome.task.title, outcome.how) for outcome in ended.outcomes] == [
-        ("a", "failed"),
-        ("b", "failed"),
-        ("c", "finished"),
-        ("d", "failed"),
-    ]
+    assert [outcome.how for outcome in ended.outcomes] == ["failed", "failed", "finished", "failed"]
     assert ended.failures[1].reason == "spec.json: cannot be written (No space left on device)"
 
 
@@ -163,7 +157,7 @@ def test_a_failure_that_nobody_could_write_down_is_told(nap: Path, monkeypatch: 
     def full(*_: object) -> None:
         raise InputError("cannot be written (No space left on device)", "failed.txt")
 
-    monkeypatch.setattr("nestag_lab.experiment.outcome.writing", full)
+    monkeypatch.setattr("nestag_lab.experiment.runner.writing", full)
     tasks = [task(nap, "a", "dies", spec_in(nap)), task(nap, "b"), task(nap, "c", "fails", spec_in(nap))]
     ended = run_tasks(tasks, 1, [])
     assert [outcome.how for outcome in ended.outcomes] == ["failed", "finished", "failed"]
@@ -184,6 +178,7 @@ def test_the_reason_of_an_earlier_try_is_not_that_of_this_one(nap: Path) -> None
 
 def test_runs_of_another_process_are_known_until_it_finishes_them(nap: Path) -> None:
     spec = spec_in(nap)
+    assert run_tasks([], 3, []).outcomes == ()
     ended = run_tasks([task(nap, "a", "taken", spec)], 1, [])
     assert [outcome.task.title for outcome in ended.taken] == ["a"]
     (spec.folder / "result.json").write_text("{}")
@@ -198,10 +193,6 @@ def test_no_run_is_begun_on_a_corpus_that_has_changed_since_the_first(plan: Expe
     assert "is not the dev split that runs on small were done with" in ended.failures[0].reason
 
 
-def test_nothing_to_do_is_nothing_done() -> None:
-    assert run_tasks([], 3, []).outcomes == ()
-
-
 def test_gpus_are_those_that_are_visible(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "2, 5")
     assert gpus() == ["2", "5"]
@@ -213,7 +204,6 @@ def test_gpus_are_those_that_are_visible(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_cores_are_shared(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(8)), raising=False)
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
-    assert environment(0, 3, [])["OMP_NUM_THREADS"] == "2"
-    assert environment(0, 20, [])["OMP_NUM_THREADS"] == "1"
+    assert [environment(0, runs, [])["OMP_NUM_THREADS"] for runs in (3, 20)] == ["2", "1"]
     monkeypatch.setenv("OMP_NUM_THREADS", "5")
     assert environment(0, 3, [])["OMP_NUM_THREADS"] == "5"

@@ -1,6 +1,7 @@
 """Tables of scores in all, from runs made by hand: means, deviations, the best, and what the paper says beside them."""
 
 import statistics
+from collections.abc import Iterable
 from dataclasses import replace
 
 import pytest
@@ -12,10 +13,9 @@ from nestag.evaluation.result import Score
 from nestag.inspect.tables import Cell, Figure, Row, Table, shown
 from nestag.training.plan import Scoring
 from nestag_lab.experiment.result import RunResult
-from nestag_lab.paper.all_runs import runs_table
 from nestag_lab.paper.gains import gains_table
 from nestag_lab.paper.runs import ScoredRun, best_run, closest, finished, mean_of
-from nestag_lab.paper.scores import best_table, f1_table, lead_table, precision_recall_table
+from nestag_lab.paper.scores import best_table, f1_table, lead_table, precision_recall_table, runs_table
 
 OURS = "minilm 23M, default, greedy-first"
 
@@ -25,7 +25,7 @@ def rows(table: Table, section: str) -> dict[Cell, Row]:
     return {row[0]: row[1:] for row in found}
 
 
-def people(row: Row) -> list[str]:
+def people(row: Iterable[Cell]) -> list[str]:
     return [shown(cell) for cell in row]
 
 
@@ -106,12 +106,8 @@ def test_the_best_run_is_chosen_by_f1_and_named_by_its_seed() -> None:
     table = best_table(finished(RUNS, "test"))
     assert table.columns == ("encoding", "seed", "precision", "recall", "F1")
     assert people(rows(table, f"genia: {OURS}")["abs"]) == ["3", "76.00", "76.00", "76.00"]
-    assert people(rows(table, "genia: paper, BioBERT-large 340M, greedy-majority")["4tg"]) == [
-        "–",
-        "74.6",
-        "72.6",
-        "73.5",
-    ]
+    theirs = rows(table, "genia: paper, BioBERT-large 340M, greedy-majority")["4tg"]
+    assert people(theirs) == ["–", "74.6", "72.6", "73.5"]
     assert "chosen by its F1 on test itself" in table.note
     assert [part.title.split(":")[0] for part in table.sections] == ["genia", "genia", "gum"]
 
@@ -170,24 +166,12 @@ def test_every_run_has_a_row_for_each_decoding() -> None:
         scorings=tuple(Scoring(10 * n, 1.0, Score.of(right, 10, 10), n) for n, right in enumerate((5, 8, 7), 1)),
         seconds=90.0,
     )
-    greedy, constrained = (dict(zip(runs_table([one], "test").columns, row, strict=True)) for row in rows_of([one]))
-    assert (greedy["seed"], greedy["decoding"], shown(greedy["F1"]), greedy["dev F1"]) == (
-        4,
-        "greedy-first",
-        "70.00",
-        None,
-    )
-    assert (constrained["decoding"], shown(constrained["F1"]), shown(constrained["dev F1"])) == (
-        "constrained",
-        "72.00",
-        "80.00",
-    )
+    table = runs_table([one], "test")
+    greedy, constrained = (dict(zip(table.columns, row, strict=True)) for row in table.sections[0].rows)
+    assert people((greedy["seed"], greedy["decoding"], greedy["F1"])) == ["4", "greedy-first", "70.00"]
+    assert greedy["dev F1"] is None
+    assert people(constrained[name] for name in ("decoding", "F1", "dev F1")) == ["constrained", "72.00", "80.00"]
     assert (constrained["best step"], constrained["steps"], shown(constrained["minutes"])) == (20, 30, "1.5")
-
-
-def rows_of(results: list[RunResult]) -> tuple[Row, ...]:
-    [part] = runs_table(results, "test").sections
-    return part.rows
 
 
 def test_dyn_less_rel_is_taken_seed_by_seed_beside_the_paper_s() -> None:

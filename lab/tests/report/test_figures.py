@@ -1,28 +1,22 @@
 """Every figure, from one run and from many, and what happens when there is nothing to draw."""
 
-import sys
+from base64 import b64decode
 from dataclasses import replace
 from xml.etree import ElementTree
 
 import matplotlib
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from finished_runs import evaluation, percent, result
-from nestag.errors import MissingExtraError
-from nestag.evaluation.result import Confused, OverSeeds
+from finished_runs import evaluation, grid, percent, result, whole
+from nestag.evaluation.result import OverSeeds
 from nestag.evaluation.thresholds import Rated, calibration
 from nestag.inspect.plotting import drawing
-from nestag.inspect.tables import NOTHING
 from nestag_lab.experiment.result import RunResult
-from nestag_lab.report.figures import confusion, f1, kinds, parts, reliability
-from nestag_lab.report.figures.inline import inline
-from nestag_lab.report.gallery import Plate, gallery
-from nestag_lab.report.groups import Method, best_way, setups, title_of, typical
-from nestag_lab.report.topics import TOPICS
-from whole_runs import grid, judged, whole
+from nestag_lab.report.figures import scores, training
+from nestag_lab.report.gallery import TOPICS, Plate, gallery
+from nestag_lab.report.groups import Method, best_way, setups, title_of
 
+SVG_TEXT = "{http://www.w3.org/2000/svg}text"
 NAMES = [topic.name for topic in TOPICS]
 
 
@@ -46,7 +40,7 @@ def test_a_grid_of_48_runs_gives_every_picture_of_every_corpus() -> None:
     assert [plate.topic.name for plate in plates] == [name for name in NAMES for _ in range(2)]
     assert [plate.title for plate in plates[:2]] == ["corpus0", "corpus1"]
     for plate in plates:
-        ElementTree.fromstring(plate.html)
+        ElementTree.fromstring(b64decode(plate.image))
 
 
 def test_what_was_not_measured_is_not_drawn() -> None:
@@ -55,41 +49,23 @@ def test_what_was_not_measured_is_not_drawn() -> None:
     scored = result(test={"greedy-first": evaluation(percent(75))})
     assert [plate.topic.name for plate in gallery([scored], "test", png=False)] == ["f1", "depth", "length", "kinds"]
     assert gallery([scored], "dev") == []
-    nothing = replace(bare, calibration={"test": calibration([])})
-    assert gallery([nothing], "test") == []
+    assert gallery([replace(bare, calibration={"test": calibration([])})], "test") == []
 
 
-def test_scores_of_zero_are_drawn_on_a_scale_of_percent() -> None:
+@pytest.mark.parametrize(("values", "low", "high"), [((0, 0), 0, 0.5), ((100, 90), 86, 101)])
+def test_scores_are_drawn_on_a_scale_of_percent(values: tuple[int, int], low: float, high: float) -> None:
     with drawing():
-        axes = f1.draw([result(f1=0), result(seed=2, f1=0)], "test").axes[0]
-    low, high = axes.get_ylim()
-    assert -0.1 < low <= 0 < 0.5 <= high
-    assert all(tick >= 0 for tick in axes.get_yticks() if low <= tick <= high)
-
-
-def test_there_is_no_percentage_above_100() -> None:
-    with drawing():
-        axes = f1.draw([result(f1=100), result(seed=2, f1=90)], "test").axes[0]
-    low, high = axes.get_ylim()
-    assert 100 < high < 102
-    assert all(tick <= 100 for tick in axes.get_yticks() if low <= tick <= high)
+        axes = scores.draw_f1(runs_of(*values), "test").axes[0]
+    assert axes.get_ylim() == pytest.approx((low, high), abs=1)
+    assert all(0 <= tick <= 100 for tick in axes.get_yticks() if axes.get_ylim()[0] <= tick <= axes.get_ylim()[1])
 
 
 def test_no_mistakes_are_bars_of_no_length() -> None:
     with drawing():
-        axes = kinds.draw([result(test={"greedy-first": evaluation(percent(100))})], "test").axes[0]
+        axes = scores.draw_kinds([result(test={"greedy-first": evaluation(percent(100))})], "test").axes[0]
     assert axes.get_xlim()[0] == 0
     assert axes.get_xlim()[1] >= 1
     assert {text.get_text() for text in axes.texts} == {""}
-
-
-def test_letters_that_no_font_has_are_told_and_not_warned_of() -> None:
-    counts = (Confused("中文", "中文", 3),)
-    found = judged(3)
-    worse = replace(found, mistakes=replace(found.mistakes, confusion=counts))
-    plates = gallery([result(test={"constrained": worse})], "test")
-    assert len(plates) > 1
-    assert [plate.boxes for plate in plates if plate.boxes] == [("confusion-genia.png",)]
 
 
 def test_setups_with_the_same_name_for_files_do_not_share_a_file() -> None:
@@ -100,83 +76,35 @@ def test_setups_with_the_same_name_for_files_do_not_share_a_file() -> None:
 
 
 def test_names_that_libraries_would_obey_are_drawn_as_they_are() -> None:
-    counts = [Confused("$x_1$ <b>&", "a\x07b", 3), Confused("中文", "$x_1$ <b>&", 1)]
-    found = judged(3)
-    worse = replace(found, mistakes=replace(found.mistakes, confusion=tuple(counts)))
-    plates = gallery([result(encoding="rel", test={"constrained": worse})], "test", png=False)
-    matrix = next(plate for plate in plates if plate.topic.name == "confusion")
-    texts = [element.text for element in ElementTree.fromstring(matrix.html).iter("text")]
-    assert {"$x_1$ <b>&", "a␇b", "中文"} <= set(texts)
-    assert matrix.title == "genia: rel, constrained decoding, seed 1, test"
+    encodings = {"$x_1$ <b>&", "中文"}  # no font has 中文, and none warns
+    plate = gallery([result(encoding=name) for name in encodings], "test")[0]
+    texts = {element.text for element in ElementTree.fromstring(plate.files["f1-genia.svg"]).iter(SVG_TEXT)}
+    assert encodings <= texts
 
 
-def test_a_picture_in_a_page_has_words_own_names_and_the_pages_colours(plates: list[Plate]) -> None:
-    plate = plates[0]
-    root = ElementTree.fromstring(plate.html)
-    ids = {element.get("id") for element in root.iter() if element.get("id")}
-    assert set(root.attrib["aria-labelledby"].split()) == {"f1-genia-title", "f1-genia-words"} <= ids
-    assert root.findtext("desc", "").startswith("Mean F1 on test ± deviation over seeds: rel greedy-first 8")
-    links = {element.attrib["href"][1:] for element in root.iter("use")}
-    assert links
-    assert links <= ids
-    assert all(name.startswith("f1-genia-") for name in ids if name)
-    assert "#1f2328" not in plate.html
-    assert "#0072b2" not in plate.html
-    assert "font-family" not in plate.html
-    assert "<style" not in plate.html
-
-
-def test_older_matplotlib_writes_size_and_family_together() -> None:
-    text = """<text style="font: 11px 'DejaVu Sans', sans-serif; fill: #1f2328"/>"""
-    svg = f'<svg xmlns="http://www.w3.org/2000/svg">{text}</svg>'
-    assert 'style="font-size: 11px; fill: currentColor"' in inline(svg.encode(), "x", "t", "w")
-
-
-types = st.sampled_from("ABCDEFGHIJKLMNOPQ")
-
-
-@given(st.lists(st.builds(Confused, st.none() | types, types, st.integers(1, 9))), st.integers(1, 14))
-def test_the_matrix_loses_no_count_however_many_types_are_joined(counts: list[Confused], most: int) -> None:
-    found = confusion.matrix(counts, most)
-    assert sum(map(sum, found.counts)) == sum(one.times for one in counts)
-    assert sum(found.counts[-1]) == sum(one.times for one in counts if one.gold is None)
-    own = found.names[:-1] if not found.joined else found.names[:-2]
-    for row, name in enumerate(own):
-        assert sum(found.counts[row]) == sum(one.times for one in counts if one.gold == name)
-    seen = {kind for one in counts for kind in one[:2] if kind}
-    assert len(own) + found.joined == len(seen)
-    assert len(found.names) <= most + 1
-    assert found.names[-1] == NOTHING
-
-
-def test_types_are_joined_from_the_rarest() -> None:
-    counts = [Confused(kind, kind, 20 - place) for place, kind in enumerate("ABCDEFGHIJKLMN")]
-    assert confusion.matrix(counts).names == (*"ABCDEFGHIJK", "3 others", NOTHING)
-    assert confusion.matrix(counts[:12]).names == (*"ABCDEFGHIJKL", NOTHING)
+def test_a_plate_has_its_svg_and_words(plates: list[Plate]) -> None:
+    assert b64decode(plates[0].image) == plates[0].files["f1-genia.svg"]
+    assert plates[0].words.startswith("Mean F1 on test ± deviation over seeds: rel greedy-first 8")
 
 
 def runs_of(*scores: float) -> list[RunResult]:
     return [result(seed=seed, f1=score) for seed, score in enumerate(scores, 1)]
 
 
-def test_the_typical_run_is_the_closest_to_the_mean_and_the_best_way_has_the_highest() -> None:
+def test_the_best_way_has_the_highest_mean() -> None:
     runs = [*runs_of(70, 74, 78.5), result(encoding="4tg", f1=74.2)]
-    found = typical(runs, "test", Method("abs", "greedy-first"))
-    assert found is not None
-    assert found.key.seed == 2
     assert best_way(runs, "test") == Method("4tg", "greedy-first")
     assert best_way(runs, "dev") is None
-    assert typical(runs, "test", Method("abs", "constrained")) is None
 
 
 def test_words_say_means_and_deviations() -> None:
-    words = f1.words(runs_of(70, 72), "test")
+    words = scores.f1_words(runs_of(70, 72), "test")
     assert words == "Mean F1 on test ± deviation over seeds: abs greedy-first 71.00 ± 1.41."
     assert OverSeeds((70.0,)).deviation is None
 
 
 def test_groups_of_a_breakdown_do_not_overlap() -> None:
-    for breakdown in (parts.DEPTH, parts.LENGTH):
+    for breakdown in (scores.DEPTH, scores.LENGTH):
         for number in range(1, 30):
             holding = [g for g in breakdown.groups if g.least <= number and (g.most is None or number <= g.most)]
             assert len(holding) == 1
@@ -184,7 +112,7 @@ def test_groups_of_a_breakdown_do_not_overlap() -> None:
 
 def test_calibrations_of_seeds_add_up() -> None:
     rated = [Rated(0.1, False), Rated(0.95, True), Rated(0.93, False), Rated(0.55, True)]
-    both = reliability.together([calibration(rated[:1]), calibration(rated[1:])])
+    both = training.together([calibration(rated[:1]), calibration(rated[1:])])
     assert both.bins == calibration(rated).bins
     assert both.brier == pytest.approx(calibration(rated).brier)
 
@@ -194,12 +122,6 @@ def test_setups_are_called_by_what_tells_them_apart() -> None:
     assert [title_of(setup, alone) for setup in alone] == ["a", "b"]
     several = setups([whole("a"), whole("a", recipe="paper")])
     assert [title_of(setup, several) for setup in several] == ["a · default", "a · paper"]
-
-
-def test_a_missing_library_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(MissingExtraError, match=r"nestag\[report\]"), drawing(extra="report"):
-        pass
 
 
 def test_the_same_bytes_again_whatever_a_persons_own_settings_are() -> None:

@@ -16,7 +16,7 @@ def compare(
     output: Annotated[
         str | None, typer.Option("-o", "--output", metavar="FILE", help="The page (default: DIR/report.html).")
     ] = None,
-    split: Annotated[ScoredSplit, typer.Option(help="The split whose scores are shown.")] = ScoredSplit.TEST,
+    split: Annotated[ScoredSplit, typer.Option(help="The split whose scores are shown.")] = "test",
     figures: Annotated[bool, typer.Option(help="Also save the figures in DIR/figures, as PNG and SVG.")] = True,
 ) -> None:
     """Write one HTML page that compares the runs of an experiment: tables, figures and mistakes."""
@@ -24,7 +24,7 @@ def compare(
 
     file = output or str(Path(folder) / "report.html")
     gallery = Path(folder) / "figures"
-    found = report(folder, split.value, png=figures)
+    found = report(folder, split, png=figures)
     write_report(found, file, gallery if figures else None)
     for line in found.missing:
         tell(line)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -18,15 +17,8 @@ if TYPE_CHECKING:
     from nestag_lab.corpora.split import SplitSentence
 
 
-class KnownCorpus(StrEnum):
-    """A corpus of the paper, or one that is free."""
-
-    genia = "genia"
-    nne = "nne"
-    ace2004 = "ace2004"
-    ace2005 = "ace2005"
-    litbank = "litbank"
-    gum = "gum"
+KnownCorpus = Literal["genia", "nne", "ace2004", "ace2005", "litbank", "gum"]
+"""A corpus of the paper, or one that is free."""
 
 
 def corpus(
@@ -57,14 +49,14 @@ def corpus(
     report = Report()
     sentences = _sentences(name, source, treebank, heads, split, report)
     tallies = build(progress(sentences, "reading"), output, packed=gzip, report=report)
-    for line in table(name.value, tallies):
+    for line in table(name, tallies):
         typer.echo(line)
     for line in (*_remarks(name, treebank, heads, split), *report.summary()):
         tell(line)
 
 
 def table(name: str, tallies: dict[Split, SplitCounts]) -> Iterator[str]:
-    """The counts of each split and of all, beside the paper's if it has that corpus."""
+    """Return the counts of each split and in total, and those of the paper if it has that corpus."""
     from nestag_lab.corpora.build import whole
     from nestag_lab.paper.published import published
 
@@ -77,11 +69,11 @@ def table(name: str, tallies: dict[Split, SplitCounts]) -> Iterator[str]:
         "deepest": [f"{one.deepest:,}" for one in counts],
     }
     paper = published().datasets.get(name)
-    beside = ("",) * len(rows)
+    theirs = ("",) * len(rows)
     if paper:
         length, depth = f"{paper.length.mean:.1f}", f"{paper.depth.largest:,}"
-        beside = ("paper", f"{paper.sentences:,}", f"{paper.entities:,}", length, depth)
-    for (title, values), last in zip(rows.items(), beside, strict=True):
+        theirs = ("paper", f"{paper.sentences:,}", f"{paper.entities:,}", length, depth)
+    for (title, values), last in zip(rows.items(), theirs, strict=True):
         yield _row(title, [*values, last])
 
 
@@ -95,38 +87,38 @@ def _sentences(
     from nestag_lab.corpora import ace, genia, gum, litbank, nne
     from nestag_lab.corpora.split import published_list, read_list
 
-    if name is KnownCorpus.genia:
+    if name == "genia":
         return genia.read(source, report)
-    if name is KnownCorpus.litbank:
+    if name == "litbank":
         return litbank.read(source, report)
-    if name is KnownCorpus.gum:
+    if name == "gum":
         return gum.read(source, report)
-    if name is KnownCorpus.nne:
+    if name == "nne":
         return nne.read(source, treebank, report)
-    splits = read_list(split) if split else published_list(name.value)
+    splits = read_list(split) if split else published_list(name)
     return ace.read(source, splits, "head" if heads else "extent", report)
 
 
 def _refuse_idle_options(name: KnownCorpus, given: dict[str, object]) -> None:
     """Refuse options that belong to another corpus."""
     taken = {
-        KnownCorpus.nne: ("--treebank",),
-        KnownCorpus.ace2004: ("--heads", "--split"),
-        KnownCorpus.ace2005: ("--heads", "--split"),
+        "nne": ("--treebank",),
+        "ace2004": ("--heads", "--split"),
+        "ace2005": ("--heads", "--split"),
     }.get(name, ())
     for option, value in given.items():
         if value and option not in taken:
-            raise InputError(f"{option} is not for {name.value}; leave it out", "nestag corpus")
+            raise InputError(f"{option} is not for {name}; leave it out", "nestag corpus")
 
 
 def _remarks(name: KnownCorpus, treebank: str | None, heads: bool, split: str | None) -> Iterator[str]:
     """Remarks on the counts."""
-    if name is KnownCorpus.nne and not treebank:
+    if name == "nne" and not treebank:
         yield "the standoff files of NNE hold no words: tokens are _ unless --treebank names the Penn Treebank"
-    if name in (KnownCorpus.ace2004, KnownCorpus.ace2005):
+    if name in ("ace2004", "ace2005"):
         yield f"documents are split as {f'{split} says' if split else 'Lu and Roth (2015) did'}"
         yield "sentences and words are made by rules, so their numbers differ a little from the paper's (CoreNLP)"
-    if name is KnownCorpus.gum:
-        yield "genres whose texts are not free to use and change are left out"
+    if name == "gum":
+        yield "genres without a free licence are dropped"
     if heads:
         yield "entities are the heads of mentions; the paper takes their extents"

@@ -1,16 +1,14 @@
-"""experiment: the runs of a grid, side by side, resumed and summed up."""
+"""experiment: the runs of a grid, in parallel, resumed and summed up."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 
 from nestag.cli.terminal import show, tell
 from nestag.inspect.table_forms import TableForm
-from nestag.inspect.tables import Section, Table
-from nestag_lab.experiment.conduct import Mean, Request, conduct, means, print_estimate
+from nestag_lab.experiment.conduct import Request, conduct, print_estimate
 
 
 def experiment(
@@ -24,18 +22,15 @@ def experiment(
     ] = "",
 ) -> None:
     """Run a grid of experiments; the same command skips finished runs and resumes interrupted ones."""
+    from nestag_lab.paper.runs import finished
+    from nestag_lab.paper.scores import f1_table
+
     request = Request(grid, output, at_once, cpu, only)
     if dry_run:
         print_estimate(request, tell)
         return
     conducted = conduct(request, tell)
     if conducted.results:
-        show(means_table(means(conducted.results)), TableForm.text)
+        show(f1_table(finished(conducted.results, "test")), TableForm.text)
     if conducted.code:
         raise typer.Exit(conducted.code)
-
-
-def means_table(rows: Sequence[Mean]) -> Table:
-    """F1 over seeds."""
-    columns = ("corpus", "encoder", "encoding", "recipe", "decoding", "seeds", "F1", "±")
-    return Table("F1 on test, mean and deviation over seeds", columns, (Section("", tuple(rows)),))

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -14,12 +13,8 @@ from nestag.inspect.table_forms import TableForm
 from nestag_lab.experiment.pack import pack_of, write_pack
 from nestag_lab.paper.pages import F1, read_pages, write_tables
 
-
-class ScoredSplit(StrEnum):
-    """The splits that runs are scored on."""
-
-    TEST = "test"
-    DEV = "dev"
+ScoredSplit = Literal["test", "dev"]
+"""The splits that runs are scored on."""
 
 
 def tables(
@@ -34,13 +29,13 @@ def tables(
         bool,
         typer.Option("--pack", help="Also save the runs in one packed file, from which the tables can be made again."),
     ] = False,
-    split: Annotated[ScoredSplit, typer.Option(help="The split whose scores are shown.")] = ScoredSplit.TEST,
+    split: Annotated[ScoredSplit, typer.Option(help="The split whose scores are shown.")] = "test",
 ) -> None:
-    """Write every table of the paper from finished runs, with the paper's own figures beside ours."""
+    """Write every table of the paper from finished runs, with the paper's figures for comparison."""
     target = output or str(Path(folder) / "tables")
     if pack:
         write_pack(pack_of(folder), target)
-    pages = read_pages(target if pack else folder, split.value)
+    pages = read_pages(target if pack else folder, split)
     for line in pages.missing:
         tell(line)
     if not pages.pages:

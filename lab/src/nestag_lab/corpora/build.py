@@ -54,24 +54,20 @@ def build(
 
 
 def whole(tallies: Iterable[SplitCounts]) -> SplitCounts:
-    """Several tallies as one."""
-    total = SplitCounts()
-    for tally in tallies:
-        total.sentences += tally.sentences
-        total.tokens += tally.tokens
-        total.entities += tally.entities
-        total.deepest = max(total.deepest, tally.deepest)
-    return total
+    """Return several tallies as one."""
+    columns = zip(*((one.sentences, one.tokens, one.entities, one.deepest) for one in tallies), strict=True)
+    sentences, tokens, entities, deepest = columns
+    return SplitCounts(sum(sentences), sum(tokens), sum(entities), max(deepest))
 
 
 def depth(entities: Iterable[Entity]) -> int:
-    """How many entities stand in one another at most, those over the same tokens counted each.
+    """Return the depth of the deepest nesting; entities over the same tokens count as nested.
 
     >>> depth([Entity(0, 6, "PER"), Entity(4, 6, "GPE"), Entity(4, 6, "NAME"), Entity(5, 8, "ORG")])
     3
     """
     deepest = 0
-    open_around: list[tuple[int, int]] = []  # ends of the entities begun so far, and how deep each stands
+    open_around: list[tuple[int, int]] = []  # ends of the entities begun so far, and the depth of each
     for start, end, _ in sorted(set(entities), key=outermost_first):
         open_around = [(other, level) for other, level in open_around if other > start]
         level = 1 + max((level for other, level in open_around if other >= end), default=0)

@@ -45,7 +45,7 @@ _RUN = re.compile(r"\S+")
 
 
 class Term(NamedTuple):
-    """A `<cons>`: where it stands in its sentence, and what its `sem` says."""
+    """A `<cons>`: its place in the sentence, and its `sem`."""
 
     start: int
     end: int
@@ -53,7 +53,7 @@ class Term(NamedTuple):
 
 
 def read(source: str | Path, report: Report | None = None, sizes: Sequence[int] = SIZES) -> Iterator[SplitSentence]:
-    """The sentences of the XML file, of the archive or of the folder that it is in."""
+    """Return the sentences of the XML file, of the archive or of the folder that it is in."""
     report = Report() if report is None else report
     last = [sum(sizes[: number + 1]) for number in range(len(sizes))]
     with _opened(source) as (stream, name):
@@ -65,7 +65,7 @@ def read(source: str | Path, report: Report | None = None, sizes: Sequence[int] 
 
 
 def class_of(meaning: str) -> str | None:
-    """The class that a `sem` names, or None; of several, the first in the order of `CLASSES`.
+    """Return the class that a `sem` names, or None; of several, the first in the order of `CLASSES`.
 
     >>> class_of("G#protein_molecule"), class_of("(AND G#RNA_N/A G#DNA_N/A)"), class_of("G#virus")
     ('protein', 'DNA', None)
@@ -110,7 +110,7 @@ class _Marked:
         return sentence
 
     def _words(self, text: str, report: Report) -> list[Offsets]:
-        """The words given, and what the file forgot to mark as one; if none is given, those that rules make."""
+        """Return the words of the file and unmarked text as words; without any, words made by rules."""
         if not self.words:
             report.add(f"sentence whose words are made by rules ({NAMES[0]} has them)", self.place, self.id)
             return words(text)
@@ -130,15 +130,15 @@ class _Marked:
             first = bisect_left(tokens, start, key=lambda token: token[0])
             last = bisect_right(tokens, end, key=lambda token: token[1])
             if kind is None:
-                report.add("term of another class left out", self.place, f"{meaning or 'no sem'} {text[start:end]!r}")
+                report.add("term of another class dropped", self.place, f"{meaning or 'no sem'} {text[start:end]!r}")
             elif first >= last:
-                report.add("term without a word left out", self.place, meaning)
+                report.add("term without a word dropped", self.place, meaning)
             else:
                 yield Entity(first, last, kind)
 
 
 def _marked(found: Iterable[Event], source: str, report: Report) -> Iterator[_Marked]:
-    """Every `<sentence>` with its id: the article's name and a number from 0, `@2` if the article was there before."""
+    """Return every `<sentence>` with its id: article and number, and `@2` if the article occurred before."""
     names: Counter[str] = Counter()
     inside: list[str] = []
     article, number = "", 0
@@ -163,14 +163,14 @@ def _marked(found: Iterable[Event], source: str, report: Report) -> Iterator[_Ma
             if inside[-1:] == ["bibliomisc"]:
                 article += event.text.strip()
             else:
-                report.add("text outside a sentence left out", source, event.text.strip()[:60])
+                report.add("text outside a sentence dropped", source, event.text.strip()[:60])
         if marked:
             _bounded(marked, source).take(event)
 
 
 def _begun(before: _Marked | None, id: str, event: StartTag, source: str) -> _Marked:
     if before:
-        raise InputError("a <sentence> stands in another; is this GENIA 3.02?", source, event.line)
+        raise InputError("a <sentence> is inside another; is this GENIA 3.02?", source, event.line)
     return _Marked(id, event.line, source)
 
 
@@ -186,14 +186,14 @@ def _bounded(marked: _Marked, source: str) -> _Marked:
 
 
 def _trimmed(text: str, start: int, end: int) -> Offsets:
-    """The span without white space at its ends."""
+    """Return the span without white space at its ends."""
     piece = text[start:end]
     start += len(piece) - len(piece.lstrip())
     return start, max(start, end - (len(piece) - len(piece.rstrip())))
 
 
 def _cut(text: str, found: Iterable[Offsets], borders: Sequence[int]) -> Iterator[Offsets]:
-    """The words, cut wherever a term begins or ends inside one."""
+    """Return the words, split wherever a term begins or ends inside one."""
     for start, end in found:
         inside = borders[bisect_right(borders, start) : bisect_left(borders, end)]
         for piece in pairwise([start, *inside, end]):
@@ -204,7 +204,7 @@ def _cut(text: str, found: Iterable[Offsets], borders: Sequence[int]) -> Iterato
 
 @contextmanager
 def _opened(source: str | Path) -> Iterator[tuple[BinaryIO, str]]:
-    """The XML file as a stream, with its name for messages."""
+    """Return the XML file as a stream, with its name for messages."""
     path = _found(Path(source))
     try:
         if path.name.endswith((".tgz", ".tar.gz", ".tar")):
@@ -221,7 +221,7 @@ def _opened(source: str | Path) -> Iterator[tuple[BinaryIO, str]]:
 
 
 def _found(source: Path) -> Path:
-    """The file itself, or the best one in a folder."""
+    """Return the file itself, or the best one in a folder."""
     if not source.is_dir():
         return source
     wanted = (*NAMES, *(f"{name}.gz" for name in NAMES), "GENIAcorpus3.02*.tgz")

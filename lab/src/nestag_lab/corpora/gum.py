@@ -5,7 +5,7 @@
 The source is a copy of github.com/amir-zeldes/gum; splits.md says which document is for what. Every mention is
 annotated, named or not, pronouns too, with ten types. Annotations are CC BY 4.0; what the texts allow is in `LICENCES`.
 Genres that may not be used commercially (essay, fiction, letter, podcast, whow, reddit) or are not said to be free
-(conversation) are left out, and so are textbooks that are not OpenStax's.
+(conversation) are dropped, and so are textbooks that are not OpenStax's.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _SOURCE = "# meta::sourceURL ="
 
 
 def read(source: str | Path, report: Report | None = None) -> Iterator[SplitSentence]:
-    """The sentences of the free documents that splits.md names, split by split."""
+    """Return the sentences of the free documents that splits.md names, split by split."""
     report = Report() if report is None else report
     folder = Path(source)
     for document, split in split_list(folder / "splits.md").items():
@@ -51,7 +51,7 @@ def read(source: str | Path, report: Report | None = None) -> Iterator[SplitSent
 
 
 def genre_of(name: str) -> str:
-    """The genre of a document or sentence by its name.
+    """Return the genre of a document or sentence by its name.
 
     >>> genre_of("GUM_news_homeopathic-3")
     'news'
@@ -60,7 +60,7 @@ def genre_of(name: str) -> str:
 
 
 def split_list(path: Path) -> dict[str, Split]:
-    """The documents that splits.md lists under train, dev and test, and the split of each."""
+    """Return the split of each document in splits.md."""
     placed: dict[str, Split] = {}
     split: Split | None = None
     for line in read_lines(path):
@@ -74,7 +74,7 @@ def split_list(path: Path) -> dict[str, Split]:
 
 
 def _is_free(path: Path) -> bool:
-    """Whether a document of a free genre is free itself: of the textbooks, OpenStax's are."""
+    """Return whether a document is free; of the textbooks, only OpenStax's are."""
     if genre_of(path.name) != "textbook":
         return True
     sources = (line.text for line in read_lines(path) if line.text.startswith(_SOURCE))

@@ -28,7 +28,7 @@ ENDING = "_brat"
 def read(
     source: str | Path, report: Report | None = None, splits: dict[str, Split] | None = None
 ) -> Iterator[SplitSentence]:
-    """The sentences of the books that the split names, in the order of their files."""
+    """Return the sentences of the books that the split names, in the order of their files."""
     splits = published_list("litbank") if splits is None else splits
     folder = _found(Path(source))
     missing = [book for book in splits if not (folder / f"{book}{ENDING}.ann").is_file()]
@@ -42,7 +42,7 @@ def read(
 
 
 def _found(source: Path) -> Path:
-    """The folder of brat's files: the one given, or the one in a copy of the repository."""
+    """Return the folder of brat's files: the one given, or the one in a copy of the repository."""
     for folder in (source / FOLDER, source):
         if any(folder.glob(f"*{ENDING}.ann")):
             return folder

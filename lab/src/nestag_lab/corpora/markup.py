@@ -37,7 +37,7 @@ class EndTag(NamedTuple):
 
 
 class CharacterData(NamedTuple):
-    """What stands between tags."""
+    """Text between tags."""
 
     text: str
 
@@ -46,7 +46,7 @@ Event = StartTag | EndTag | CharacterData
 
 
 def events(stream: BinaryIO, source: str) -> Iterator[Event]:
-    """The tags and texts of a file in their order; an InputError names the line that is not XML, or not safe."""
+    """Return the tags and texts of a file in order; an InputError names a line that is not XML or not safe."""
     from defusedxml.common import EntitiesForbidden
     from defusedxml.expatreader import create_parser
 
@@ -84,32 +84,32 @@ class _Handler(ContentHandler):
         parser.setContentHandler(self)
 
     def taken(self) -> list[Event]:
-        """What was met since the last time."""
+        """Return the events since the last call."""
         met, self.met = self.met, []
         return met
 
     def error(self, message: str) -> InputError:
-        """An error at the line that was read last."""
+        """Return an error at the current line."""
         return InputError(message, self.source, self.parser.getLineNumber())
 
     def startElement(self, name: str, attrs: Any) -> None:  # noqa: N802 - the name that the parser calls
-        """A start tag."""
+        """Collect a start tag."""
         self.depth += 1
         if self.depth > DEEPEST:
-            raise self.error(f"more than {DEEPEST} elements stand in one another; is this the right file?")
+            raise self.error(f"more than {DEEPEST} nested elements; is this the right file?")
         self.met.append(StartTag(name, dict(attrs), self.parser.getLineNumber()))
 
     def endElement(self, name: str) -> None:  # noqa: N802
-        """An end tag."""
+        """Collect an end tag."""
         self.depth -= 1
         self.met.append(EndTag(name))
 
     def characters(self, content: str) -> None:
-        """Text between tags."""
+        """Collect text between tags."""
         self.met.append(CharacterData(content))
 
     def skippedEntity(self, name: str) -> None:  # noqa: N802
-        """An entity that is not declared: one of XML's own in capitals, or a mistake."""
+        """Replace an XML entity in capitals; any other undeclared entity is an error."""
         if name.lower() not in ENTITIES:
             raise self.error(f"the entity &{name}; is not one of XML's own; write the character itself")
         self.characters(ENTITIES[name.lower()])

@@ -21,9 +21,7 @@ from nestag.data.sentence import Entity, Sentence
 from nestag.errors import DataError, InputError
 from nestag.formats.files import Line, read_lines
 from nestag.formats.folders import Split
-from nestag_lab.corpora import treebank
 from nestag_lab.corpora.split import SplitSentence
-from nestag_lab.corpora.treebank import Leaf
 
 NO_WORD = "_"
 DEV_SECTIONS = ("02",)
@@ -31,6 +29,13 @@ TEST_SECTIONS = ("23", "24")
 
 _NAME = re.compile(r"wsj_(\d\d)\d\d\.mrg")
 _MENTION = re.compile(r"(\d+),(\d+) (.+)", re.DOTALL)
+
+
+TRACE = "-NONE-"
+MOST_LEAVES = 100_000
+"""Words of one tree beyond which a file is taken for something else."""
+
+_PART = re.compile(r"[()]|[^\s()]+")
 
 
 class Standoff(NamedTuple):
@@ -43,9 +48,9 @@ class Standoff(NamedTuple):
 
 
 def read(source: str | Path, trees: str | Path | None = None, report: Report | None = None) -> Iterator[SplitSentence]:
-    """The sentences of a folder of standoff files (or of one), with the words of the treebank's folder if given."""
+    """Return the sentences of one or all standoff files, with the words of the treebank if it is given."""
     report = Report() if report is None else report
-    words = treebank.find(trees) if trees else {}
+    words = find_files(trees) if trees else {}
     for path in _files(Path(source)):
         split = split_of(path.name)
         if trees and path.name not in words:
@@ -55,7 +60,7 @@ def read(source: str | Path, trees: str | Path | None = None, report: Report | N
 
 
 def split_of(name: str) -> Split:
-    """The split of a file, by its section.
+    """Return the split of a file, by its section.
 
     >>> split_of("wsj_0001.mrg"), split_of("wsj_0201.mrg"), split_of("wsj_2454.mrg")
     ('train', 'dev', 'test')
@@ -66,7 +71,7 @@ def split_of(name: str) -> Split:
 
 
 def _files(source: Path) -> list[Path]:
-    files = list(treebank.find(source, "NNE's sections (no-text)").values()) if source.is_dir() else [source]
+    files = list(find_files(source, "NNE's sections (no-text)").values()) if source.is_dir() else [source]
     for path in files:
         if not _NAME.fullmatch(path.name):
             raise InputError("the name is not wsj_SSNN.mrg, so its section is not known; rename it", str(path))
@@ -74,7 +79,7 @@ def _files(source: Path) -> list[Path]:
 
 
 def _sentences(path: Path, trees: Path | None, report: Report) -> Iterator[Sentence]:
-    leaves = treebank.read(trees) if trees else None
+    leaves = read_trees(trees) if trees else None
     number = -1
     for number, standoff in enumerate(_standoff(path)):
         tokens = standoff.words
@@ -88,7 +93,7 @@ def _sentences(path: Path, trees: Path | None, report: Report) -> Iterator[Sente
 
 
 def _standoff(path: Path) -> Iterator[Standoff]:
-    """The sentences of a file; three lines each, so an empty third line is no end."""
+    """Return the sentences of a file, three lines each; the third may be empty."""
     lines = read_lines(path)
     for first in lines:
         if not first.text.strip():
@@ -114,7 +119,7 @@ def _next(lines: Iterator[Line], first: Line, path: Path) -> Line:
 
 
 def _joined(standoff: Standoff, leaves: list[Leaf] | None, tree: str, source: str) -> list[str]:
-    """The words of the tree, if it is the sentence's."""
+    """Return the words of the tree, which must match the sentence."""
     if leaves is None:
         raise InputError(f"there is no {tree}; are both of one release?", source, standoff.line)
     found = [leaf.pos for leaf in leaves]
@@ -126,7 +131,7 @@ def _joined(standoff: Standoff, leaves: list[Leaf] | None, tree: str, source: st
 
 
 def _difference(ours: Sequence[str], theirs: Sequence[str]) -> str:
-    """The first place where two sentences differ.
+    """Return the first place where two sentences differ.
 
     >>> _difference(["NNP", "VBD"], ["NNP", "VBZ"])
     'token 1 is VBD here and VBZ in the treebank'
@@ -156,6 +161,63 @@ def _entity(part: str, place: str, report: Report, path: Path, line: int) -> Ent
         raise InputError(f"{part[:60]!r} is not an entity; write start,end TYPE", str(path), line)
     start, end = int(match[1]), int(match[2])
     if end < start:
-        report.add("entity with inverted boundaries left out", place, part.strip())
+        report.add("entity with inverted boundaries dropped", place, part.strip())
         return None
     return Entity(start, end + 1, match[3])
+
+
+class Leaf(NamedTuple):
+    """A word and its part of speech."""
+
+    word: str
+    pos: str
+
+
+def read_trees(path: str | Path) -> Iterator[list[Leaf]]:
+    """Return the leaves of each tree of a file; an InputError names the line where brackets do not fit.
+
+        ( (S (NP-SBJ-1 (NNP Ada) ) (VP (VBD slept) (NP (-NONE- *T*-1) )) (. .) ))
+
+    Words are as the trees write them: brackets are -LRB- and -RRB-, as in the corpora made from the treebank.
+    """
+    leaves: list[Leaf] = []
+    symbols: list[list[str]] = []  # what each open bracket holds so far
+    number = 1
+    for number, text in read_lines(path):
+        for part in _PART.findall(text):
+            if part == "(":
+                symbols.append([])
+            elif not symbols:
+                raise InputError(f"{part[:40]!r} is outside a tree; is this a file of trees?", str(path), number)
+            elif part == ")":
+                leaves += _leaf(symbols.pop(), str(path), number)
+                if not symbols:
+                    yield leaves
+                    leaves = []
+            else:
+                symbols[-1].append(part)
+        if len(leaves) + len(symbols) > MOST_LEAVES:
+            raise InputError(f"a tree has more than {MOST_LEAVES} words; is this a file of trees?", str(path), number)
+    if symbols:
+        raise InputError(f"{len(symbols)} brackets are still open; is the file whole?", str(path), number)
+
+
+def _leaf(symbols: list[str], source: str, line: int) -> list[Leaf]:
+    """Return the leaf of a closed bracket, if it holds a part of speech and a word."""
+    if len(symbols) > 2:
+        raise InputError(f"({' '.join(symbols)[:60]}) holds more than a word; write (POS word)", source, line)
+    if len(symbols) < 2 or symbols[0] == TRACE:
+        return []
+    return [Leaf(symbols[1], symbols[0])]
+
+
+def find_files(folder: str | Path, what: str = "the treebank's wsj sections") -> dict[str, Path]:
+    """Return the `.mrg` files of a folder and those in it, by name."""
+    found: dict[str, Path] = {}
+    for path in sorted(Path(folder).rglob("*.mrg")):
+        if path.name in found:
+            raise InputError(f"there is another {path.name}, {found[path.name]}; name the folder of one", str(path))
+        found[path.name] = path
+    if not found:
+        raise InputError(f"the folder has no .mrg file; name the folder of {what}", str(folder))
+    return found

@@ -28,7 +28,7 @@ class SplitSentence(NamedTuple):
 
 
 def published_list(name: str) -> dict[str, Split]:
-    """The list that the field uses for a corpus, as it comes with this package.
+    """Return the published split of a corpus.
 
     >>> published_list("ace2004")["chtb_283.eng"]
     'dev'
@@ -38,7 +38,7 @@ def published_list(name: str) -> dict[str, Split]:
 
 
 def read_list(path: str | Path) -> dict[str, Split]:
-    """The documents of a list, in its order, and the split of each."""
+    """Return the documents of a list, in its order, and the split of each."""
     placed: dict[str, Split] = {}
     for line in read_lines(path):
         if not line.text.strip() or line.text.startswith("#"):
@@ -64,7 +64,7 @@ def _entry(line: Line, source: str) -> tuple[Split, str]:
 
 
 def subset(sentences: Sequence[Sentence], size: int, seed: int = 0) -> list[Sentence]:
-    """The first `size` of a random order that depends on the seed alone, in corpus order; 0 takes all.
+    """Return the first `size` of a random order that depends on the seed alone, in corpus order; 0 takes all.
 
     A smaller subset is part of a larger one.
 

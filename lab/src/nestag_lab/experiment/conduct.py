@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
+from statistics import fmean
 from typing import NamedTuple
 
-from nestag.evaluation.result import over_seeds
 from nestag.formats.files import writing
 from nestag.inspect.tables import duration
-from nestag_lab.experiment.estimate import Estimate, estimate
 from nestag_lab.experiment.facts import read_facts
 from nestag_lab.experiment.grid import Grid, load_grid
-from nestag_lab.experiment.outcome import Ended, TaskOutcome
 from nestag_lab.experiment.plan import ExperimentPlan, plan_of
-from nestag_lab.experiment.result import RunResult, write_wanted
-from nestag_lab.experiment.runner import Observer, run_plan
-from nestag_lab.experiment.spec import make_folder
+from nestag_lab.experiment.result import Key, RunResult, read_results, write_wanted
+from nestag_lab.experiment.runner import Ended, TaskOutcome, Watch, run_plan
+from nestag_lab.experiment.spec import GRID, make_folder
 
-GRID = "grid.toml"
 Tell = Callable[[str], None]
 """Where lines for a person go."""
 
@@ -49,7 +47,7 @@ def conduct(request: Request, tell: Tell) -> Conducted:
     plan = plan_of(grid, request.folder, request.only)
     _keep(grid, plan.root)
     tell(standing(plan))
-    ended = run_plan(plan, request.at_once, request.cpu, _Counting(len(plan.finished), len(plan.specs), tell))
+    ended = run_plan(plan, request.at_once, request.cpu, _reporter(len(plan.finished), len(plan.specs), tell))
     for line in closing(ended):
         tell(line)
     return Conducted(130 if ended.stopped else 1 if ended.failures or ended.taken else 0, plan.results())
@@ -59,20 +57,25 @@ def print_estimate(request: Request, tell: Tell) -> None:
     """Print how many runs there are and how long they may take; nothing is run."""
     plan = plan_of(load_grid(request.grid), request.folder, request.only)
     tell(standing(plan))
-    if not plan.left:
-        return
-    found = estimate(plan, request.cpu)
-    tell(f"about {duration(found.seconds)}, one run after another: {_basis(found)}")
-    side_by_side = min(request.at_once, len(plan.left))
-    if side_by_side > 1:
-        least = duration(found.seconds / side_by_side)
-        tell(f"{side_by_side} at once take {least} at the very least: runs side by side slow each other")
+    seconds = [time for time in expected_seconds(plan) if time is not None]
+    if seconds:
+        tell(
+            f"{len(seconds)} of them take about {duration(sum(seconds))}, one after another, as finished runs here did"
+        )
+    if unknown := len(plan.left) - len(seconds):
+        tell(f"no estimate for {unknown}: no run with the same corpus, encoder and recipe is finished")
 
 
-def _basis(found: Estimate) -> str:
-    """What an estimate is based on, in words."""
-    ways = {"as finished runs here took": found.from_runs, "by timing a few steps": found.from_probes}
-    return "; ".join(f"{', '.join(map(' '.join, kinds))} {way}" for way, kinds in ways.items() if kinds)
+def expected_seconds(plan: ExperimentPlan) -> list[float | None]:
+    """Return how long each run that is left takes: the mean of those that differ in encoding and seed alone."""
+    taken: dict[tuple[str, str, str], list[float]] = defaultdict(list)
+    for result in read_results(plan.root) if plan.root.is_dir() else []:
+        taken[_kind(result.key)].append(result.seconds)
+    return [fmean(taken[_kind(spec.key)]) if _kind(spec.key) in taken else None for spec in plan.left]
+
+
+def _kind(key: Key) -> tuple[str, str, str]:
+    return key.corpus, key.encoder, key.recipe
 
 
 def _keep(grid: Grid, root: Path) -> None:
@@ -85,7 +88,7 @@ def _keep(grid: Grid, root: Path) -> None:
 
 
 def standing(plan: ExperimentPlan) -> str:
-    """Where an experiment stands, in one line."""
+    """Return the state of an experiment, in one line."""
     interrupted, total = len(plan.interrupted), len(plan.specs)
     return (
         f"{total} run{'s' * (total != 1)}: {len(plan.finished)} finished, {interrupted} interrupted,"
@@ -93,32 +96,27 @@ def standing(plan: ExperimentPlan) -> str:
     )
 
 
-class _Counting(Observer):
-    """A line for each task that ends, with its number."""
+def _reporter(done: int, total: int, tell: Tell) -> Watch:
+    """Return what prints a line for each task that ends, with its number."""
+    numbers = count(done + 1)
 
-    def __init__(self, done: int, total: int, tell: Tell) -> None:
-        self.done, self.total, self.tell = done, total, tell
-
-    def ended(self, outcome: TaskOutcome) -> None:
-        """Tell how it ended, unless there is nothing to say."""
+    def report(outcome: TaskOutcome | None) -> None:
+        if outcome is None:
+            tell("stopping: runs save their state; interrupt again to stop at once")
+            return
         if outcome.how == "finished" and outcome.task.facts:
             for line in _findings(outcome.task.facts):
-                self.tell(line)
+                tell(line)
         if outcome.how == "stopped" or (outcome.how == "finished" and not outcome.result):
             return
-        number = ""
-        if outcome.task.spec and outcome.how != "taken":
-            self.done += 1
-            number = f"{self.done}/{self.total} "
-        self.tell(f"{number}{outcome.task.title}: {_how(outcome)} ({duration(outcome.seconds)})")
+        number = f"{next(numbers)}/{total} " if outcome.task.spec and outcome.how != "taken" else ""
+        tell(f"{number}{outcome.task.title}: {_how(outcome)} ({duration(outcome.seconds)})")
 
-    def stopping(self) -> None:
-        """Say why stopping takes a moment."""
-        self.tell("stopping: runs save where they are; interrupt once more not to wait for that")
+    return report
 
 
 def _findings(file: Path) -> list[str]:
-    """What reading a corpus set aside, widened or merged."""
+    """Return the warnings from reading a corpus."""
     facts = read_facts(file)
     return [f"{facts.corpus} {split}: {line}" for split, lines in facts.findings.items() for line in lines]
 
@@ -136,7 +134,7 @@ def _best_known(result: RunResult) -> float:
 
 
 def closing(ended: Ended) -> list[str]:
-    """The lines printed at the end."""
+    """Return the lines printed at the end."""
     lines = [
         f"failed: {outcome.task.title}: {outcome.reason}; see {outcome.task.log.parent}" for outcome in ended.failures
     ]
@@ -148,26 +146,3 @@ def closing(ended: Ended) -> list[str]:
     if ended.stopped:
         lines.append("stopped; the same command resumes each run from its last checkpoint")
     return lines
-
-
-class Mean(NamedTuple):
-    """F1 on test of the runs that differ by their seeds alone, in percent."""
-
-    corpus: str
-    encoder: str
-    encoding: str
-    recipe: str
-    decoding: str
-    seeds: int
-    f1: float
-    deviation: float | None  # of a sample; None with a single seed
-
-
-def means(results: Sequence[RunResult]) -> list[Mean]:
-    """F1 on test over seeds, in a fixed order."""
-    values: dict[tuple[str, str, str, str, str], list[float]] = defaultdict(list)
-    for result in results:
-        for decoding, evaluation in result.evaluations["test"].items():
-            values[(*result.key[:4], decoding)].append(100 * evaluation.overall.f1)
-    found = {names: over_seeds(same) for names, same in sorted(values.items())}
-    return [Mean(*names, one.seeds, one.mean, one.deviation) for names, one in found.items() if one]

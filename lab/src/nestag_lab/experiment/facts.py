@@ -50,7 +50,7 @@ def facts_of(corpus: CorpusFiles) -> Facts:
 
 
 def fingerprints(corpus: CorpusFiles) -> dict[str, str]:
-    """The sha256 of each split: of a file, or of all files of a folder with their names."""
+    """Return the sha256 of each split: of a file, or of all files of a folder with their names."""
     return {split: _fingerprint(Path(path)) for split, path in corpus.files.items()}
 
 
@@ -63,7 +63,7 @@ def _fingerprint(path: Path) -> str:
 
 
 def facts_file(root: Path, corpus: str) -> Path:
-    """Where the facts of a corpus lie in the folder of an experiment."""
+    """Return the file with the facts of a corpus."""
     return root / FACTS / f"{corpus}.json"
 
 
@@ -80,13 +80,13 @@ def read_facts(file: Path) -> Facts:
 
 
 def read_all_facts(folder: str | Path) -> dict[str, Facts]:
-    """Those of every corpus of an experiment, by name."""
+    """Return the facts of every corpus of an experiment, by name."""
     files = sorted((Path(folder) / FACTS).glob("*.json"))
     return {facts.corpus: facts for facts in map(read_facts, files)}
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Count a corpus in a process of its own."""
+    """Count a corpus in its own process."""
     root, corpus = arguments
     write_facts(facts_of(from_mapping(CorpusFiles, json.loads(corpus), "CORPUS")), Path(root))
 

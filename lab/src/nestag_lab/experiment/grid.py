@@ -14,7 +14,7 @@
     [settings]                              # changes to every recipe
     epochs = 8
 
-Recipes can also be written as tables, each a recipe with changes of its own:
+Recipes can also be tables, each a recipe with changes:
 
     [recipes.default]
 
@@ -67,14 +67,14 @@ class Grid:
     source: str = "grid"  # the file
 
     def runs(self, root: str | Path) -> tuple[Spec, ...]:
-        """Every run, in an order in which the first ones hold something of everything: seed by seed."""
+        """Return every run, seed by seed, so that the first runs cover every combination."""
         return tuple(
             self._spec(Path(root), corpus, name, recipe, seed)
             for seed, (name, recipe), corpus in product(self.seeds, self._recipes(), self.corpora)
         )
 
     def _recipes(self) -> list[tuple[tuple[str, str], Recipe]]:
-        """Every recipe with every encoder and encoding, under the names of the recipe and the encoder."""
+        """Return every recipe with every encoder and encoding, under the names of the recipe and the encoder."""
         found: list[tuple[tuple[str, str], Recipe]] = []
         for name, recipe in self.recipes.items():
             encoders = self.encoders or {encoder_name(recipe.encoder): recipe.encoder}
@@ -103,7 +103,7 @@ class GridTable:
 
 @dataclass(frozen=True)
 class CorpusTable:
-    """A corpus as a grid has it, besides the options of reading."""
+    """A corpus of a grid, without the options for reading."""
 
     folder: str | None = None
     train: str | None = None
@@ -113,7 +113,7 @@ class CorpusTable:
 
 
 def load_grid(path: str | Path) -> Grid:
-    """The grid of a file; an InputError says what is wrong with it."""
+    """Return the grid of a file; an InputError says what is wrong with it."""
     try:
         values = tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -136,7 +136,7 @@ class _Parser:
                 self._fail(f"{name} is empty; name one or leave it out")
 
     def grid(self) -> Grid:
-        """The whole of it."""
+        """Return the grid."""
         table = self.table
         encoders = [self._encoder(text) for text in self._once("encoders", table.encoders)]
         found = Grid(
@@ -158,7 +158,7 @@ class _Parser:
         raise InputError(message, str(self.path))
 
     def _once(self, key: str, entries: tuple[T, ...]) -> tuple[T, ...]:
-        """The entries, if none is there twice."""
+        """Return the entries; duplicates are refused."""
         for entry in entries:
             if entries.count(entry) > 1:
                 self._fail(f"{key} has {entry!r} twice; name it once")
@@ -177,13 +177,13 @@ class _Parser:
         return {name: value_of(entry) for name, entry in found.items()}
 
     def _safe(self, name: str, key: str) -> str:
-        """The name of a folder, or an InputError."""
+        """Return the name of a folder, or an InputError."""
         if not _SAFE.fullmatch(name):
             self._fail(f"{key}: {name!r} cannot be the name of a folder; use letters, digits and . _ + -")
         return name
 
     def _expanded(self, text: str, key: str) -> str:
-        """A text with environment variables replaced; one that is not set is an InputError."""
+        """Return a text with environment variables replaced; one that is not set is an InputError."""
 
         def value(match: re.Match[str]) -> str:
             name = match[1] or match[2]
@@ -196,31 +196,31 @@ class _Parser:
         return _VARIABLE.sub(value, text)
 
     def _file(self, text: str, key: str) -> str:
-        """A path, relative to the grid; if that is a pipe, to where we are."""
+        """Return a path relative to the grid, or to the working directory if the grid is a pipe."""
         folder = Path() if is_stream(self.path) else self.path.parent
         return str(folder / Path(self._expanded(text, key)).expanduser())
 
     def _encoder(self, text: str) -> str:
-        """A path in full; a short name and a name on the hub as they are."""
+        """Return an absolute path, or the name of an encoder unchanged."""
         expanded = self._expanded(text, "encoders")
         if text.startswith((".", "~", "/", "$")):
             return str(Path(self._file(expanded, "encoders")).absolute())
         return expanded
 
     def _recipes(self) -> dict[str, Recipe]:
-        """The recipes by name: a list of those there are, or tables of changes to them."""
+        """Return the recipes by name, from a list of names or from tables of changes."""
         given = self.table.recipes
         if not isinstance(given, dict):
             return self._by_name("recipes", self._once("recipes", given), _recipe_name, self._recipe)
         return self._by_name("recipes", list(given), str, lambda name: self._variant(name, given[name]))
 
     def _variant(self, name: str, table: Mapping[str, Any]) -> Recipe:
-        """A recipe with changes of its own."""
+        """Return a recipe with the changes of its table."""
         own = {key: value for key, value in table.items() if key != "base"}
         return self._changed(self._recipe(str(table.get("base", name))), own, f"recipes.{name}")
 
     def _recipe(self, text: str) -> Recipe:
-        """A recipe with the grid's changes."""
+        """Return a recipe with the grid's changes."""
         try:
             recipe = load_recipe(self._file(text, "recipes") if text.endswith(".toml") else text)
         except UnknownNameError as error:
@@ -228,7 +228,7 @@ class _Parser:
         return self._changed(recipe, self.table.settings, "settings")
 
     def _changed(self, recipe: Recipe, changes: Mapping[str, Any], where: str) -> Recipe:
-        """A recipe with changes that a table names."""
+        """Return a recipe with changes that a table names."""
         for name in ("encoder", "encoding"):
             if name in changes:
                 self._fail(f'{where} has {name}; write {name}s = ["{changes[name]}"] above the tables')
@@ -276,7 +276,7 @@ _REMEDY = "name train, dev and test in the grid instead of the folder"
 
 
 def encoder_name(encoder: str) -> str:
-    """What the folder of an encoder is called.
+    """Return what the folder of an encoder is called.
 
     >>> encoder_name("minilm"), encoder_name("thenlper/gte-small"), encoder_name("/data/encoders/bert")
     ('minilm', 'thenlper--gte-small', 'bert')

@@ -1,13 +1,16 @@
-"""One run, in a process of its own: train, predict, judge, and write the result.
+"""One run, in its own process: train, predict, evaluate, and write the result.
 
     python -m nestag_lab.experiment.job FOLDER [--cpu]
 
-The folder holds a spec.json (spec.py). A run that was stopped anywhere goes on from there: training from its last
-checkpoint, and a model that is trained but not judged is loaded. Nothing here needs more than training does.
+The folder holds a spec.json (spec.py). An interrupted run resumes: training from its last checkpoint, and a trained
+model that has no scores yet is loaded. This module needs only what training needs.
 """
 
 from __future__ import annotations
 
+import importlib.metadata
+import os
+import platform
 import shutil
 import signal
 import sys
@@ -20,12 +23,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from filelock import FileLock, Timeout
 
+import nestag
 from nestag.data.sentence import Sentence
 from nestag.errors import InputError
 from nestag.formats.corpus import Corpus
 from nestag.formats.files import remove_leftovers, writing
 from nestag.training.interruption import ending_as_exceptions
-from nestag_lab.experiment.machine import device, prepare, versions
 from nestag_lab.experiment.result import RunResult, write_result
 from nestag_lab.experiment.spec import FAILED, LOCK, Spec, decoded, read_spec
 
@@ -38,7 +41,10 @@ if TYPE_CHECKING:
     from nestag.training.run import Run
 
 BROKEN, TAKEN, STOPPED = 1, 75, 130
-"""How a job ends that did not do its run: it failed, another process is at it, or it was told to stop."""
+"""Exit codes: the run failed, another process is doing it, or it was interrupted."""
+
+
+LIBRARIES = ("torch", "transformers", "tokenizers", "accelerate", "numpy")
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -81,7 +87,7 @@ def do(spec: Spec, cpu: bool = False) -> None:
     prepare(cpu)
     run = trained(spec, splits, cpu)
     recognizer = run.recognizer
-    judged = {name: judge(spec, recognizer, name, splits) for name in ("dev", "test")}
+    scores = {name: evaluate_split(spec, recognizer, name, splits) for name in ("dev", "test")}
     result = RunResult(
         key=spec.key,
         settings=spec.settings,
@@ -90,8 +96,8 @@ def do(spec: Spec, cpu: bool = False) -> None:
         parameters=sum(value.numel() for value in recognizer.model.parameters()),
         device=device(cpu),
         versions=versions(cpu),
-        evaluations={name: found.evaluations for name, found in judged.items()},
-        calibration={name: found.calibration for name, found in judged.items() if found.calibration},
+        evaluations={name: found.evaluations for name, found in scores.items()},
+        calibration={name: found.calibration for name, found in scores.items() if found.calibration},
     )
     write_result(result, spec.folder)
     if not spec.keep_model:
@@ -100,31 +106,31 @@ def do(spec: Spec, cpu: bool = False) -> None:
 
 
 def trained(spec: Spec, splits: Mapping[str, Corpus], cpu: bool) -> Run:
-    """The run of a folder, trained to its end; one that was is loaded."""
+    """Train the model of a run, or load it if it is trained already."""
     from nestag.training.run import train
 
-    told = 0
+    logged = 0
 
     def watch(progress: Progress) -> None:
-        nonlocal told
-        for one in progress.dev[told:]:
+        nonlocal logged
+        for one in progress.dev[logged:]:
             log(f"step {one.step:,}: loss {one.loss:.4f}, dev F1 {100 * one.score.f1:.2f}, {one.seconds:.0f} s")
-        told = len(progress.dev)
+        logged = len(progress.dev)
 
     run = train(splits["train"], splits["dev"], spec.model, spec.recipe, seed=spec.key.seed, watch=watch, use_cpu=cpu)
     if run.set_aside:
-        log(f"{run.set_aside:,} crossing entities of train were set aside")
+        log(f"{run.set_aside:,} crossing entities of train were dropped")
     return run
 
 
-class JudgedSplit(NamedTuple):
-    """What was found on a split."""
+class SplitScores(NamedTuple):
+    """The scores on a split."""
 
     evaluations: dict[str, Evaluation]  # by decoding
     calibration: Calibration | None  # of constrained decoding
 
 
-def judge(spec: Spec, recognizer: NestedNER, split: str, splits: Mapping[str, Corpus]) -> JudgedSplit:
+def evaluate_split(spec: Spec, recognizer: NestedNER, split: str, splits: Mapping[str, Corpus]) -> SplitScores:
     """Predict a split with each decoding, save what is predicted, and evaluate it."""
     from nestag.evaluation.evaluator import evaluate_pairs
     from nestag.evaluation.matching import Pair
@@ -145,11 +151,11 @@ def judge(spec: Spec, recognizer: NestedNER, split: str, splits: Mapping[str, Co
         jsonl.write(predicted, spec.folder / f"{split}.{decoding}.jsonl.gz")
         evaluations[decoding] = evaluate_pairs(map(Pair, gold, predicted), train=splits["train"])
         log(f"{split} {decoding}: F1 {100 * evaluations[decoding].overall.f1:.2f}")
-    return JudgedSplit(evaluations, calibrated)
+    return SplitScores(evaluations, calibrated)
 
 
 def calibration_of(gold: Sequence[Sentence], rated: Sequence[Sequence[TextEntity]]) -> Calibration:
-    """How far the confidences can be trusted."""
+    """Return the calibration of confidences."""
     from nestag.evaluation.thresholds import Rated, calibration
 
     return calibration(
@@ -159,8 +165,49 @@ def calibration_of(gold: Sequence[Sentence], rated: Sequence[Sequence[TextEntity
     )
 
 
+def on_gpu(cpu: bool) -> bool:
+    """Return whether a GPU is used."""
+    import torch
+
+    return not cpu and torch.cuda.is_available()
+
+
+def device(cpu: bool) -> str:
+    """Return the device in words."""
+    import torch
+
+    if on_gpu(cpu):
+        return torch.cuda.get_device_name()
+    return f"{platform.machine()} processor, {torch.get_num_threads()} of {os.cpu_count()} cores"
+
+
+def versions(cpu: bool) -> dict[str, str]:
+    """Return the versions of nestag, Python and the libraries that influence results."""
+    import torch
+
+    found = {"nestag": nestag.__version__, "python": platform.python_version()}
+    for name in LIBRARIES:
+        with suppress(importlib.metadata.PackageNotFoundError):
+            found[name] = importlib.metadata.version(name)
+    return found | ({"cuda": torch.version.cuda} if on_gpu(cpu) and torch.version.cuda else {})
+
+
+def prepare(cpu: bool) -> None:
+    """Silence progress bars and notices, as cli/terminal.py does, and disable cuDNN's attention.
+
+    cuDNN seems to plan anew for every shape of a batch, and batches by subwords have hundreds of shapes.
+    """
+    import torch
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()
+    logging.set_verbosity_error()
+    if on_gpu(cpu):
+        torch.backends.cuda.enable_cudnn_sdp(False)
+
+
 def log(text: str) -> None:
-    """A line for the log."""
+    """Write a line to the log."""
     sys.stdout.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {text}\n")
     sys.stdout.flush()
 

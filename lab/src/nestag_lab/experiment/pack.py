@@ -30,10 +30,9 @@ from nestag.formats.files import read_lines, writing
 from nestag_lab.experiment.facts import Facts, read_all_facts
 from nestag_lab.experiment.grid import load_grid
 from nestag_lab.experiment.result import Key, RunResult, read_results, read_wanted, record_from
-from nestag_lab.experiment.spec import CorpusFiles, folder_of, read_spec
+from nestag_lab.experiment.spec import GRID, CorpusFiles, folder_of, read_spec
 
 PACK = "runs.jsonl.gz"
-GRID = "grid.toml"
 VERSION = 1
 SPLIT = "test"
 
@@ -64,7 +63,7 @@ class Pack:
 
 
 def has_pack(folder: str | Path) -> bool:
-    """Whether a folder holds a pack."""
+    """Return whether a folder holds a pack."""
     return (Path(folder) / PACK).exists()
 
 
@@ -91,7 +90,7 @@ def pack_of(folder: str | Path) -> Pack:
 
 
 def joined(old: Pack, new: Pack) -> Pack:
-    """The runs of both; of a run that is in both, the new one."""
+    """Merge two packs; new runs replace old ones."""
     fresh = {result.key for result in new.results}
     results = (*(result for result in old.results if result.key not in fresh), *new.results)
     for corpus in old.gold.keys() & new.gold.keys():
@@ -107,7 +106,7 @@ def joined(old: Pack, new: Pack) -> Pack:
 
 
 def _stripped(result: RunResult) -> RunResult:
-    """A result without sentences, without what no table needs, and with the encoder's name instead of its folder."""
+    """Return a result without sentences and whatever no table needs; the encoder's folder becomes its name."""
     return replace(
         result,
         settings={**result.settings, "encoder": result.key.encoder},
@@ -122,7 +121,7 @@ def _stripped(result: RunResult) -> RunResult:
 
 
 def _reachable(files: CorpusFiles, root: Path) -> CorpusFiles:
-    """The files of a corpus: where the run read them, or where the grid says they are on this machine."""
+    """Return the files of a corpus: the paths of the run if they exist, or those of the grid."""
     if Path(files.test).exists():
         return files
     for corpus in load_grid(root / GRID).corpora:
@@ -180,7 +179,7 @@ def _records(pack: Pack) -> Iterator[dict[str, Any]]:
 
 
 def read_pack(folder: str | Path) -> Pack:
-    """The pack of a folder; an InputError says what is wrong with it."""
+    """Return the pack of a folder; an InputError says what is wrong with it."""
     file = Path(folder) / PACK
     what, remedy = "a pack of runs", "make it again with nestag tables --pack"
     found = Pack((), {}, (), {}, {})
@@ -196,7 +195,7 @@ def read_pack(folder: str | Path) -> Pack:
 
 
 def _joined(pack: Pack, record: Mapping[str, Any], file: Path, what: str, remedy: str) -> Pack:
-    """A pack with what a line adds to it."""
+    """Add a line to a pack."""
     if "facts" in record:
         facts = record_from(Facts, record["facts"], file, what, remedy)
         return replace(pack, facts=pack.facts | {facts.corpus: facts})

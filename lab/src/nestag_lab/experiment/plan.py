@@ -34,26 +34,26 @@ class ExperimentPlan:
 
     @property
     def finished(self) -> tuple[Spec, ...]:
-        """Runs that have a result."""
+        """Finished runs."""
         return tuple(spec for spec in self.specs if spec.finished)
 
     @property
     def interrupted(self) -> tuple[Spec, ...]:
-        """Runs that were begun."""
+        """Interrupted runs."""
         return tuple(spec for spec in self.specs if spec.interrupted)
 
     @property
     def left(self) -> tuple[Spec, ...]:
-        """Runs that have no result, those that were begun among them."""
+        """Runs without a result."""
         return tuple(spec for spec in self.specs if not spec.finished)
 
     def results(self) -> list[RunResult]:
-        """The results there are."""
+        """Return the finished results."""
         return [read_result(spec.folder / RESULT) for spec in self.finished]
 
 
 def plan_of(grid: Grid, root: str | Path, only: str = "") -> ExperimentPlan:
-    """The runs of a grid, or only those whose titles have all words of a text."""
+    """Return the runs of a grid whose titles contain all words of `only`."""
     specs = grid.runs(root)
     chosen = tuple(spec for spec in specs if set(only.split()) <= set(spec.title.split()))
     if not chosen:
@@ -83,12 +83,12 @@ def _refuse_changed(spec: Spec) -> None:
 
 
 def _claimed(file: Path) -> dict[str, Any]:
-    """The recipe of a run that was begun."""
+    """Return the recipe of an interrupted run."""
     try:
         recipe: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))["recipe"]
         return as_now(recipe)
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-        raise InputError(f"not the mark of a run ({error}); delete its folder to begin anew", str(file)) from None
+        raise InputError(f"not the record of a run ({error}); delete its folder to start again", str(file)) from None
 
 
 def _refuse_other_settings(spec: Spec, before: Mapping[str, Any]) -> None:

@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 
 def read_json(file: Path, what: str, remedy: str) -> Any:
-    """What a JSON file holds; an InputError says that it is not `what`, and the remedy."""
+    """Return the content of a JSON file; the InputError of an invalid file names `what` and `remedy`."""
     try:
         return json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
@@ -36,12 +36,12 @@ def read_json(file: Path, what: str, remedy: str) -> Any:
 
 
 def read_record(cls: type[T], file: Path, what: str, remedy: str, **more: Any) -> T:
-    """A dataclass from a JSON file, and from values that are not in the file."""
+    """Return a dataclass from a JSON file and from `more` values."""
     return record_from(cls, read_json(file, what, remedy), file, what, remedy, **more)
 
 
 def record_from(cls: type[T], values: Any, file: Path, what: str, remedy: str, **more: Any) -> T:
-    """The same from what the file holds."""
+    """Return a dataclass from the content of a JSON file."""
     try:
         return from_mapping(cls, {**values, **more} if isinstance(values, dict) else values, str(file))
     except SettingError as error:
@@ -99,7 +99,7 @@ def read_result(file: Path) -> RunResult:
 
 
 def read_results(folder: str | Path) -> list[RunResult]:
-    """All finished runs of an experiment, in a fixed order."""
+    """Return all finished runs of an experiment, in a fixed order."""
     root = Path(folder)
     if not root.is_dir():
         raise InputError("there is no such folder; give the one that nestag experiment wrote", str(folder))
@@ -123,7 +123,7 @@ def write_wanted(keys: Iterable[Key], root: Path) -> None:
 
 
 def read_wanted(root: Path) -> list[Key]:
-    """The runs of the last grid, or none if there is no such file."""
+    """Return the runs of the last grid."""
     file = root / WANTED
     if not file.exists():
         return []

@@ -35,7 +35,7 @@ def place_of(decoding: str) -> int:
 
 
 def decoded(settings: Settings, way: Way) -> Settings:
-    """The settings of a recognizer that decodes in a way.
+    """Return the settings for a way of decoding.
 
     >>> decoded(Settings(), "greedy-majority").node_label_strategy
     'majority'
@@ -49,6 +49,7 @@ FAILED = "failed.txt"
 LOG = "log.txt"
 LOCK = "lock"  # held by the process that does a run
 RUNS = "runs"
+GRID = "grid.toml"
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ class CorpusFiles:
         return {"train": self.train, "dev": self.dev, "test": self.test}
 
     def read(self, split: str) -> Corpus:
-        """The sentences of a split, with a report of what had to be changed."""
+        """Return the sentences of a split, with a report of what had to be changed."""
         return Corpus.read(self.files[split], self.format, self.options)
 
 
@@ -110,7 +111,7 @@ class Spec:
 
 
 def title_of(key: Key) -> str:
-    """A run in words.
+    """Return a run in words.
 
     >>> title_of(Key("genia", "minilm", "rel", "default", 1))
     'genia minilm rel default seed 1'
@@ -119,7 +120,7 @@ def title_of(key: Key) -> str:
 
 
 def folder_of(root: Path, key: Key) -> Path:
-    """The folder of a run within an experiment."""
+    """Return the folder of a run within an experiment."""
     return root / RUNS / key.corpus / key.encoder / key.encoding / key.recipe / str(key.seed)
 
 

@@ -1,1 +1,1 @@
-"""The paper's tables, made from finished runs, with the paper's own figures beside them."""
+"""The paper's tables, made from finished runs, with the paper's own figures."""

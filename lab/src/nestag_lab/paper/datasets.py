@@ -20,7 +20,7 @@ from nestag_lab.paper.published import Dataset, LabelFigures, published, publish
 
 
 def datasets_table(corpora: Mapping[str, Mapping[str, Statistics]]) -> Table:
-    """A column for each corpus, all its splits together, and beside it what the paper says of it."""
+    """Return the table of corpora, all splits of each together, with the paper's figures."""
     ours = [sum(splits.values(), Statistics()) for splits in corpora.values()]
     theirs = [published_name(corpus, words=False) for corpus in corpora]
     columns = ["characteristic"]
@@ -46,7 +46,7 @@ ReportedCells = Mapping[tuple[str, str], Cell]
 
 
 def _beside(row: Row, section: str, reported: Sequence[ReportedCells | None]) -> Row:
-    """A row with the paper's cell after each of ours that it has one for."""
+    """Return a row with the paper's cells after ours."""
     name = str(row[0])
     cells: list[Cell] = [name]
     for cell, theirs in zip(row[1:], reported, strict=True):
@@ -55,7 +55,7 @@ def _beside(row: Row, section: str, reported: Sequence[ReportedCells | None]) ->
 
 
 def reported_cells(dataset: Dataset) -> ReportedCells:
-    """What the paper says of a corpus, by section and characteristic."""
+    """Return the paper's figures for a corpus, by section and characteristic."""
     depth, length = dataset.depth, dataset.length
     plain: dict[str, Cell] = {
         "sentences": dataset.sentences,
@@ -75,7 +75,7 @@ def reported_cells(dataset: Dataset) -> ReportedCells:
 
 
 def labels_table(corpora: Mapping[str, Covered]) -> Table:
-    """The table of several corpora, each followed by what the paper says of it."""
+    """Return the table of label coverage, with the paper's figures after each corpus."""
     others = tuple(dict.fromkeys(split for found in corpora.values() for row in found.rows for split in row.reach))
     sections: list[Section] = []
     for corpus, found in corpora.items():
@@ -106,5 +106,5 @@ def _reported_row(encoding: str, labels: LabelFigures, others: Sequence[str]) ->
 
 
 def _printed(share: float | str) -> Percent:
-    """A share as the paper prints it; its `>99.99` is a number for programs, in the middle of what it may be."""
+    """Return a share as the paper prints it; `>99.99` becomes 99.995."""
     return Percent(99.995 if share == ">99.99" else share)

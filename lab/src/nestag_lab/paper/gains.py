@@ -17,7 +17,7 @@ SIGNED = "+.2f"
 
 
 def gains_table(results: Sequence[RunResult]) -> Table:
-    """A section for each corpus, and one for all of them if there are several."""
+    """Return a section for each corpus, and one for all of them if there are several."""
     corpora = sorted({result.key.corpus for result in results if gains_known(result)})
     note = (
         "F1 of constrained decoding less that of greedy decoding of the same model, in points: mean ± sample deviation"
@@ -31,7 +31,7 @@ def gains_table(results: Sequence[RunResult]) -> Table:
 
 
 def gains_known(result: RunResult) -> bool:
-    """Whether a model was decoded both validly and greedily."""
+    """Return whether a model has scores for constrained and greedy decoding."""
     return any(_known(result, over) for over in GREEDY)
 
 
@@ -65,7 +65,7 @@ def _spread(gains: Iterable[float | None]) -> tuple[Figure | None, ...]:
 
 
 def gain(result: RunResult, split: str, over: str) -> float | None:
-    """What constrained decoding adds to the F1 that another way has, None unless the model was decoded both ways."""
+    """Return the gain in F1 of constrained decoding over another way; None if one of them is missing."""
     found = result.evaluations.get(split, {})
     if "constrained" not in found or over not in found:
         return None

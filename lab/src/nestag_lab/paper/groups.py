@@ -90,7 +90,7 @@ def _lines(
     ours: Callable[[Group, Sequence[ScoredRun]], Row],
     reported: Sequence[Reported[dict[str, PrecisionRecall]]],
 ) -> Iterator[ModelLine]:
-    """A line for each group of entities."""
+    """Return a line for each group of entities."""
 
     def theirs(group: Group, pairs: dict[str, PrecisionRecall]) -> Row:
         return tuple(Figure(share, form=".1f") for share in pairs[group.name])
@@ -103,16 +103,16 @@ def _lines(
 
 
 def precision(scores: Sequence[Score], seeds: int) -> Figure | None:
-    """The mean precision, None if there are no such entities."""
-    told = any(score.gold or score.predicted for score in scores)
-    return mean_of([score.precision for score in scores], seeds) if told else None
+    """Return the mean precision, None if there are no such entities."""
+    known = any(score.gold or score.predicted for score in scores)
+    return mean_of([score.precision for score in scores], seeds) if known else None
 
 
 def recall(scores: Sequence[Score], seeds: int) -> Figure | None:
-    """The mean recall, None if there is nothing to find."""
+    """Return the mean recall, None if there is nothing to find."""
     return mean_of([score.recall for score in scores], seeds) if any(score.gold for score in scores) else None
 
 
 def f1(scores: Sequence[Score], seeds: int) -> Figure | None:
-    """The mean F1, None if there is nothing to find."""
+    """Return the mean F1, None if there is nothing to find."""
     return mean_of([score.f1 for score in scores], seeds) if any(score.gold for score in scores) else None

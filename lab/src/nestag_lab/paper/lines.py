@@ -30,7 +30,7 @@ class ModelLine(NamedTuple):
 
 
 def our_lines(runs: FinishedRuns, measure: Callable[[Sequence[ScoredRun]], Row], *group: str) -> Iterator[ModelLine]:
-    """A line for each setup and encoding."""
+    """Return a line for each setup and encoding."""
     for setup in runs.setups:
         for encoding in runs.encodings:
             models = {corpus: runs.models.get(ModelKey(corpus, setup, encoding)) for corpus in runs.corpora}
@@ -42,7 +42,7 @@ def our_lines(runs: FinishedRuns, measure: Callable[[Sequence[ScoredRun]], Row],
 def paper_lines(
     reported: Iterable[Reported[T]], runs: FinishedRuns, cells: Callable[[T], Row], *group: str
 ) -> Iterator[ModelLine]:
-    """A line for each model or system that the paper reports on corpora of ours; its figures are of test alone."""
+    """Return a line for each model or system in the paper that has figures for our corpora (test only)."""
     if runs.split != "test":
         return
     for one in reported:
@@ -54,7 +54,7 @@ def paper_lines(
 
 @dataclass(frozen=True)
 class TableLayout:
-    """What a table says besides its lines."""
+    """Title, columns and notes of a table."""
 
     title: str
     heads: tuple[str, ...]  # names of the columns that lines begin with
@@ -65,7 +65,7 @@ class TableLayout:
 
 
 def side_by_side(layout: TableLayout, corpora: Sequence[str], lines: Iterable[ModelLine]) -> Table:
-    """A table with a column for each corpus and measure."""
+    """Return a table with a column for each corpus and measure."""
     nothing = (None,) * len(layout.measures)
     columns = [f"{corpus} {measure}".rstrip() for corpus in corpora for measure in layout.measures]
     sections: dict[str, list[Row]] = {}
@@ -77,7 +77,7 @@ def side_by_side(layout: TableLayout, corpora: Sequence[str], lines: Iterable[Mo
 
 
 def one_by_one(layout: TableLayout, corpora: Sequence[str], lines: Iterable[ModelLine]) -> Table:
-    """A table with a section for each corpus and source."""
+    """Return a table with a section for each corpus and source."""
     sections: dict[str, list[Row]] = {}
     arranged = _arranged(lines, layout)
     for corpus in corpora:
@@ -109,7 +109,7 @@ def _arranged(lines: Iterable[ModelLine], layout: TableLayout) -> list[ModelLine
 
 
 def _bolded(lines: Sequence[ModelLine], places: Sequence[int]) -> list[ModelLine]:
-    """The lines with the best of our figures set in bold, for each corpus, measure and group of entities."""
+    """Return the lines with the best of our figures set in bold, for each corpus, measure and group of entities."""
     top: dict[tuple[str, int, tuple[str, ...]], float] = {}
     for line in lines:
         for corpus, cells in line.cells.items():
@@ -134,10 +134,10 @@ def _bolded(lines: Sequence[ModelLine], places: Sequence[int]) -> list[ModelLine
 
 
 def figure(measured: Measured) -> Figure:
-    """A figure of the paper, with the decimals that it prints."""
+    """Return a figure of the paper, with the decimals that it prints."""
     return Figure(measured.mean, measured.deviation, form=".1f")
 
 
 def _rounded(cell: Cell) -> float | None:
-    """A figure as people see it, so that those who look equal are."""
+    """Return a figure rounded as it is printed."""
     return float(f"{cell.value:{cell.form}}") if isinstance(cell, Figure) else None

@@ -16,14 +16,13 @@ from nestag.inspect.tables import Table
 from nestag_lab.experiment.facts import Facts, read_all_facts
 from nestag_lab.experiment.pack import Pack, has_pack, read_pack
 from nestag_lab.experiment.result import Key, RunResult, read_results, read_wanted
-from nestag_lab.paper.all_runs import runs_table
 from nestag_lab.paper.datasets import datasets_table, labels_table
 from nestag_lab.paper.differences import differences_table
 from nestag_lab.paper.gains import gains_known, gains_table
 from nestag_lab.paper.groups import depth_table, length_table, own_depth_table, own_length_table
 from nestag_lab.paper.published import published
 from nestag_lab.paper.runs import finished
-from nestag_lab.paper.scores import best_table, f1_table, lead_table, precision_recall_table, types_table
+from nestag_lab.paper.scores import best_table, f1_table, lead_table, precision_recall_table, runs_table, types_table
 
 COVERAGE, F1, GAIN, DIFFERENCES, DATASETS, RUNS = "coverage", "f1", "gain", "differences", "datasets", "runs"
 OF_RUNS = {
@@ -56,12 +55,12 @@ class Pages(NamedTuple):
     """What there is not, a line each."""
 
     def table(self, name: str) -> Table | None:
-        """The table of a name, if it could be made."""
+        """Return the table of a name, if it could be made."""
         return next((page.table for page in self.pages if page.name == name), None)
 
 
 def read_pages(folder: str | Path, split: str = "test") -> Pages:
-    """The tables of the experiment in a folder, or of its pack."""
+    """Return the tables of the experiment in a folder, or of its pack."""
     if has_pack(folder):
         return packed_pages(read_pack(folder), split)
     results, facts = read_results(folder), read_all_facts(folder)
@@ -71,7 +70,7 @@ def read_pages(folder: str | Path, split: str = "test") -> Pages:
 
 
 def packed_pages(pack: Pack, split: str = "test", differences: bool = True) -> Pages:
-    """The tables of a pack; those of differences are of test, and take the most time."""
+    """Return the tables of a pack; the table of differences takes most of the time."""
     made = pages_of(pack.results, pack.facts, split)
     there = {result.key for result in pack.results}
     missing = (*made.missing, *missing_lines([key for key in pack.wanted if key not in there]))
@@ -82,7 +81,7 @@ def packed_pages(pack: Pack, split: str = "test", differences: bool = True) -> P
 
 
 def pages_of(results: Sequence[RunResult], facts: Mapping[str, Facts], split: str = "test") -> Pages:
-    """The tables of finished runs and of the facts of corpora; what lacks its input is left out and named."""
+    """Return the tables of finished runs and corpora, and what is missing for the others."""
     tables: dict[str, Table] = {}
     missing: list[str] = []
     runs = finished(results, split)
@@ -110,7 +109,7 @@ def missing_runs(folder: str | Path, done: Collection[Key]) -> list[Key]:
 
 
 def begun(folder: str | Path) -> list[Key]:
-    """The runs that have a folder."""
+    """Return the runs that have a folder."""
     found = [path.parts[-5:] for path in Path(folder).glob("runs/*/*/*/*/*/") if path.name.isdecimal()]
     return [Key(corpus, encoder, encoding, recipe, int(seed)) for corpus, encoder, encoding, recipe, seed in found]
 
@@ -145,13 +144,13 @@ def write_tables(pages: Pages, folder: str | Path) -> None:
 
 
 def table_files(pages: Pages) -> dict[str, str]:
-    """The text of each file."""
+    """Return the text of each file."""
     texts = {f"{name}.{end}": write(table, form) for name, table in pages.pages for end, form in FORMS.items()}
     return {**texts, ALL: everything(pages)}
 
 
 def everything(pages: Pages) -> str:
-    """One Markdown text with all tables under their titles, and what is missing."""
+    """Return one Markdown text with all tables under their titles, and what is missing."""
     parts = [
         "# Tables\n",
         f"The tables of *{published().title}*, made from finished runs, with its own figures where the corpus is the"

@@ -123,7 +123,7 @@ class Published:
 
 @cache
 def published() -> Published:
-    """The paper's figures.
+    """Return the paper's figures.
 
     >>> abs_on_genia = published().scores[0]
     >>> abs_on_genia.source, abs_on_genia.name, abs_on_genia.figures["genia"].f1.mean
@@ -146,7 +146,7 @@ def published() -> Published:
 
 
 def published_name(corpus: str, words: bool = True) -> str | None:
-    """What the paper calls a corpus, or None if it has none of that name; without words, annotations alone count.
+    """Return the paper's name for a corpus, or None; with `words=False`, a corpus without text counts too.
 
     >>> published_name("ACE-2004"), published_name("gum"), published_name("nne_notext"), published_name("NNE", False)
     ('ace2004', None, None, 'nne')
@@ -158,7 +158,7 @@ def published_name(corpus: str, words: bool = True) -> str | None:
 
 
 def _reported(record: Mapping[str, Any], name: str, read: Callable[[Any], T]) -> tuple[Reported[T], ...]:
-    """One table, its rows in the order of the file."""
+    """Return one table, its rows in the order of the file."""
     return tuple(
         Reported(
             _source(record, key),

@@ -67,7 +67,7 @@ class FinishedRuns:
         return max(map(len, self.models.values()), default=0)
 
     def title(self, setup: Setup) -> str:
-        """A setup in words, with the size of its models."""
+        """Return a setup in words, with the size of its models."""
         return f"{setup.encoder} {self.sizes[setup[:2]]}, {setup.recipe}, {setup.decoding}"
 
 
@@ -99,7 +99,7 @@ def _place(encoding: str) -> int:
 
 
 def size_of(parameters: Sequence[int]) -> str:
-    """The sizes of models in millions, from and to if they differ.
+    """Return the sizes of models in millions, from and to if they differ.
 
     >>> size_of([22_713_216]), size_of([22_713_216, 24_100_000]), size_of([9_000])
     ('23M', '23–24M', '<1M')
@@ -111,7 +111,7 @@ def size_of(parameters: Sequence[int]) -> str:
 
 
 def mean_of(shares: Sequence[float], seeds: int, form: str = ".2f") -> Figure | None:
-    """The mean of shares in percent, with a note of how many runs it is of where some are missing.
+    """Return the mean of shares in percent, with the number of runs if some are missing.
 
     >>> from nestag.inspect.tables import shown
     >>> shown(mean_of([0.75, 0.76], seeds=2)), shown(mean_of([0.75], seeds=2)), shown(mean_of([], seeds=2))
@@ -125,21 +125,21 @@ def mean_of(shares: Sequence[float], seeds: int, form: str = ".2f") -> Figure | 
 
 
 def closest(runs: Sequence[ScoredRun]) -> ScoredRun:
-    """The run whose F1 is closest to the mean, the one with the smaller seed if two are."""
+    """Return the run whose F1 is closest to the mean, the one with the smaller seed if two are."""
     found = over_seeds(run.found.overall.f1 for run in runs)
     assert found
     return min(runs, key=lambda run: (abs(run.found.overall.f1 - found.mean), run.seed))
 
 
 def best_run(runs: Sequence[ScoredRun]) -> ScoredRun:
-    """The run with the best F1, the one with the smaller seed if two have it."""
+    """Return the run with the best F1, the one with the smaller seed if two have it."""
     return min(runs, key=lambda run: (-run.found.overall.f1, run.seed))
 
 
 def seeds_note(runs: FinishedRuns) -> str:
-    """How means are to be read."""
+    """Return a note on how to read means."""
     if runs.seeds < 2:
         return "one seed each"
     fewer = any(len(found) < runs.seeds for found in runs.models.values())
-    told = ", fewer where a cell says so" if fewer else ""
-    return f"mean ± sample deviation over seeds, n={runs.seeds}{told}"
+    note = ", fewer where a cell says so" if fewer else ""
+    return f"mean ± sample deviation over seeds, n={runs.seeds}{note}"

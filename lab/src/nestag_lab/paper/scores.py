@@ -1,12 +1,15 @@
-"""The paper's tables of scores: F1, precision and recall over seeds, the best runs, and F1 by type."""
+"""The paper's tables of scores: F1, precision and recall over seeds, the best runs, F1 by type; and every run."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from statistics import fmean, pstdev
 
 from nestag.evaluation.result import over_seeds
-from nestag.inspect.tables import Figure, Row, Table
+from nestag.inspect.tables import Figure, Row, Section, Table
+from nestag.training.plan import best_of
+from nestag_lab.experiment.result import RunResult
+from nestag_lab.experiment.spec import place_of
 from nestag_lab.paper.lines import ModelLine, TableLayout, figure, one_by_one, our_lines, paper_lines, side_by_side
 from nestag_lab.paper.published import Reported, ScoreFigures, TypeSpread, published
 from nestag_lab.paper.runs import FinishedRuns, ModelKey, ScoredRun, Setup, best_run, mean_of, seeds_note
@@ -36,7 +39,7 @@ def f1_table(runs: FinishedRuns) -> Table:
 
 
 def lead_table(runs: FinishedRuns) -> Table:
-    """The paper's text: how far dyn is ahead of rel."""
+    """Return the table of the difference between dyn and rel."""
 
     def leads(setup: Setup) -> dict[str, Row]:
         pairs = {corpus: [runs.models.get(ModelKey(corpus, setup, name)) for name in LEAD] for corpus in runs.corpora}
@@ -54,16 +57,16 @@ def lead_table(runs: FinishedRuns) -> Table:
     theirs = [
         Reported(source, "dyn - rel", _gaps(dyn.figures, reported[source, "rel"].figures)) for source, dyn in both
     ]
-    told = [Reported("paper, its text", "dyn - rel", published().leads)]
+    text = [Reported("paper, its text", "dyn - rel", published().leads)]
     paper = [
-        *paper_lines(told, runs, lambda gap: (Figure(gap, form="+.2f"),)),
+        *paper_lines(text, runs, lambda gap: (Figure(gap, form="+.2f"),)),
         *paper_lines(theirs, runs, lambda gap: (Figure(gap, form="+.1f"),)),
     ]
     return side_by_side(layout, runs.corpora, [*(line for line in lines if line.cells), *paper])
 
 
 def _lead(dyn: Sequence[ScoredRun], rel: Sequence[ScoredRun]) -> Figure | None:
-    """The mean difference of runs of equal seeds."""
+    """Return the mean difference of runs of equal seeds."""
     before = {run.seed: run.found.overall.f1 for run in rel}
     gaps = [run.found.overall.f1 - before[run.seed] for run in dyn if run.seed in before]
     return mean_of(gaps, len(gaps), "+.2f")
@@ -146,7 +149,58 @@ def _theirs(spread: TypeSpread) -> Row:
 
 
 def mean_by_type(runs: Sequence[ScoredRun]) -> dict[str, float]:
-    """The mean F1 over runs in percent, of each type that gold has, by name."""
+    """Return the mean F1 over runs in percent, of each type that gold has, by name."""
     types = sorted({kind for run in runs for kind, score in run.found.types.items() if score.gold})
     found = {kind: over_seeds(100 * run.found.types[kind].f1 for run in runs) for kind in types}
     return {kind: one.mean for kind, one in found.items() if one}
+
+
+RUN_COLUMNS = (
+    "corpus",
+    "encoder",
+    "recipe",
+    "encoding",
+    "seed",
+    "decoding",
+    "dev F1",
+    "precision",
+    "recall",
+    "F1",
+    "best step",
+    "steps",
+    "minutes",
+    "calibration error",
+)
+
+
+def runs_table(results: Sequence[RunResult], split: str) -> Table:
+    """Return a row for each run and decoding that has scores on the split."""
+    rows = tuple(row for result in results for row in _run_rows(result, split))
+    note = (
+        f"Precision, recall and F1 are on {split}, in percent. The best step is that of the weights that were kept, by"
+        " F1 on dev or as the recipe says; steps are those trained; minutes are those of training; the calibration"
+        " error is that of constrained decoding, from 0 to 1."
+    )
+    return Table("Every run", RUN_COLUMNS, (Section("", rows),), note)
+
+
+def _run_rows(result: RunResult, split: str) -> Iterator[Row]:
+    key, found = result.key, result.calibration.get(split)
+    best = best_of(result.scorings)
+    for decoding, evaluation in sorted(result.evaluations.get(split, {}).items(), key=lambda pair: place_of(pair[0])):
+        dev = result.evaluations.get("dev", {}).get(decoding)
+        score = evaluation.overall
+        yield (
+            key.corpus,
+            key.encoder,
+            key.recipe,
+            key.encoding,
+            key.seed,
+            decoding,
+            Figure(100 * dev.overall.f1) if dev else None,
+            *(Figure(100 * value) for value in (score.precision, score.recall, score.f1)),
+            best.step if best else None,
+            result.scorings[-1].step if best else None,
+            Figure(result.seconds / 60, form=".1f"),
+            Figure(found.error, form=".3f") if found and decoding == "constrained" else None,
+        )

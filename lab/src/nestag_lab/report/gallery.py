@@ -1,28 +1,76 @@
-"""All figures of an experiment: drawn, named, and saved in the formats asked for."""
+"""All figures of an experiment: by topic, drawn, named, and saved in the formats asked for."""
 
 from __future__ import annotations
 
+import base64
 import re
 import warnings
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from nestag.inspect.plotting import drawing, saved
-from nestag.inspect.rendering import Html
 from nestag_lab.experiment.result import RunResult
-from nestag_lab.report import topics
-from nestag_lab.report.figures import confusion, curves, f1, kinds, parts, reliability
-from nestag_lab.report.figures.inline import inline
+from nestag_lab.report.figures import scores, training
 from nestag_lab.report.figures.look import SETTINGS
-from nestag_lab.report.groups import best_way, setups, title_of, typical, ways
-from nestag_lab.report.topics import Topic
+from nestag_lab.report.groups import setups, title_of, ways
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+class Topic(NamedTuple):
+    """What several figures are about, each of another corpus."""
+
+    name: str
+    short: str  # for navigation
+    title: str
+    text: str
+
+
+F1 = Topic(
+    "f1",
+    "F1",
+    "F1 by encoding",
+    "Small signs are seeds, the large one is their mean with its deviation. The scale need not begin at 0.",
+)
+DEPTH = Topic(
+    "depth",
+    "Depth",
+    "F1 by depth",
+    "Means over seeds; an entity at depth 0 is in no other, n counts gold entities. Precision asks for the depth in"
+    " the prediction, recall for that in gold. The scale need not begin at 0.",
+)
+LENGTH = Topic(
+    "length",
+    "Length",
+    "F1 by length",
+    "Means over seeds, by the number of tokens of an entity; n counts gold entities. The scale need not begin at 0.",
+)
+CURVES = Topic(
+    "curves",
+    "Learning",
+    "Learning curves",
+    "F1 on the development set and the loss after each epoch, a line a run.",
+)
+KINDS = Topic(
+    "kinds",
+    "Kinds",
+    "What went wrong",
+    "A mistaken entity is paired with at most one other. Type: the same tokens, another type. Boundary: the same type,"
+    " some of the tokens. Boundary and type: both. Missed and spurious ones are left without a partner.",
+)
+CALIBRATION = Topic(
+    "calibration",
+    "Calibration",
+    "Calibration",
+    "Of the entities predicted with a confidence near p, p % should be right: the line from corner to corner."
+    " Constrained decoding, all seeds together; below, how many entities there are, on a logarithmic scale.",
+)
+TOPICS = (F1, DEPTH, LENGTH, KINDS, CURVES, CALIBRATION)
+
+
 def slug(text: str) -> str:
-    """A name for a file or an element that every system takes.
+    """Return a safe name for a file or an HTML element.
 
     >>> slug("org/model v2")
     'org-model-v2'
@@ -41,7 +89,6 @@ class Plot(NamedTuple):
     topic: Topic
     figure: Figure
     words: str  # what it shows, for those who cannot see it
-    detail: str = ""  # what it is about beyond topic and setup
 
 
 class Plate(NamedTuple):
@@ -49,14 +96,14 @@ class Plate(NamedTuple):
 
     topic: Topic
     title: str
-    html: Html
+    image: str  # SVG in base64
+    words: str  # what it shows, for those who cannot see it
     wide: bool  # whether its letters would be too small on a phone
     files: dict[str, bytes]  # by name
-    boxes: tuple[str, ...] = ()  # files that have boxes for letters, where matplotlib's fonts lack them
 
 
 def gallery(results: Sequence[RunResult], split: str, png: bool = True) -> list[Plate]:
-    """Every figure that these runs give, by topic and then by setup; drawing PNG takes half of the time."""
+    """Draw all figures of these runs, sorted by topic and setup."""
     groups = setups(results)
     stems: list[str] = []
     plates = []
@@ -66,66 +113,33 @@ def gallery(results: Sequence[RunResult], split: str, png: bool = True) -> list[
                 title = title_of(setup, groups)
                 stems.append(_apart(slug(f"{plot.topic.name}-{title}"), stems))
                 plates.append(_plate(plot, title, stems[-1], png))
-    return sorted(plates, key=lambda plate: topics.TOPICS.index(plate.topic))
+    return sorted(plates, key=lambda plate: TOPICS.index(plate.topic))
 
 
 def _apart(stem: str, others: Sequence[str]) -> str:
-    """The name, with a number if another figure has it."""
+    """Return the name, with a number if it is taken."""
     numbers = (f"{stem}-{number}" for number in range(2, len(others) + 3))
     return stem if stem not in others else next(name for name in numbers if name not in others)
 
 
 def plots_of(runs: Sequence[RunResult], split: str) -> Iterator[Plot]:
-    """Those of one setup; what was not measured is not drawn."""
+    """Draw those of one setup; what was not measured is not drawn."""
     if ways(runs, split):
-        yield Plot(topics.F1, f1.draw(runs, split), f1.words(runs, split))
-        for topic, breakdown in ((topics.DEPTH, parts.DEPTH), (topics.LENGTH, parts.LENGTH)):
-            yield Plot(topic, parts.draw(runs, split, breakdown), parts.words(runs, split, breakdown))
-        yield Plot(topics.KINDS, kinds.draw(runs, split), kinds.words(runs, split))
-        yield from _confusion(runs, split)
+        yield Plot(F1, scores.draw_f1(runs, split), scores.f1_words(runs, split))
+        for topic, breakdown in ((DEPTH, scores.DEPTH), (LENGTH, scores.LENGTH)):
+            words = scores.groups_words(runs, split, breakdown)
+            yield Plot(topic, scores.draw_groups(runs, split, breakdown), words)
+        yield Plot(KINDS, scores.draw_kinds(runs, split), scores.kinds_words(runs, split))
     if any(run.scorings for run in runs):
-        yield Plot(topics.CURVES, curves.draw(runs), curves.words(runs))
-    if reliability.calibrations(runs, split):
-        yield Plot(topics.CALIBRATION, reliability.draw(runs, split), reliability.words(runs, split))
-
-
-def _confusion(runs: Sequence[RunResult], split: str) -> Iterator[Plot]:
-    """The matrix of the typical run of the best encoding and decoding, if it has any counts."""
-    way = best_way(runs, split)
-    run = typical(runs, split, way) if way else None
-    if way is None or run is None:
-        return
-    counts = run.evaluations[split][way.decoding].mistakes.confusion
-    if counts:
-        detail = f"{way.encoding}, {way.decoding} decoding, seed {run.key.seed}, {split}"
-        yield Plot(topics.CONFUSION, confusion.draw(counts), confusion.words(counts), detail)
+        yield Plot(CURVES, training.draw_curves(runs), training.curves_words(runs))
+    if training.calibrations(runs, split):
+        yield Plot(CALIBRATION, training.draw_calibration(runs, split), training.calibration_words(runs, split))
 
 
 def _plate(plot: Plot, title: str, stem: str, png: bool) -> Plate:
-    """The figure saved."""
-    full = f"{title}: {plot.detail}" if plot.detail else title
-    found = {stem + end: _file(plot.figure, end) for end in (SVG, *([PNG] if png else []))}
-    files = {name: file.content for name, file in found.items()}
-    markup = inline(files[stem + SVG], stem, f"{plot.topic.title}, {full}", plot.words)
-    # In an SVG, letters that matplotlib's own fonts lack are shown in those of the reader.
-    boxes = tuple(name for name, file in found.items() if file.boxes and name.endswith(PNG))
-    wide = plot.figure.get_figwidth() > WIDE
-    return Plate(plot.topic, full, Html(markup), wide, files, boxes)
-
-
-class _File(NamedTuple):
-    """A figure in one form."""
-
-    content: bytes
-    boxes: bool  # whether matplotlib had to draw boxes for letters
-
-
-def _file(figure: Figure, suffix: str) -> _File:
-    """Save a figure; what matplotlib says of missing letters is kept, whatever else it says is passed on."""
-    with warnings.catch_warnings(record=True) as told:
-        warnings.filterwarnings("always", "Glyph .* missing", UserWarning)
-        content = saved(figure, suffix)
-    others = [one for one in told if not str(one.message).startswith("Glyph ")]
-    for one in others:
-        warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
-    return _File(content, len(others) < len(told))
+    """Return the figure as files, and as an image inside the page; fonts that lack a letter draw a box."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing", UserWarning)
+        files = {stem + end: saved(plot.figure, end) for end in (SVG, *([PNG] if png else []))}
+    image = base64.b64encode(files[stem + SVG]).decode()
+    return Plate(plot.topic, title, image, plot.words, plot.figure.get_figwidth() > WIDE, files)

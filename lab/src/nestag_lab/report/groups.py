@@ -1,6 +1,6 @@
 """Runs that belong together: what a figure or a list of mistakes is about, always in the same order.
 
-Encodings stand in the order of the paper, decodings from greedy to constrained, everything else by name.
+Encodings are in the order of the paper, decodings from greedy to constrained, everything else by name.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import NamedTuple
 from nestag.evaluation.result import Evaluation, Group, OverSeeds, over_seeds
 from nestag_lab.experiment.result import RunResult
 from nestag_lab.experiment.spec import WAYS
-from nestag_lab.paper.runs import ScoredRun, closest, in_order
+from nestag_lab.paper.runs import in_order
 
 DECODINGS = WAYS
 SPLITS = ("test", "dev")
@@ -33,7 +33,7 @@ class Method(NamedTuple):
 
 
 def setups(results: Iterable[RunResult]) -> dict[RunGroup, list[RunResult]]:
-    """The runs of each setup, by name."""
+    """Return the runs of each setup, by name."""
     found: dict[RunGroup, list[RunResult]] = {}
     for result in sorted(results, key=lambda result: result.key):
         key = result.key
@@ -42,18 +42,18 @@ def setups(results: Iterable[RunResult]) -> dict[RunGroup, list[RunResult]]:
 
 
 def title_of(setup: RunGroup, others: Collection[RunGroup]) -> str:
-    """What to call a setup: its corpus, and whatever else is needed to tell it from the others.
+    """Return the name of a setup: its corpus, and whatever else distinguishes it from the others.
 
     >>> title_of(RunGroup("genia", "minilm", "default"), [RunGroup("genia", "minilm", "paper")])
     'genia · default'
     """
     together = [setup, *others]
-    told = [name for place, name in enumerate(setup) if place and len({other[place] for other in together}) > 1]
-    return " · ".join([setup.corpus, *told])
+    names = [name for place, name in enumerate(setup) if place and len({other[place] for other in together}) > 1]
+    return " · ".join([setup.corpus, *names])
 
 
 def ordered(names: Iterable[str], first: Sequence[str]) -> list[str]:
-    """Each name once, those that have a place of their own first.
+    """Return the distinct names, those in `first` at the beginning.
 
     >>> ordered(["x", "constrained", "greedy-first", "x"], DECODINGS)
     ['greedy-first', 'constrained', 'x']
@@ -62,33 +62,28 @@ def ordered(names: Iterable[str], first: Sequence[str]) -> list[str]:
 
 
 def encodings(results: Iterable[RunResult]) -> list[str]:
-    """The encodings of these runs."""
+    """Return the encodings of these runs."""
     return list(in_order(result.key.encoding for result in results))
 
 
 def decodings(results: Iterable[RunResult]) -> list[str]:
-    """The decodings of these runs."""
+    """Return the decodings of these runs."""
     return ordered((way for result in results for found in result.evaluations.values() for way in found), DECODINGS)
 
 
 def splits(results: Iterable[RunResult]) -> list[str]:
-    """The splits that these runs were evaluated on."""
+    """Return the splits that these runs were evaluated on."""
     return ordered((split for result in results for split in result.evaluations), SPLITS)
 
 
-def evaluation(result: RunResult, split: str, decoding: str) -> Evaluation | None:
-    """That of a split and decoding, if there is one."""
-    return result.evaluations.get(split, {}).get(decoding)
-
-
 def of_way(results: Iterable[RunResult], split: str, way: Method) -> list[Evaluation]:
-    """The evaluations of an encoding and decoding, one for each seed."""
-    own = (evaluation(one, split, way.decoding) for one in results if one.key.encoding == way.encoding)
+    """Return the evaluations of an encoding and decoding, one for each seed."""
+    own = (one.evaluations.get(split, {}).get(way.decoding) for one in results if one.key.encoding == way.encoding)
     return [found for found in own if found is not None]
 
 
 def ways(results: Sequence[RunResult], split: str) -> list[Method]:
-    """Every encoding and decoding that was evaluated."""
+    """Return every encoding and decoding that was evaluated."""
     found = [Method(encoding, decoding) for encoding in encodings(results) for decoding in decodings(results)]
     return [way for way in found if of_way(results, split, way)]
 
@@ -105,16 +100,6 @@ def part_f1(evaluations: Iterable[Evaluation], breakdown: str, group: Group) -> 
 
 
 def best_way(results: Sequence[RunResult], split: str) -> Method | None:
-    """The encoding and decoding of the highest mean F1, the first of equals; None if nothing was evaluated."""
+    """Return the encoding and decoding of the highest mean F1, the first of equals; None if nothing was evaluated."""
     means = {way: spread.mean for way in ways(results, split) if (spread := f1(of_way(results, split, way)))}
     return max(means, key=means.__getitem__) if means else None
-
-
-def typical(results: Iterable[RunResult], split: str, way: Method) -> RunResult | None:
-    """The run of a setup whose F1 is closest to the mean over seeds; None if there is none."""
-    own = {
-        result.key.seed: (result, found)
-        for result in results
-        if result.key.encoding == way.encoding and (found := evaluation(result, split, way.decoding))
-    }
-    return own[closest([ScoredRun(seed, found) for seed, (_, found) in own.items()]).seed][0] if own else None

@@ -1,8 +1,8 @@
-"""The page: tables, figures and mistakes of an experiment in one HTML file that loads nothing, and figures as files."""
+"""The page: tables and figures of an experiment in one HTML file that loads nothing, and figures as files."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -10,17 +10,15 @@ from typing import NamedTuple
 
 from nestag.errors import InputError
 from nestag.evaluation.report import stylesheet, template
-from nestag.evaluation.result import KINDS
 from nestag.formats.files import writing, writing_bytes, writing_together
 from nestag.inspect.rendering import Html
 from nestag.inspect.table_forms import to_html
+from nestag.inspect.tables import duration
 from nestag_lab.experiment.result import RunResult, read_results
 from nestag_lab.paper.pages import F1, Page, Pages, read_pages
-from nestag_lab.report.browse import Case, cases
-from nestag_lab.report.gallery import Plate, gallery, slug
-from nestag_lab.report.groups import RunGroup, best_way, decodings, encodings, setups, splits, title_of
-from nestag_lab.report.summary import Times, best_methods, facts, times
-from nestag_lab.report.topics import TOPICS, Topic
+from nestag_lab.paper.runs import size_of
+from nestag_lab.report.gallery import TOPICS, Plate, Topic, gallery, slug
+from nestag_lab.report.groups import Method, best_way, decodings, encodings, f1, of_way, setups, splits, title_of
 
 
 @dataclass(frozen=True)
@@ -49,17 +47,8 @@ class Sheet(NamedTuple):
     open: bool  # whether it is shown at once
 
 
-class Choice(NamedTuple):
-    """What a reader can choose by among the mistakes."""
-
-    key: str
-    name: str
-    options: list[str]
-    chosen: str | None  # the one that the page opens on
-
-
 def report(folder: str | Path, split: str = "test", png: bool = True) -> ReportPage:
-    """The report of an experiment's folder."""
+    """Return the report of an experiment's folder."""
     results = read_results(folder)
     if not results:
         raise InputError("no run is finished; let nestag experiment finish one first", str(folder))
@@ -69,68 +58,35 @@ def report(folder: str | Path, split: str = "test", png: bool = True) -> ReportP
             f"no run was evaluated on {split!r}; there is {', '.join(found) or 'no evaluation'}", str(folder)
         )
     name = Path(folder).resolve().name
-    return made(name, results, read_pages(folder, split), split, times(folder), png)
+    return made(name, results, read_pages(folder, split), split, png)
 
 
-def made(
-    name: str, results: Sequence[RunResult], pages: Pages, split: str, when: Times | None, png: bool = True
-) -> ReportPage:
-    """The report of these runs and tables; equal input gives equal bytes."""
+def made(name: str, results: Sequence[RunResult], pages: Pages, split: str, png: bool = True) -> ReportPage:
+    """Return the report of these runs and tables; equal input gives equal bytes."""
     frame = template(resource("page.html.jinja"))  # first: without its library, nothing need be drawn
     plates = gallery(results, split, png)
     shelves = [Shelf(topic, [plate for plate in plates if plate.topic == topic]) for topic in TOPICS]
-    groups = list(setups(results))
-    shown = cases(results)
-    missing = (*pages.missing, *_boxes(plates))
     page = frame.render(
         name=name,
         split=split,
-        facts=facts(results, when),
+        facts=facts(results),
         best_methods=best_methods(results, split),
         shelves=[shelf for shelf in shelves if shelf.plates],
-        missing=missing,
+        missing=pages.missing,
         sheets=[sheet(page) for page in pages.pages],
-        cases=shown,
-        titles={setup: title_of(setup, groups) for setup in groups},
-        choices=choices(results, shown, groups, split),
-        kinds=KINDS,
         style=stylesheet(),
-        script=resource("page.js"),
     )
-    return ReportPage(page, {name: content for plate in plates for name, content in plate.files.items()}, missing)
-
-
-def _boxes(plates: Sequence[Plate]) -> list[str]:
-    """A note on figures with missing glyphs, if there are any."""
-    names = [name for plate in plates for name in plate.boxes]
-    told = f"no font for some letters, which are boxes in {', '.join(names)}; the SVG of the same name has them"
-    return [told] if names else []
-
-
-def choices(
-    results: Sequence[RunResult], shown: Sequence[Case], groups: Sequence[RunGroup], split: str
-) -> list[Choice]:
-    """What the cases that are shown differ in; the page opens on the best of the first setup."""
-    named = {title_of(case.setup, groups) for case in shown}
-    titles = {title_of(setup, groups): setup for setup in groups if title_of(setup, groups) in named}
-    first = next(iter(titles.values()), None)
-    best = best_way(setups(results)[first], split) if first else None
-    return [
-        Choice("setup", "corpus", list(titles), next(iter(titles), None)),
-        Choice("encoding", "encoding", encodings(results), best and best.encoding),
-        Choice("decoding", "decoding", decodings(results)[::-1], best and best.decoding),
-        Choice("split", "split", splits(results), split),
-    ]
+    return ReportPage(page, {name: content for plate in plates for name, content in plate.files.items()}, pages.missing)
 
 
 def sheet(page: Page) -> Sheet:
-    """A table as HTML."""
+    """Return a table as HTML."""
     table = page.table
     return Sheet(slug(f"table-{page.name}"), table.title, Html(to_html(table)), table.note, page.name == F1)
 
 
 def resource(name: str) -> Html:
-    """A file that comes with the package."""
+    """Return a file that comes with the package."""
     return Html((files("nestag_lab.report") / name).read_text(encoding="utf-8"))
 
 
@@ -152,5 +108,72 @@ def _write_page(report: ReportPage, file: str | Path) -> None:
 
 
 def _ours(folder: Path) -> set[str]:
-    """The files of a folder that are called as figures of a report are."""
+    """Return the figures of an earlier report."""
     return {file.name for topic in TOPICS for end in ("png", "svg") for file in folder.glob(f"{topic.name}-*.{end}")}
+
+
+class Fact(NamedTuple):
+    """A line of the summary."""
+
+    name: str
+    text: str
+
+
+class BestMethod(NamedTuple):
+    """The best encoding and decoding of a setup, by mean F1."""
+
+    title: str
+    way: Method
+    mean: float
+    deviation: float
+    seeds: int
+
+
+def facts(results: Sequence[RunResult]) -> list[Fact]:
+    """Return the facts about all runs."""
+    return [
+        Fact("runs", f"{len(results):,}"),
+        Fact("corpora", _names(result.key.corpus for result in results)),
+        Fact("encoders", ", ".join(_encoders(results))),
+        Fact("encodings", ", ".join(encodings(results))),
+        Fact("decodings", ", ".join(decodings(results))),
+        Fact("recipes", _names(result.key.recipe for result in results)),
+        Fact("seeds", ", ".join(map(str, sorted({result.key.seed for result in results})))),
+        Fact("trained on", _names(result.device for result in results)),
+        Fact("training time", f"{duration(sum(result.seconds for result in results))} in all"),
+        Fact("versions", ", ".join(_versions(results))),
+    ]
+
+
+def best_methods(results: Sequence[RunResult], split: str) -> list[BestMethod]:
+    """Return the best encoding and decoding of each setup."""
+    found = []
+    groups = setups(results)
+    for setup, runs in groups.items():
+        way = best_way(runs, split)
+        spread = f1(of_way(runs, split, way)) if way else None
+        if way and spread:
+            found.append(BestMethod(title_of(setup, groups), way, spread.mean, spread.deviation or 0.0, spread.seeds))
+    return found
+
+
+def _names(names: Iterable[str]) -> str:
+    return ", ".join(sorted(set(names)))
+
+
+def _encoders(results: Sequence[RunResult]) -> list[str]:
+    """Return each encoder with the size of its models."""
+    names = sorted({result.key.encoder for result in results})
+    return [
+        f"{name} ({size_of([result.parameters for result in results if result.key.encoder == name])} parameters)"
+        for name in names
+    ]
+
+
+def _versions(results: Sequence[RunResult]) -> list[str]:
+    """Return every library with its versions."""
+    found: dict[str, set[str]] = {}
+    for result in results:
+        for library, version in result.versions.items():
+            found.setdefault(library, set()).add(version)
+    return [f"{library} {' and '.join(sorted(versions))}" for library, versions in sorted(found.items())]

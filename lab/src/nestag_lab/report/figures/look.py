@@ -1,4 +1,4 @@
-"""How the figures of a report look: sizes, colours and signs; a page may put its own colours in their place."""
+"""How the figures of a report look: sizes, colours and signs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ INK, PAPER, LINE = "#1f2328", "#fefefe", "#d0d7de"
 """Text and axes, what is written on strong colours, and lines that only help the eye."""
 
 BLACK = "#101418"
-"""What is written on pale colours, whatever the page's ink is."""
+"""What is written on pale colours."""
 
 WIDTH, HEIGHT = 5.2, 3.6
 """Of a figure in inches: narrow, so that letters stay large on a phone."""
@@ -23,7 +23,7 @@ MARKERS = ("o", "s", "^", "D", "v", "P")
 STROKES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (1, 2)))
 
 SETTINGS: dict[str, Any] = {
-    "svg.fonttype": "none",  # text stays text, to be found, read aloud and shown in the page's own letters
+    "svg.fonttype": "none",  # text stays text, in the fonts of the reader
     "font.size": 11,
     "figure.facecolor": PAPER,
     "text.color": INK,
@@ -50,7 +50,7 @@ SETTINGS: dict[str, Any] = {
 
 
 class Sign(NamedTuple):
-    """What one of several things is drawn with, told apart by colour and by form."""
+    """The colour, marker and line style of a series."""
 
     colour: str
     marker: str
@@ -58,7 +58,7 @@ class Sign(NamedTuple):
 
 
 def sign(place: int) -> Sign:
-    """The sign of the first, second, ... thing.
+    """Return the sign of the first, second, ... thing.
 
     >>> sign(0).colour == sign(6).colour, sign(0).marker
     (True, 'o')
@@ -67,12 +67,12 @@ def sign(place: int) -> Sign:
 
 
 def ink_on(colour: str) -> str:
-    """What can be read on a colour of the palette."""
+    """Return a text colour with enough contrast."""
     return PAPER if colour in (COLOURS[0], COLOURS[2], COLOURS[5]) else BLACK
 
 
 def canvas(height: float = HEIGHT, width: float = WIDTH) -> Figure:
-    """An empty figure."""
+    """Return an empty figure."""
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width, height), layout="constrained")
@@ -94,7 +94,7 @@ def frame_percent(axes: Axes, room: float = 0.1) -> None:
 
 
 def percent(number: float) -> str:
-    """A percentage as figures and their words write it.
+    """Return a percentage as figures and their words write it.
 
     >>> percent(75.9)
     '75.90'

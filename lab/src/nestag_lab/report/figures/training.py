@@ -1,4 +1,4 @@
-"""The reliability diagram: how many of the entities predicted with some confidence are right; and their number."""
+"""Learning curves of all runs, and the reliability diagram of their confidences."""
 
 from __future__ import annotations
 
@@ -8,13 +8,49 @@ from typing import TYPE_CHECKING
 
 from nestag.evaluation.thresholds import Bin, Calibration
 from nestag_lab.experiment.result import RunResult
-from nestag_lab.report.figures.look import LINE, canvas, legend_above, sign
+from nestag_lab.report.figures.look import LINE, canvas, frame_percent, legend_above, percent, sign
 from nestag_lab.report.groups import encodings
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 HEIGHT = 4.8
+
+
+def draw_curves(results: Sequence[RunResult]) -> Figure:
+    """Draw F1 on dev, and below it the loss, a line for each run."""
+    figure = canvas(HEIGHT)
+    above, below = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
+    for number, encoding in enumerate(encodings(results)):
+        own = sign(number)
+        label: str | None = encoding
+        for run in (one for one in results if one.key.encoding == encoding and one.scorings):
+            steps = [scoring.step for scoring in run.scorings]
+            look = {"color": own.colour, "linestyle": own.stroke, "linewidth": 1.3}
+            # A run of a single epoch has no line, only a point.
+            marker = own.marker if len(run.scorings) == 1 else None
+            above.plot(steps, [100 * scoring.score.f1 for scoring in run.scorings], label=label, marker=marker, **look)
+            below.plot(steps, [scoring.loss for scoring in run.scorings], marker=marker, **look)
+            label = None
+    frame_percent(above)
+    above.set_ylabel("F1 on dev, %")
+    below.set_ylabel("loss")
+    below.set_ylim(bottom=0)
+    below.set_xlabel("step")
+    below.xaxis.get_major_locator().set_params(integer=True)
+    legend_above(figure, above)
+    return figure
+
+
+def curves_words(results: Sequence[RunResult]) -> str:
+    """Return the alternative text of the figure."""
+    parts = [
+        f"{run.key.encoding} seed {run.key.seed}: F1 {percent(100 * run.scorings[0].score.f1)} after the first of"
+        f" {len(run.scorings)} scorings, {percent(100 * max(scoring.score.f1 for scoring in run.scorings))} at best"
+        for run in results
+        if run.scorings
+    ]
+    return f"F1 on dev and loss by epoch. {'; '.join(parts)}."
 
 
 def calibrations(results: Sequence[RunResult], split: str) -> dict[str, Calibration]:
@@ -29,7 +65,7 @@ def calibrations(results: Sequence[RunResult], split: str) -> dict[str, Calibrat
 
 
 def together(several: Sequence[Calibration]) -> Calibration:
-    """The entities of several seeds in the same bins."""
+    """Merge the calibrations of several seeds."""
     bins = [
         Bin(
             sum(one.entities for one in column),
@@ -42,8 +78,8 @@ def together(several: Sequence[Calibration]) -> Calibration:
     return Calibration(tuple(bins), fsum(one.brier * one.entities for one in several) / max(1, entities))
 
 
-def draw(results: Sequence[RunResult], split: str) -> Figure:
-    """The figure of one setup: shares above, counts below."""
+def draw_calibration(results: Sequence[RunResult], split: str) -> Figure:
+    """Draw how many of the entities predicted with some confidence are right, and below it their number."""
     figure = canvas(HEIGHT)
     above, below = figure.subplots(2, 1, sharex=True, height_ratios=(3, 1.3))
     above.plot([0, 100], [0, 100], color=LINE, linewidth=1.5)
@@ -68,10 +104,10 @@ def draw(results: Sequence[RunResult], split: str) -> Figure:
     return figure
 
 
-def words(results: Sequence[RunResult], split: str) -> str:
-    """What the figure shows, for those who cannot see it."""
-    told = [
+def calibration_words(results: Sequence[RunResult], split: str) -> str:
+    """Return the alternative text of the figure."""
+    parts = [
         f"{encoding} {found.error:.3f} over {found.entities:,} entities"
         for encoding, found in calibrations(results, split).items()
     ]
-    return f"Share of right entities by confidence on {split}. Expected calibration error: {', '.join(told)}."
+    return f"Share of right entities by confidence on {split}. Expected calibration error: {', '.join(parts)}."

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from nestag.evaluation.result import Score
-from nestag_lab.paper.paired import DRAWS, UnitCounts, difference, holm, unit_draws
+from nestag_lab.paper.differences import DRAWS, UnitCounts, difference, holm, unit_draws
 
 
 def counts(seed: int, right: float, units: int = 12, seeds: int = 3) -> UnitCounts:

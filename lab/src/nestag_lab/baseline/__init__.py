@@ -1,0 +1,1 @@
+"""Other models, trained and scored under the same conditions as nestag."""
