@@ -16,7 +16,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 INSTALL := $(PIP) install --only-binary :all: -c $(PINS)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test slow fuzz newest check docs bench soak results mutants faults clean
+.PHONY: help demo test slow fuzz newest check docs dist bench soak results mutants faults clean
 
 help:  ## Show this help
 	@sed -n 's/^\([a-z]*\):.*##\(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
@@ -27,8 +27,8 @@ demo: $(VENV)/demo.stamp  ## See the main job done on the embedded defaults
 test: $(VENV)/dev.stamp  ## Run the tests, all but the slow ones, in under four minutes on two cores
 	$(TESTS) -m "not slow"
 
-slow: $(VENV)/dev.stamp  ## Run the slow tests: a cluster, killed processes, the README and the tutorial as they stand
-	$(TESTS) -m slow
+slow: $(VENV)/dev.stamp  ## Run the slow tests: a cluster, killed processes, documents, notebooks, wheels
+	$(TESTS) -m slow $(TESTED)
 
 fuzz: $(VENV)/dev.stamp  ## Run the property tests with new examples: make fuzz MINUTES=60, or make fuzz SEED=123
 	$(BIN)/python benchmarks/fuzz.py --minutes $(or $(MINUTES),10) $(if $(SEED),--seed $(SEED)) $(FILES)
@@ -46,22 +46,31 @@ check: $(VENV)/dev.stamp  ## Check style, types and the direction of imports
 docs: $(VENV)/docs.stamp  ## Build the documentation as a site, in build/site; a warning is an error
 	$(BIN)/mkdocs build --strict
 
-bench: $(VENV)/dev.stamp  ## Measure speed and, with NESTAG_CORPORA set, conformance on real corpora
-	$(BIN)/python benchmarks/core.py --write docs/benchmarks/core.md
-	$(BIN)/python benchmarks/decoding.py --write docs/benchmarks/decoding.md
-	$(BIN)/python benchmarks/evaluation.py --write docs/benchmarks/evaluation.md
+dist: $(VENV)/dev.stamp  ## Build the wheels and source archives of both packages, in dist
+	rm -rf dist
+	$(BIN)/python -m hatchling build -d dist
+	cd lab && $(abspath $(BIN))/python -m hatchling build -d ../dist
+
+bench: $(VENV)/dev.stamp  ## Measure speed and, with NESTAG_CORPORA set, conformance on real corpora; tables go to build/measured
+	@mkdir -p build/measured
+	$(BIN)/python benchmarks/core.py --write build/measured/core.md
+	$(BIN)/python benchmarks/decoding.py --write build/measured/decoding.md
+	$(BIN)/python benchmarks/evaluation.py --write build/measured/evaluation.md
 
 soak: $(VENV)/dev.stamp  ## Send ten thousand requests to a server, and stop it under load
-	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/serve.py --parts soak stopped --write docs/benchmarks/serve.md
+	@mkdir -p build/measured
+	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/serve.py --parts soak stopped --write build/measured/serve.md
 
 results: $(VENV)/dev.stamp  ## Make every number and table of the docs again, from lab/results
 	$(BIN)/python lab/benchmarks/results.py
 
 mutants: $(VENV)/mutants.stamp  ## See whether the tests notice small faults (takes an hour)
-	$(BIN)/python benchmarks/mutants.py --write docs/benchmarks/mutation.md
+	@mkdir -p build/measured
+	$(BIN)/python benchmarks/mutants.py --write build/measured/mutation.md
 
 faults: $(VENV)/dev.stamp  ## Stop training at every file operation, and measure how time and memory grow; takes minutes
-	$(BIN)/python benchmarks/faults.py --write docs/reliability.md
+	@mkdir -p build/measured
+	$(BIN)/python benchmarks/faults.py --write build/measured/faults.md
 
 clean:  ## Remove what the other targets made
 	rm -rf $(VENV) $(VENV)-* .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache dist

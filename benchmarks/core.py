@@ -1,6 +1,6 @@
 """The core, measured: speed on one core and how it grows with the sentence, totality, and the counts of the paper.
 
-    python benchmarks/core.py [--write docs/benchmarks/core.md]
+    python benchmarks/core.py [--write build/measured/core.md]
 
 Speeds are printed as tokens a second; what is asserted of them are ratios taken in this one run. With NESTAG_CORPORA
 naming a folder of corpora (one folder each, train/dev/test.jsonl.gz) every corpus goes through every encoding and back.

@@ -1,6 +1,6 @@
 """The evaluation, measured: a million sentences from two files, the time and the memory they take.
 
-    python benchmarks/evaluation.py [--sentences 1000000] [--write docs/benchmarks/evaluation.md]
+    python benchmarks/evaluation.py [--sentences 1000000] [--write build/measured/evaluation.md]
 
 The embedded corpus is repeated, each sentence with a word of its own; predictions are gold with mistakes. Time is CPU
 time of the one process, which is its wall-clock time on an idle machine. Memory must not grow with the sentences.

@@ -2,7 +2,7 @@
 
     python benchmarks/scale.py lab/results/scale.jsonl [--only torch onnx parts memory]
     python benchmarks/scale.py lab/results/scale.jsonl --only gpu --model MODEL --corpus test.jsonl [--workers 1 2 4]
-    python benchmarks/scale.py lab/results/scale.jsonl --write docs/benchmarks/scale.md
+    python benchmarks/scale.py lab/results/scale.jsonl --write build/measured/scale.md
 
 A tiny encoder (two layers of 64) is trained for some steps on the embedded corpus and exported, so that what is around
 the engine weighs as much as it can. The engine alone is `pipe` over sentences in memory, in one thread; the

@@ -1,6 +1,6 @@
 """A server beside the engine that it serves: throughput, latency at rising load, a soak, and stopping under load.
 
-    python benchmarks/serve.py [--model FOLDER] [--parts soak stopped] [--write docs/benchmarks/serve.md]
+    python benchmarks/serve.py [--model FOLDER] [--parts soak stopped] [--write build/measured/serve.md]
 
 Throughput and latency are those of `--model`, or of MiniLM under untrained heads; the server is a process as
 `nestag serve` starts it. Throughput takes turns with the engine, which tags the same sentences in this process while

@@ -1,6 +1,6 @@
 """Memory while sentences stream through a recognizer: what it takes beside the model, for a million of them.
 
-    python benchmarks/streaming.py [MODEL] [--sentences 1000000] [--write docs/benchmarks/streaming.md]
+    python benchmarks/streaming.py [MODEL] [--sentences 1000000] [--write build/measured/streaming.md]
 
 MODEL is a folder; without it a tiny model is made, so that the memory is that of the engine. Sentences are made one by
 one, of 1 to 12 words of the embedded corpus, with a word never seen before in every third, so nothing can be remembered

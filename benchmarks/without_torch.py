@@ -1,6 +1,6 @@
 """A model with torch and without, measured in one run: speed, start, and what has to be installed.
 
-    python benchmarks/without_torch.py [--model FOLDER --corpus FOLDER] [--threads 2] [--write docs/benchmarks/onnx.md]
+    python benchmarks/without_torch.py [--model FOLDER --corpus FOLDER] [--threads 2] [--write build/measured/onnx.md]
 
 The model is `--model`, or MiniLM trained on the embedded corpus for `--steps` steps; `--corpus` has dev and test of
 what it learned, as JSON Lines. It is exported twice, float32 and int8, and the three take turns on the same sentences;

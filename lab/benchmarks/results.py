@@ -59,7 +59,7 @@ def rebuilt(top: Path, change: bool, differences: bool = True) -> list[Path]:
     made = {name: packed_pages(pack, differences=differences) for name, pack in found.items()}
     stale: list[Path] = []
     results = {name: pack.results for name, pack in found.items()}
-    for page in [top / "README.md", *sorted((top / "docs").rglob("*.md"))]:
+    for page in [top / "README.md", *sorted((top / "docs").rglob("*.md")), *sorted((top / "lab" / "docs").glob("*.md"))]:
         text = page.read_text(encoding="utf-8")
         filled = BLOCK.sub(lambda block: _filled(block, made, results), text)
         if filled != text:

@@ -33,7 +33,7 @@ FILE, POSITION, ENTITIES = "file", "position", "entities"
 """The columns that every output has."""
 
 PART_BYTES = {"cpu": 2**20 // 2, "cuda": 32 * 2**20}
-"""Bytes of text in a part by what the model runs on: some seconds to a minute of work (docs/batch.md)."""
+"""Bytes of text in a part by what the model runs on: some seconds to a minute of work (docs/how-to/batch.md)."""
 
 
 @dataclass(frozen=True)
