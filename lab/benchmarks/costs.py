@@ -1,13 +1,13 @@
 """What a billion sentences cost, computed from figures that other benchmarks measured; nothing is measured here.
 
-    python lab/benchmarks/costs.py [--sentences 1000000000] [--write build/measured/costs.md]
+    python lab/benchmarks/costs.py [--sentences 1000000000] [--write docs/benchmarks/costs.md]
 
     hours = sentences * words a sentence / (words a second of a worker * workers * share * efficiency) / 3,600
 
 Words a second are those of the engine with confidences: on a core (a CPU second) the median of
 lab/results/minilm-cpu.jsonl, on a GPU from lab/results/scale.jsonl, where the share that a cluster keeps of both is
 too, and the words of a sentence. The share of a GPU is above 1 where several workers use it. The efficiency of many
-workers is from build/measured/stragglers.md: the worst world there with a minute of work in a part.
+workers is from docs/benchmarks/stragglers.md: the worst world there with a minute of work in a part.
 """
 
 from __future__ import annotations

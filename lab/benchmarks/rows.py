@@ -1,6 +1,6 @@
 """What a row costs around the engine: CPU time to read it, to cut a text into words, and to write it with its entities.
 
-    python lab/benchmarks/rows.py [--sentences 5000] [--corpus test.jsonl] [--write build/measured/rows.md]
+    python lab/benchmarks/rows.py [--sentences 5000] [--corpus test.jsonl] [--write docs/benchmarks/rows.md]
 
 Each step is timed by itself, in one thread and without a model: the best of several rounds, by the CPU seconds of the
 process. Rows are sentences of the corpus, else of the embedded one; the entities written are the corpus's own.

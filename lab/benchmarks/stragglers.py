@@ -1,6 +1,6 @@
 """Which part size to choose: a simulation of a thousand workers, some of them slow, all of them mortal.
 
-    python lab/benchmarks/stragglers.py [--workers 1000] [--hours 3] [--write build/measured/stragglers.md]
+    python lab/benchmarks/stragglers.py [--workers 1000] [--hours 3] [--write docs/benchmarks/stragglers.md]
 
 A run is so much work that ideal workers would need `--hours`. A worker takes the next part when it is free. Speeds
 differ by a few percent, some workers are several times slower, and every worker dies now and then: its part is lost

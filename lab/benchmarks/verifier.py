@@ -1,7 +1,7 @@
 """What a verifier is worth: F1, recall of the proposals, calibration and time, beside plain constrained decoding.
 
     python lab/benchmarks/verifier.py MODEL... --corpus FOLDER [--biases 0,2,-1.5] [--times N] [--records FILE]
-    python lab/benchmarks/verifier.py --records lab/results/verifier.jsonl --table build/measured/verifier.md
+    python lab/benchmarks/verifier.py --records lab/results/verifier.jsonl --table docs/results/verifier.md
 
 MODEL is a folder of a finished run and FOLDER has dev and test.jsonl.gz. A model with a head for spans that was trained
 without `verifier = true` is given one first, by FOLDER's dev. Each model and split is a line of FILE as JSON.

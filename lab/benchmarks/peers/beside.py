@@ -1,7 +1,7 @@
 """What a user would pick instead: speed, memory and F1 on the same sentences and machine, in one run.
 
     NESTAG_CORPORA=... python lab/benchmarks/peers/beside.py WORK [--corpus genia] [--sentences 300] [--test 500]
-        [--epochs 6] [--threads 2] [--rounds 3] [--gliner PYTHON] [--write build/measured/peers.md]
+        [--epochs 6] [--threads 2] [--rounds 3] [--gliner PYTHON] [--write docs/benchmarks/peers.md]
 
 Every recognizer is trained on the same subset of the corpus, unless WORK has it already, and measured in processes of
 its own that take turns; of several rounds the best counts. PYTHON is an environment with the package gliner
