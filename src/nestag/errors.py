@@ -9,7 +9,7 @@
     ├── UnknownNameError   a name that nothing is registered under, such as an encoding (also a LookupError)
     └── MissingExtraError  a library that an extra of nestag installs is missing (also an ImportError)
 
-Every message names the value, the place and the remedy.
+Every message names the value, the place and the fix.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ LONGEST = 1_000
 class NestagError(Exception):
     """The root of every error that nestag raises on purpose; names and texts in it can be shown safely.
 
-    A message that quotes very long input is cut in the middle: the place stands first, the remedy last.
+    A message that quotes very long input is cut in the middle: the place comes first, the fix last.
     """
 
     def __str__(self) -> str:
@@ -81,7 +81,7 @@ def as_input_error(failure: str, source: str) -> Iterator[None]:
     except BaseException as error:
         kind = type(error).__name__
         if kind == "OutOfMemoryError" or not (isinstance(error, Exception) or kind == "PanicException"):
-            raise  # torch's has an advice of its own; a panic of tokenizers is not an Exception
+            raise  # torch's message has its own advice; a panic of tokenizers is not an Exception
         reason = " ".join(f"{kind}: {error}".split())[:300]
         raise InputError(f"{failure} ({reason}); was it saved by nestag?", source) from None
 
