@@ -79,6 +79,7 @@ def cell(text: str) -> str:
 def settings() -> Iterator[str]:
     """Write a row for each setting of a recipe."""
     default = load_recipe("default")
-    yield "| Setting | Default | Meaning | Values |\n|---|---|---|---|"
+    yield "| Setting | Default | Meaning |\n|---|---|---|"
     for setting in described(Recipe):
-        yield f"| `{setting.name}` | `{getattr(default, setting.name)}` | {setting.help} | {setting.takes} |"
+        meaning = cell(f"{setting.help} ({setting.takes})")
+        yield f"| `{setting.name}` | `{getattr(default, setting.name)}` | {meaning} |"
