@@ -9,8 +9,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from mkdocs.structure.files import File
-
 from nestag.cli import COMMANDS, LAB, load
 from nestag.data.validation import described
 from nestag.training.recipe import Recipe, load_recipe
@@ -21,6 +19,8 @@ LAB_DOCS = Path(__file__).parents[1] / "lab" / "docs"
 
 def on_files(files: Any, config: Any, **_: Any) -> Any:
     """Add the research notes as pages under research/."""
+    from mkdocs.structure.files import File  # here, so that tests can import this module without mkdocs
+
     for path in sorted(LAB_DOCS.iterdir()):
         files.append(File.generated(config, f"research/{path.name}", abs_src_path=str(path)))
     return files

@@ -1,9 +1,13 @@
 """Structure of the documents: every module, command, function and link is covered."""
 
 import re
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import nestag
+from nestag.cli import COMMANDS, load
+from nestag.data.validation import described
+from nestag.training.recipe import Recipe
 
 TOP = Path(__file__).parents[1]
 PACKAGE = Path(nestag.__file__).parent
@@ -43,6 +47,22 @@ def test_the_reference_has_every_public_name() -> None:
     assert [name for name in errors - {"NestagError"} if f"| `{name}` |" not in page] == []
     documented = set(re.findall(r"^::: nestag\.(?:integrations\.)?(\w+)$", page, re.MULTILINE))
     assert set(nestag.__all__) - errors == documented
+
+
+def test_the_reference_has_every_option_and_setting() -> None:
+    spec = spec_from_file_location("hooks", TOP / "docs" / "hooks.py")
+    assert spec is not None
+    assert spec.loader is not None
+    hooks = module_from_spec(spec)
+    spec.loader.exec_module(hooks)
+    page = "\n".join(hooks.commands())
+    sections = dict(re.findall(r"^## nestag (\w+)$(.*?)(?=^## |\Z)", page, re.MULTILINE | re.DOTALL))
+    for name in COMMANDS:
+        commands = [load(name), *getattr(load(name), "commands", {}).values()]
+        options = [option for command in commands for param in command.params for option in param.opts]
+        assert [option for option in options if option.startswith("--") and option not in sections[name]] == []
+    settings = "\n".join(hooks.settings())
+    assert [setting.name for setting in described(Recipe) if f"| `{setting.name}` |" not in settings] == []
 
 
 def test_the_readme_is_short() -> None:
