@@ -21,7 +21,7 @@ INSTALL := $(PIP) install --only-binary :all: -c $(PINS)
 help:  ## Show this help
 	@sed -n 's/^\([a-z]*\):.*##\(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
 
-demo: $(VENV)/demo.stamp  ## Show what nestag does
+demo: $(VENV)/demo.stamp  ## Find nested entities in new sentences with the English model
 	@$(BIN)/python -m nestag demo
 
 test: $(VENV)/dev.stamp  ## Run the fast tests (under four minutes on two cores)

@@ -67,7 +67,7 @@ ENGLISH = re.compile(r"nestag \w+ english\b|load\(\"english\"\)")
 HAS_ENGLISH = any(Path(nestag.__file__).parent.rglob("english/nestag.json"))
 """Whether the English model is part of this installation; without it, blocks that use it are skipped."""
 
-MINILM = encoders.PACKAGED["minilm"][1]
+(MINILM,) = re.findall(r"^ENCODER := (\S+)$", (TOP / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
 SHELL = ("nestag", "make")
 
 
@@ -134,7 +134,8 @@ def place(furnished: Path, tiny_encoder: Callable[[str], str], tmp_path: Path, m
     here = tmp_path / "here"
     shutil.copytree(furnished, here)
     monkeypatch.chdir(here)
-    monkeypatch.setattr(encoders, "_packaged", lambda _: Path(tiny_encoder("bert")))
+    packaged = "_minilm" if hasattr(encoders, "_minilm") else "_packaged"
+    monkeypatch.setattr(encoders, packaged, lambda *_: Path(tiny_encoder("bert")))
     planned = training.plan_for
     monkeypatch.setattr(
         training, "plan_for", lambda *a, **k: replace(planned(*a, **k), steps=2, warmup_steps=1, evaluate_every=2)

@@ -20,7 +20,7 @@ def test_batches_and_steps_grow_with_the_corpus(subwords: int) -> None:
     [(100, 600, 256), (500, 1_080, 544), (1_000, 1_500, 769), (4_000, 1_500, 1_538), (15_000, 1_911, 2_048)],
 )
 def test_the_rule_as_it_was_chosen(sentences: int, steps: int, batch: int) -> None:
-    """Golden numbers: lab/docs/research.md was measured with this rule."""
+    """Golden numbers: docs/results/sizes.md was measured with this rule."""
     plan = plan_for(load_recipe("default"), np.full(sentences, 37), 60_000)
     assert (plan.batch_subwords, plan.steps) == (batch, steps)
 

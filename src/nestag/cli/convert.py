@@ -43,7 +43,7 @@ def convert(
 
     The formats are bioc, bioc-json, brackets, brat, cas, columns, conllu, doccano, dygie, gliner, jsonl, labelstudio,
     nner, oneie, parquet, prodigy, pubtator, spacy, spacy2, spert, text, w2ner and webanno; a file's suffix and content
-    say which it is, unless --from or --to does. docs/reference/formats.md shows each.
+    say which it is, unless --from or --to does. docs/formats.md shows each.
     """
     corpus = reading.corpus(source, format, report=Listing() if listed else None)
     done = nestag.convert(corpus, target, to=to, crossing=crossing)

@@ -89,7 +89,7 @@ class Settings:
 
 
 class TextEntity(NamedTuple):
-    """An entity as every interface reports it; positions are half-open (docs/how-to/predict.md has the record)."""
+    """An entity as every interface reports it; positions are half-open (docs/predicting.md has the record)."""
 
     start: int  # in characters of the text; tokens without a text are joined by single spaces
     end: int

@@ -1,7 +1,7 @@
 """Adapting an encoder to a kind of text before it learns entities: it goes on guessing hidden words.
 
 Text needs no entities, so there is usually more of it. An encoder of general text gains where the text is of another
-kind (lab/docs/research.md has what was measured, also where nothing was gained). What it becomes is a folder that
+kind (docs/results/recipe.md has what was measured, also where nothing was gained). What it becomes is a folder that
 `nestag train --encoder` takes. Like a training run, an adaptation that was interrupted goes on where it stopped.
 """
 

@@ -2,7 +2,7 @@
 
 The corpus decides what the recipe leaves open. A small corpus needs many epochs in small batches, a large one few in
 large batches; what must not be too small for either is the number of steps. The rule was found on GENIA, LitBank and
-GUM and checked on GermEval (lab/docs/research.md).
+GUM and checked on GermEval (docs/results/sizes.md).
 """
 
 from __future__ import annotations
