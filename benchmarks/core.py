@@ -1,6 +1,6 @@
 """Measure encoding and decoding: speed on one core, growth with sentence length, and the label counts of the paper.
 
-    python benchmarks/core.py [--write FILE]
+    python benchmarks/core.py [--write build/measured/core.md]
 
 If NESTAG_CORPORA names a folder of corpora (a folder each, with train/dev/test.jsonl.gz), every corpus is encoded and
 decoded with every encoding.

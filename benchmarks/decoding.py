@@ -1,6 +1,6 @@
 """Measure decoding: sentences per second on one core, from scores to a table of entities.
 
-    python benchmarks/decoding.py [--corpus FOLDER] [--write FILE]
+    python benchmarks/decoding.py [--corpus FOLDER] [--write build/measured/decoding.md]
 
 FOLDER has train, dev and test.jsonl.gz; by default it is genia under NESTAG_CORPORA, or else the embedded corpus,
 repeated. The scores are log-probabilities in float32 in which gold labels stand out from noise, in batches of

@@ -1,6 +1,6 @@
 """Measure evaluation: time and memory for a million sentences in two files.
 
-    python benchmarks/evaluation.py [--sentences 1000000] [--write FILE]
+    python benchmarks/evaluation.py [--sentences 1000000] [--write build/measured/evaluation.md]
 
 The embedded corpus is repeated, with a different word in each sentence. Predictions are gold entities with errors. Time
 is the CPU time of one process. Memory should not grow with the sentences.

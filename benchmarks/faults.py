@@ -1,6 +1,6 @@
-"""Stop training at each of its file operations, and measure how time and memory grow.
+"""Stop training at each of its file operations, measure how time and memory grow, and write build/measured/faults.md.
 
-    python benchmarks/faults.py [--stride 1] [--jobs N] [--write FILE]
+    python benchmarks/faults.py [--stride 1] [--jobs N] [--write build/measured/faults.md]
 
 tests/helpers/faulty_runs.py does the first, shared by several processes; a stride above 1 skips operations. growth.py
 does the second.

@@ -1,6 +1,6 @@
 """Measure a server: throughput and latency compared with the engine alone, a soak test, and stopping under load.
 
-    python benchmarks/serve.py [--parts throughput soak stopped] [--model FOLDER] [--write FILE]
+    python benchmarks/serve.py [--parts throughput soak stopped] [--model FOLDER] [--write build/measured/serve.md]
 
 The server is a process that `nestag serve` starts. In `throughput`, server and engine take turns on the same sentences;
 clients and server share the machine. `soak` and `stopped` compare every answer with the engine's (soak.py). Without

@@ -1,4 +1,4 @@
-"""Examples of docstrings as code: without this, Markdown takes `>>>` for a quotation."""
+"""Show the examples in docstrings as code. Without this, Markdown takes `>>>` for a quotation."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ _EXAMPLE = re.compile(r"^>>> .*(?:\n(?!\n|>>> ).+|\n>>> .*)*", re.MULTILINE)
 
 
 class Doctests(griffe.Extension):
-    """Puts a fence around every example."""
+    """Put a fence around every example."""
 
     def on_object(self, *, obj: griffe.Object, **_: Any) -> None:
-        """Change the docstring of an object that was read."""
+        """Change the docstring of an object."""
         if obj.docstring:
             obj.docstring.value = fenced(obj.docstring.value)
 
 
 def fenced(text: str) -> str:
-    """A docstring with its examples in fences."""
+    """Return a docstring with its examples in fences."""
     return _EXAMPLE.sub(lambda example: f"```pycon\n{example[0]}\n```", text)

@@ -1,4 +1,4 @@
-"""docs/tutorial.md, run from its first command to its last, on a tiny encoder and a few steps."""
+"""All commands of docs/tutorial.md run, with a tiny encoder and a few steps."""
 
 import re
 import subprocess
@@ -16,7 +16,7 @@ from nestag.formats import brat, sample
 from nestag.training import plan
 
 PAGE = (Path(__file__).parents[1] / "docs" / "tutorial.md").read_text(encoding="utf-8")
-PIECES = re.findall(r"^    nestag ([^\n]*)$|```python\n(.*?)```", PAGE, re.MULTILINE | re.DOTALL)
+BLOCKS = re.findall(r"^```(sh|python)\n(.*?)```", PAGE, re.MULTILINE | re.DOTALL)
 TEXT = "The mayor of Utrecht resigned."
 WITHOUT_TORCH = f"""
 import sys
@@ -52,6 +52,12 @@ def served(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return names
 
 
+def run(words: list[str], encoder: str) -> None:
+    more = {"train": ["--encoder", encoder], "serve": ["--port", "0"]}.get(words[0], [])
+    done = CliRunner().invoke(app, [*words, *more])
+    assert done.exit_code == 0, (words, done.output)
+
+
 @pytest.mark.slow
 def test_the_tutorial_runs(
     tiny_encoder: Callable[[str], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, served: list[str]
@@ -63,15 +69,12 @@ def test_the_tutorial_runs(
     taken = enumerate(sample.sentences("train")[:60])
     brat.FORMAT.write((Sentence(s.tokens, s.entities, f"d{i // 3}-{i % 3 + 1}") for i, s in taken), "annotated")
     Path("article.txt").write_text(TEXT, encoding="utf-8")
-    for command, code in PIECES:
-        if code:
-            exec(code, {})
+    for language, block in BLOCKS:
+        if language == "python":
+            exec(block, {})
             continue
-        words = command.split()
-        more = ["--encoder", tiny_encoder("bert")] if words[0] == "train" else []
-        more += ["--port", "0"] if words[0] == "serve" else []
-        done = CliRunner().invoke(app, [*words, *more])
-        assert done.exit_code == 0, (command, done.output)
+        for command in re.findall(r"^nestag (.*)$", block, re.MULTILINE):
+            run(command.split(), tiny_encoder("bert"))
     assert Path("entities.jsonl").exists()
     assert served == ["model", "exported"]
     without_torch = subprocess.run([sys.executable, "-c", WITHOUT_TORCH], capture_output=True, text=True)

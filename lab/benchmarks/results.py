@@ -59,7 +59,8 @@ def rebuilt(top: Path, change: bool, differences: bool = True) -> list[Path]:
     made = {name: packed_pages(pack, differences=differences) for name, pack in found.items()}
     stale: list[Path] = []
     results = {name: pack.results for name, pack in found.items()}
-    for page in [top / "README.md", *sorted((top / "docs").rglob("*.md"))]:
+    folders = (top / "docs", top / "lab" / "docs")
+    for page in [top / "README.md", *(page for folder in folders for page in sorted(folder.rglob("*.md")))]:
         text = page.read_text(encoding="utf-8")
         filled = BLOCK.sub(lambda block: _filled(block, made, results), text)
         if filled != text:

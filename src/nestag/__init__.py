@@ -1,4 +1,4 @@
-"""nestag: nested named entity recognition at the price of a tagger.
+"""nestag: find entities inside entities.
 
 The names below are the contract. Each is loaded when it is first used, so that `import nestag` costs nothing.
 """

@@ -1,4 +1,4 @@
-"""The queries of docs/batch.md run on what is written."""
+"""The queries of docs/how-to/batch.md run on what is written."""
 
 import re
 from pathlib import Path
@@ -11,7 +11,7 @@ from nestag.batch.plan import Job, plan_parts
 from nestag.batch.storage import Folder, find_input_files
 from nestag.batch.worker import PartTagger
 
-PAGE = (Path(__file__).parents[2] / "docs" / "batch.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "batch.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""docs/formats.md: every format has a section, its lines are what is written, and its commands run."""
+"""docs/reference/formats.md: every format has a section, its lines are what is written, and its commands run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from nestag.cli import app
 from nestag.formats import jsonl
 from nestag.formats.registry import available
 
-PAGE = (Path(__file__).parents[2] / "docs" / "formats.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "formats.md").read_text(encoding="utf-8")
 NEEDS = {"cas": "cassis", "parquet": "pyarrow", "spacy": "spacy"}
 NO_ENTITIES = {"text"}
 

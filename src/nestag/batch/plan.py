@@ -33,7 +33,7 @@ FILE, POSITION, ENTITIES = "file", "position", "entities"
 """The columns of every output."""
 
 PART_BYTES = {"cpu": 2**20 // 2, "cuda": 32 * 2**20}
-"""Bytes of text in a part by device: some seconds to a minute of work (docs/batch.md)."""
+"""Bytes of text in a part by device: some seconds to a minute of work (docs/how-to/batch.md)."""
 
 CHECKED_LINES, LONGEST_CHECKED = 100, 2**20
 """Lines of JSON in which the named columns must appear, and the maximum bytes of such a line."""
