@@ -59,9 +59,10 @@ def distill(
     hush()
     report = Report()
     texts = progress(together(inputs_from(sources, format), reading.options, report), "tagging")
-    splits = {name: reading.corpus(path) for name, path in (("train", train), ("dev", dev), ("test", test)) if path}
+    gold, development = reading.corpus(train), reading.corpus(dev)
+    held_out = None if test is None else reading.corpus(test)
     with ExitStack() as stack:
-        bar = ProgressBar(f"seed {seed}", splits)
+        bar = ProgressBar(f"seed {seed}", {"train": gold, "dev": development})
 
         def watch(state: Progress) -> None:
             if bar.last is None:  # the count of tagged sentences has gone
@@ -70,7 +71,7 @@ def distill(
 
         try:
             done = nestag.distill(
-                teacher.split(","), texts, output=output, recipe=recipe, **splits, encoder=encoder,
+                teacher.split(","), texts, gold, development, output, recipe, encoder=encoder, test=held_out,
                 gold_repeats=gold_repeats, min_confidence=min_confidence, max_sentences=max_sentences, seed=seed,
                 watch=watch, use_cpu=cpu, **settings_from(settings or ()),
             )  # fmt: skip

@@ -119,7 +119,8 @@ def save_light(folder: Path, weights: Mapping[str, Tensor], tokenizer: Any) -> N
     folder.mkdir(parents=True, exist_ok=True)
     tokenizer.save_pretrained(folder)
     save_file(to_int8(weights), folder / WEIGHTS)
-    settings = {"model_type": LightConfig.model_type, **dict(zip(("vocab_size", "hidden_size"), weights[TABLE].shape))}
+    rows, size = weights[TABLE].shape
+    settings = {"model_type": LightConfig.model_type, "vocab_size": rows, "hidden_size": size}
     (folder / "config.json").write_text(json.dumps(settings, indent=1) + "\n", encoding="utf-8")
     shutil.copymode(folder / "config.json", folder / WEIGHTS)  # safetensors lets only the owner read
 

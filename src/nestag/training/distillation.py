@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shutil
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -154,7 +153,7 @@ def distill(
     if not tagged:
         raise InputError("there is no sentence to learn from in it; give more text", "text")
     repeats = gold_repeats or repeats_for(len(gold), len(tagged))
-    learned = [*gold * repeats, *tagged]
+    learned = [*list(gold) * repeats, *tagged]
     run = training_run.train(
         learned, dev, output, recipe, test=test, seed=seed, watch=watch, use_cpu=use_cpu, options=options,
         encoder=encoder, **settings,

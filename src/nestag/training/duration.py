@@ -1,4 +1,4 @@
-"""How long training takes on this machine's CPU, estimated before it starts from a measurement of a tenth of a second."""
+"""How long training takes on this CPU, estimated before it starts from a measurement of a tenth of a second."""
 
 from __future__ import annotations
 

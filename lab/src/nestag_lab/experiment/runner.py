@@ -18,9 +18,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
+from nestag.data.cores import usable_cores
 from nestag.data.validation import to_mapping
 from nestag.errors import NestagError
-from nestag.model.onnx_runtime import cores
 from nestag.training.interruption import Interrupted, interruptible
 from nestag_lab.experiment.facts import facts_file
 from nestag_lab.experiment.outcome import Ended, Task, TaskOutcome, outcome_of
@@ -87,7 +87,7 @@ def gpus() -> list[str]:
 
 def environment(slot: int, at_once: int, devices: Sequence[str]) -> dict[str, str]:
     """The environment of a process: one GPU, in turn, and a fair share of the CPU cores unless set already."""
-    threads = str(max(1, cores() // at_once))
+    threads = str(max(1, usable_cores() // at_once))
     shared = {"OMP_NUM_THREADS": threads, "RAYON_NUM_THREADS": threads, **os.environ}
     return shared | ({"CUDA_VISIBLE_DEVICES": devices[slot % len(devices)]} if devices else {})
 

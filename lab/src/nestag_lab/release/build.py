@@ -1,4 +1,4 @@
-"""A trained recognizer -> a small folder to take home: eight bits, and a card with scores, speed and sources."""
+"""A trained recognizer -> a small folder for everybody: int8, and a card with scores, speed and sources."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from nestag.model.onnx_runtime import OnnxNER
 from nestag.model.recognizer import NestedNER
 from nestag.training.card import card
 from nestag.training.recipe import Recipe
-from nestag_lab.release.english import SOURCES, SplitCorpora, joined
+from nestag_lab.release.english import SOURCES, TEXTS, SplitCorpora, joined
 
 LICENCE = "cc-by-4.0"
 
@@ -26,7 +26,7 @@ Scores on literature are those of LitBank's test set, on news, interviews, court
 
 
 class Released(NamedTuple):
-    """What was measured of a recognizer in eight bits."""
+    """What was measured of a recognizer in int8."""
 
     exported: Exported
     scores: dict[str, Score]  # on the test set of each corpus
@@ -37,7 +37,7 @@ class Released(NamedTuple):
 def release(
     recognizer: NestedNER, folder: str | Path, found: SplitCorpora, recipe: Recipe, seed: int, made_by: str
 ) -> Released:
-    """Export a recognizer to a folder in eight bits, measure it and write its card."""
+    """Export a recognizer to a folder in int8, measure it and write its card."""
     with writing_folder(folder) as part:
         exported = export(recognizer, part, joined(found, "dev"), int8=True, gold=True)
         small = OnnxNER.from_pretrained(part, threads=1)
@@ -53,11 +53,11 @@ def release(
         sections = {
             "What it finds": SCOPE,
             "Sources": sources(),
-            "Size and speed": told(done),
+            "Size and speed": describe(done),
             "Made by": f"    {made_by}",
         }
         text = card(
-            Path(folder).name, recipe, seed, splits, predicted,
+            "english", recipe, seed, splits, predicted,
             sections=sections, loaded_by="nestag.model.onnx_runtime.OnnxNER", license=LICENCE, language="en",
         )  # fmt: skip
         with writing(part / CARD) as stream:
@@ -66,18 +66,18 @@ def release(
 
 
 def sources() -> str:
-    """What a model that learned from the corpora has to name."""
-    lines = [f"- **{one.name}** ({one.address}): {one.licence}. {one.cited}." for one in SOURCES]
-    subwords = "- **all-MiniLM-L6-v2** (Apache-2.0), whose subwords and their vectors the encoder began with."
-    return "\n".join(["The model may be used and changed by anybody who names these:\n", *lines, subwords])
+    """List what a model that learned from the corpora and the text has to name."""
+    lines = [f"- **{one.name}** ({one.address}): {one.licence}. {one.cited}." for one in (*SOURCES, *TEXTS)]
+    minilm = "- **all-MiniLM-L6-v2** (Apache-2.0): the subwords, and the teacher of the encoder and of the model."
+    return "\n".join(["You may use and change the model if you name these:\n", *lines, minilm])
 
 
-def told(done: Released) -> str:
-    """Size, loss and speed in a sentence."""
+def describe(done: Released) -> str:
+    """Describe size, loss and speed in a sentence."""
     exact, small = 100 * done.exported.f1, 100 * (done.exported.int8_f1 or 0)
     return (
-        f"{done.megabytes:.1f} MB; {done.words_per_second:,.0f} words a second in one thread of the processor that made"
-        f" it. In eight bits F1 on dev is {small:.2f}, in float32 {exact:.2f}."
+        f"{done.megabytes:.1f} MB; {done.words_per_second:,.0f} words a second in one thread of the CPU that made it."
+        f" F1 on dev is {small:.2f} in int8 and {exact:.2f} in float32."
     )
 
 

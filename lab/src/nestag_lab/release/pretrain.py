@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import argparse
 import json
-import lzma
 import random
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -30,6 +30,7 @@ from nestag.model.recognizer import load_tokenizer
 from nestag.model.subwords import SHAPES, Layout, LayoutMaker, batches
 from nestag.model.tagger import Tagger, pooled
 from nestag.training.recipe import load_recipe
+from nestag_lab.release.text import read_lines
 
 LONGEST = 256
 """Subwords in a window."""
@@ -52,6 +53,15 @@ class Options:
     seed: int = 1
 
 
+class Batch(NamedTuple):
+    """Windows of text as tensors."""
+
+    ids: Tensor  # windows x subwords
+    attention: Tensor  # windows x subwords
+    word: Tensor  # windows x subwords: which word each is part of, -1 for none
+    shape: Tensor  # windows x words, -1 beyond the last one
+
+
 class Student(nn.Module):
     """A light tagger's body, and linear maps from its word vectors to the teacher's and to word shapes."""
 
@@ -61,9 +71,9 @@ class Student(nn.Module):
         self.vectors = nn.Linear(body.width, wanted)
         self.shapes = nn.Linear(body.width, SHAPES)
 
-    def forward(self, ids: Tensor, attention: Tensor, word: Tensor, shape: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, batch: Batch) -> tuple[Tensor, Tensor]:
         """Predict the vectors and shapes of words: windows x words x numbers."""
-        seen = self.body.word_vectors(self.body.encoded(ids, attention), word, shape)
+        seen = self.body.word_vectors(self.body.encoded(batch.ids, batch.attention), batch.word, batch.shape)
         return self.vectors(seen), self.shapes(seen)
 
 
@@ -78,10 +88,11 @@ class Teacher:
         self.deviation: Tensor | float = 1.0
 
     @torch.no_grad()
-    def __call__(self, ids: Tensor, attention: Tensor, word: Tensor, words: int) -> Tensor:
+    def __call__(self, batch: Batch) -> Tensor:
         """The vectors of words, those of all layers concatenated: windows x words x numbers."""
+        ids, attention, word, shape = batch
         hidden = self.encoder(input_ids=ids, attention_mask=attention, output_hidden_states=True).hidden_states
-        vectors = [pooled(hidden[layer].float(), word, words, "mean") for layer in self.layers]
+        vectors = [pooled(hidden[layer].float(), word, shape.shape[1], "mean") for layer in self.layers]
         return (torch.cat(vectors, dim=-1) - self.mean) / self.deviation
 
     def scale(self, vectors: Tensor) -> None:
@@ -108,24 +119,24 @@ class Pretraining:
         held_out = max(1, int(HELD_OUT * len(order)))
         self.held_out, self.training = order[:held_out], order[held_out:]
         first = next(self.batches(self.training, None))
-        self.teacher.scale(self.teacher(*first[:3], first[3].shape[1])[first[3] >= 0])
+        self.teacher.scale(self.teacher(first)[first.shape >= 0])
 
-    def batches(self, windows: Ints, rng: random.Random | None) -> Iterator[list[Tensor]]:
+    def batches(self, windows: Ints, rng: random.Random | None) -> Iterator[Batch]:
         """Windows as tensors on the device."""
         for batch in batches(self.layout.windows.sizes[windows], self.options.batch_subwords, rng=rng):
-            yield [torch.from_numpy(array).to(self.device) for array in self.layout.arrays(windows[batch])]
+            arrays = self.layout.arrays(windows[batch])
+            yield Batch(*(torch.from_numpy(array).to(self.device) for array in arrays))
 
-    def loss(self, ids: Tensor, attention: Tensor, word: Tensor, shape: Tensor, masked: float) -> tuple[Tensor, Tensor]:
+    def loss(self, batch: Batch, masked: float) -> tuple[Tensor, Tensor]:
         """The mean squared errors of the vectors, and the cross-entropy of the shapes of hidden words."""
+        ids, _, word, shape = batch
         present = shape >= 0
         hidden = (torch.rand(shape.shape, device=self.device) < masked) & present  # windows x words
         of_hidden = hidden.gather(1, word.clamp(min=0)) & (word >= 0)  # windows x subwords
+        read = batch._replace(ids=torch.where(of_hidden, self.mask, ids), shape=torch.where(hidden, 0, shape))
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self.device.type == "cuda"):
-            vectors, shapes = self.student(
-                torch.where(of_hidden, self.mask, ids), attention, word, torch.where(hidden, 0, shape)
-            )
-        wanted = self.teacher(ids, attention, word, shape.shape[1])
-        error = functional.mse_loss(vectors[present].float(), wanted[present])
+            vectors, shapes = self.student(read)
+        error = functional.mse_loss(vectors[present].float(), self.teacher(batch)[present])
         if not masked:
             return error, error.new_zeros(())
         target = torch.where(hidden, shape, -100)
@@ -145,10 +156,10 @@ class Pretraining:
         for epoch in range(options.epochs):
             self.student.train()
             for batch in self.batches(self.training, random.Random(f"{options.seed} {epoch}")):  # noqa: S311 - an order
-                ids, attention, word, shape = batch
-                error, of_shapes = self.loss(ids, attention, word, shape, options.masked)
+                error, of_shapes = self.loss(batch, options.masked)
+                total: Any = error + options.shapes * of_shapes
                 optimizer.zero_grad()
-                (error + options.shapes * of_shapes).backward()
+                total.backward()
                 nn.utils.clip_grad_norm_(self.student.parameters(), 1.0)
                 optimizer.step()
                 if schedule.last_epoch < steps + options.epochs:
@@ -159,7 +170,7 @@ class Pretraining:
     def explained(self) -> dict[str, float]:
         """The share of the variance of word vectors not trained on that is predicted."""
         self.student.train(False)
-        errors = [self.loss(*batch, masked=0.0)[0] for batch in self.batches(self.held_out, None)]  # type: ignore[call-arg]
+        errors = [self.loss(batch, masked=0.0)[0] for batch in self.batches(self.held_out, None)]
         return {"explained": round(1 - float(torch.stack(errors).mean()), 4)}
 
     def weights(self) -> dict[str, Tensor]:
@@ -167,25 +178,18 @@ class Pretraining:
         return {name: value for name, value in self.body.state_dict().items() if not name.startswith("heads.")}
 
 
-def read_lines(paths: Sequence[Path]) -> list[list[str]]:
-    """The words of each line of some files."""
-    sentences = []
-    for path in paths:
-        text = lzma.decompress(path.read_bytes()) if path.suffix == ".xz" else path.read_bytes()
-        sentences += [line.split() for line in text.decode().splitlines() if line.strip()]
-    return sentences
-
-
 def pretrain(folder: Path, texts: Sequence[Path], options: Options, most: int | None = None) -> dict[str, Any]:
     """Pretrain on texts and save the encoder in a folder; return what was done."""
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     tokenizer = load_tokenizer(options.teacher)
-    layout = LayoutMaker(tokenizer, LONGEST).lay_out(read_lines(texts)[:most])
+    sentences = [words for path in texts for words in read_lines(path)]
+    layout = LayoutMaker(tokenizer, LONGEST).lay_out(sentences[:most])
     run = Pretraining(layout, options, device)
     report: dict[str, Any] = {"words": len(layout.subwords.counts), "windows": len(layout.windows)}
     for line in run.run():
         report |= line
-        print(json.dumps(report), flush=True)
+        sys.stdout.write(json.dumps(report) + "\n")
+        sys.stdout.flush()
     save_light(folder, run.weights(), tokenizer)
     return report
 

@@ -13,6 +13,7 @@ import argparse
 import json
 import multiprocessing
 import os
+import sys
 import time
 import traceback
 from collections.abc import Iterator, Mapping
@@ -24,8 +25,10 @@ from typing import Any
 from nestag.data.sentence import Sentence
 from nestag.evaluation import score
 from nestag.formats import jsonl
+from nestag.formats.folders import SPLITS
 from nestag_lab.corpora.split import subset
 from nestag_lab.release.english import SplitCorpora, corpora, joined
+from nestag_lab.release.text import read_texts
 
 PROSE = ("news", "interview", "academic")
 FREE = ("novels", *PROSE, "craft")
@@ -56,7 +59,10 @@ class Job:
     @property
     def needs(self) -> tuple[str, ...]:
         """The jobs that come first."""
-        return (*self.teachers, *(() if self.encoder in ("minilm", "untrained") or self.pretraining else (self.encoder,)))
+        return (
+            *self.teachers,
+            *(() if self.encoder in ("minilm", "untrained") or self.pretraining else (self.encoder,)),
+        )
 
 
 @dataclass(frozen=True)
@@ -79,18 +85,11 @@ class Places:
         if corpus == "english":
             return corpora(self.data / "litbank", self.data / "gum")
         folder = self.data / corpus
-        return {corpus: {s: list(jsonl.read(folder / f"{s}.jsonl.gz")) for s in ("train", "dev", "test")}}  # type: ignore[misc]
+        return {corpus: {s: list(jsonl.read(folder / f"{s}.jsonl.gz")) for s in SPLITS}}
 
     def texts(self, names: tuple[str, ...]) -> Iterator[Sentence]:
         """The sentences of texts, a few of each in turn."""
-        from nestag_lab.release.pretrain import read_lines
-
-        streams = [read_lines([self.text / f"{name}.txt.xz"]) for name in names]
-        longest = max(map(len, streams))
-        for at in range(longest):  # in proportion to their lengths
-            for stream in streams:
-                begin, end = (place * len(stream) // longest for place in (at, at + 1))
-                yield from map(Sentence, stream[begin:end])
+        return read_texts([self.text / f"{name}.txt.xz" for name in names])
 
 
 def do(job: Job, places: Places) -> dict[str, Any]:
@@ -173,7 +172,10 @@ def first() -> Iterator[Job]:
     yield from distilled("gum", "base", min_confidence=0.5)
     yield from distilled("litbank", "base", sentences=15_000)
     yield from distilled("litbank", "base")
-    for name, changes in {"slow": {"learning_rate": 1e-3}, "slower": {"learning_rate": 5e-4, "head_learning_rate": 5e-4}}.items():
+    for name, changes in {
+        "slow": {"learning_rate": 1e-3},
+        "slower": {"learning_rate": 5e-4, "head_learning_rate": 5e-4},
+    }.items():
         for size in (400, 0):
             for corpus in ("litbank", "gum", "genia"):
                 yield Job(f"{corpus}-{size}-base-{name}", corpus, size, encoder="base", settings=changes)
@@ -220,7 +222,8 @@ def main() -> None:
 def run_all(jobs: list[Job], places: Places, results: Path, at_once: int, deadline: float) -> None:
     """Do jobs in their order, each as soon as what it needs is done; after the deadline none is begun."""
     done = {job.name for job in jobs if (places.work / job.name / "done").exists()}
-    waiting, running = [job for job in jobs if job.name not in done], {}
+    waiting = [job for job in jobs if job.name not in done]
+    running: dict[Future[dict[str, Any]], Job] = {}
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(at_once, mp_context=context) as pool:
         while waiting or running:
@@ -238,19 +241,20 @@ def run_all(jobs: list[Job], places: Places, results: Path, at_once: int, deadli
                     (places.work / job.name / "done").touch()
                     done.add(job.name)
     for job in waiting:
-        print("not done:", job.name, flush=True)
+        sys.stdout.write(f"not done: {job.name}\n")
 
 
 def _record(job: Job, future: Future[dict[str, Any]], results: Path) -> bool:
     """Add a line for a job; False if it failed."""
     try:
         line = json.dumps(future.result())
-    except Exception:  # a job fails alone
-        print(f"{job.name} failed:\n{traceback.format_exc()}", flush=True)
+    except Exception:  # noqa: BLE001 - a job fails alone
+        sys.stdout.write(f"{job.name} failed:\n{traceback.format_exc()}")
         return False
     with results.open("a", encoding="utf-8") as stream:
         stream.write(line + "\n")
-    print(line, flush=True)
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
     return True
 
 
