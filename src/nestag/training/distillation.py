@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from nestag.data.crossing import set_aside_crossing
-from nestag.data.segment import Options
+from nestag.data.segment import Options, segments
 from nestag.data.sentence import Entity, Sentence
 from nestag.errors import InputError, named
 from nestag.formats import jsonl
@@ -100,6 +100,16 @@ class Panel:
         digests = [hashlib.sha256((folder / MANIFEST).read_bytes()).hexdigest() for folder in folders]
         return cls([load(folder, device) for folder in folders], [Path(path).name for path in paths], digests)
 
+    def sentences(self, texts: CorpusSource | Iterable[str]) -> Iterator[Sentence]:
+        """Stream the sentences of texts; strings are tokenized as the first teacher does it."""
+        options = self.teachers[0].settings.reading
+        for text in corpus_of(texts):
+            if isinstance(text, str):
+                for segment in segments(text, options):
+                    yield Sentence([text[start:end] for start, end in segment])
+            else:
+                yield text
+
     def tag(self, sentences: Sequence[Sentence]) -> list[Ballot]:
         """Tag sentences."""
         answers = [list(teacher.pipe(sentences)) for teacher in self.teachers]
@@ -117,7 +127,7 @@ class Panel:
 
 def distill(
     teacher: str | Path | Sequence[str | Path],
-    texts: CorpusSource,
+    texts: CorpusSource | Iterable[str],
     train: CorpusSource,
     dev: CorpusSource,
     output: str | Path,
@@ -137,9 +147,10 @@ def distill(
 ) -> Distillation:
     """Train a student on the sentences of `train` and on raw text that a teacher tags; the same call resumes.
 
-    Entities in `texts` are ignored. At most `max_sentences` of them are used; those in dev or test are dropped, and
-    those with an entity below `min_confidence`. The sentences of `train` are repeated until they are a quarter of what
-    the student learns from, or `gold_repeats` times. Everything else is as in `nestag.train`.
+    `texts` are a file or folder, sentences, or strings of raw text; their entities are ignored. At most `max_sentences`
+    of them are used. Those in dev or test are dropped, and those with an entity below `min_confidence`. The sentences
+    of `train` are repeated until they are a quarter of what the student learns from, or `gold_repeats` times.
+    Everything else is as in `nestag.train`.
     """
     gold, dev = in_memory(train), in_memory(dev)
     test = None if test is None else in_memory(test)
@@ -147,7 +158,9 @@ def distill(
     known = {tuple(sentence.tokens) for sentence in (*dev, *(test or ()))}
     report = TaggedText(tuple(panel.names))
     tagged = list(
-        _usable(_tagged(panel, islice(corpus_of(texts), max_sentences), Path(output)), known, min_confidence, report)
+        _usable(
+            _tagged(panel, islice(panel.sentences(texts), max_sentences), Path(output)), known, min_confidence, report
+        )
     )
     del panel  # its memory is free for training
     if not tagged:
