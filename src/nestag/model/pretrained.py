@@ -98,7 +98,7 @@ class LightStart(NamedTuple):
 def load_light(encoder: str, size: int = SIZE) -> LightStart:
     """Load a pretrained light encoder, or make one whose vectors have `size` numbers from another encoder's table."""
     folder = Path(locate(encoder))
-    if _model_type(folder) != LightConfig.model_type:
+    if not _is_pretrained_light(folder):
         return LightStart(LightEncoder.reduced(load_encoder(encoder).get_input_embeddings().weight, size), {})
     with as_input_error("the light encoder cannot be loaded", str(folder)):
         layers = from_int8(load_file(folder / WEIGHTS))
@@ -120,7 +120,7 @@ def save_light(folder: Path, weights: Mapping[str, Tensor], tokenizer: Any) -> N
     tokenizer.save_pretrained(folder)
     save_file(to_int8(weights), folder / WEIGHTS)
     rows, size = weights[TABLE].shape
-    settings = {"model_type": LightConfig.model_type, "vocab_size": rows, "hidden_size": size}
+    settings = {"architectures": [LightEncoder.__name__], "vocab_size": rows, "hidden_size": size}
     (folder / "config.json").write_text(json.dumps(settings, indent=1) + "\n", encoding="utf-8")
     shutil.copymode(folder / "config.json", folder / WEIGHTS)  # safetensors lets only the owner read
 
@@ -152,12 +152,13 @@ def from_int8(stored: Mapping[str, Tensor]) -> dict[str, Tensor]:
     return tensors
 
 
-def _model_type(folder: Path) -> str:
-    """Return the kind of encoder in a folder, empty if it is not a folder."""
+def _is_pretrained_light(folder: Path) -> bool:
+    """Return whether a folder holds what `save_light` saved."""
     if not (folder / "config.json").is_file():
-        return ""
+        return False
     with as_input_error("cannot be read", str(folder / "config.json")):
-        return str(json.loads((folder / "config.json").read_bytes()).get("model_type", ""))
+        config = json.loads((folder / "config.json").read_bytes())
+        return LightEncoder.__name__ in (config.get("architectures") or ())
 
 
 def principal_components(table: Tensor, size: int) -> Tensor:
