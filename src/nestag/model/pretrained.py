@@ -118,11 +118,20 @@ def save_light(folder: Path, weights: Mapping[str, Tensor], tokenizer: Any) -> N
     """Save the weights of a light tagger without its heads as a pretrained encoder, in int8."""
     folder.mkdir(parents=True, exist_ok=True)
     tokenizer.save_pretrained(folder)
+    _forget_origin(folder / "tokenizer_config.json")
     save_file(to_int8(weights), folder / WEIGHTS)
     rows, size = weights[TABLE].shape
     settings = {"architectures": [LightEncoder.__name__], "vocab_size": rows, "hidden_size": size}
     (folder / "config.json").write_text(json.dumps(settings, indent=1) + "\n", encoding="utf-8")
     shutil.copymode(folder / "config.json", folder / WEIGHTS)  # safetensors lets only the owner read
+
+
+def _forget_origin(path: Path) -> None:
+    """Remove from a tokenizer's configuration how it was loaded here, and how texts were cut, which nestag decides."""
+    own = ("is_local", "local_files_only", "max_length", "stride", "truncation_side", "truncation_strategy")
+    stored = json.loads(path.read_text(encoding="utf-8"))
+    kept = {name: value for name, value in stored.items() if name not in own}
+    path.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
 
 
 def to_int8(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:

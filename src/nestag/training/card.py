@@ -36,7 +36,6 @@ def card(
     predicted: Mapping[str, Predictions],
     *,
     sections: Mapping[str, str] = {},
-    loaded_by: str = "nestag.NestedNER",
     **metadata: Any,
 ) -> str:
     """A model card in Markdown, with the scores also as metadata; `predicted` holds predictions for some splits.
@@ -55,7 +54,7 @@ def card(
         eval_results=results or None,
         **metadata,
     )
-    body = "\n".join([*_opening(name, loaded_by), *_titled(sections), *_body(recipe, seed, splits, found)])
+    body = "\n".join([*_opening(name), *_titled(sections), *_body(recipe, seed, splits, found)])
     return str(ModelCard(f"---\n{data.to_yaml()}\n---\n{body}\n"))
 
 
@@ -77,13 +76,12 @@ def _results(split: str, evaluation: Evaluation) -> Iterator[EvalResult]:
         )
 
 
-def _opening(name: str, loaded_by: str) -> Iterator[str]:
+def _opening(name: str) -> Iterator[str]:
     """What it is and how it is loaded."""
-    module, _, loader = loaded_by.rpartition(".")
     yield f"# {name}\n"
     yield "A recognizer of nested named entities, trained with [nestag](https://pypi.org/project/nestag/).\n"
-    yield f"    from {module} import {loader}"
-    yield f'    {loader}.from_pretrained("{name}")("...")\n'
+    yield "    import nestag"
+    yield f'    nestag.load("{name}")("...")\n'
 
 
 def _titled(sections: Mapping[str, str]) -> Iterator[str]:

@@ -10,6 +10,7 @@ import typer
 
 from nestag.cli.terminal import hush, tell
 from nestag.errors import InputError
+from nestag_lab.release.english import SENTENCES, STEPS, TEACHER
 
 
 class ReleasedModel(StrEnum):
@@ -29,7 +30,8 @@ def build(
     ] = None,
     recipe: Annotated[str, typer.Option(metavar="R", help="The recipe of the model, or a .toml file.")] = "light",
     encoder: Annotated[str | None, typer.Option(metavar="E", help="Another encoder than the recipe's.")] = None,
-    teacher_recipe: Annotated[str, typer.Option(metavar="R", help="The recipe of the teacher.")] = "accurate",
+    teacher_recipe: Annotated[str, typer.Option(metavar="R", help="The recipe of the teacher.")] = TEACHER,
+    steps: Annotated[int, typer.Option(min=1, help="Training steps of a distilled model.")] = STEPS,
     seed: Annotated[int, typer.Option(help="The random seed.")] = 1,
     cpu: Annotated[bool, typer.Option("--cpu", help="Train on the CPU even if there is a GPU.")] = False,
 ) -> None:
@@ -59,7 +61,7 @@ def build(
         one({"train": train, "dev": dev}, teacher, load_recipe(teacher_recipe), seed, (), cpu)
         done = distill(
             teacher, read_texts(text), train, dev, training, chosen, encoder=chosen.encoder, seed=seed,
-            test=joined(splits, "test"), use_cpu=cpu,
+            max_sentences=SENTENCES, steps=steps, use_cpu=cpu,
         )  # fmt: skip
         tell(str(done.text))
     else:

@@ -22,7 +22,15 @@ LICENCE = "cc-by-4.0"
 SCOPE = """\
 English news, literature and other prose. It finds mentions of persons, places and organizations, by name or described
 (`the mayor of [Utrecht]`), inside each other; no pronouns. Places are countries, cities, landscapes and buildings.
-Scores on literature are those of LitBank's test set, on news, interviews, court opinions and more those of GUM's."""
+Scores on literature are those of LitBank's test set, on news, interviews, court opinions and more those of GUM's.
+Names without capitals, greetings (`Dear Ms Li`), companies that are mentioned without context and people named by
+their work (`NASA engineers`) are often missed or found with wrong borders."""
+
+
+MADE_BY = """\
+The text is collected by `python -m nestag_lab.release.text`, then:
+
+    {command}"""
 
 
 class Released(NamedTuple):
@@ -54,11 +62,11 @@ def release(
             "What it finds": SCOPE,
             "Sources": sources(),
             "Size and speed": describe(done),
-            "Made by": f"    {made_by}",
+            "Made by": MADE_BY.format(command=made_by),
         }
         text = card(
             "english", recipe, seed, splits, predicted,
-            sections=sections, loaded_by="nestag.model.onnx_runtime.OnnxNER", license=LICENCE, language="en",
+            sections=sections, license=LICENCE, language="en",
         )  # fmt: skip
         with writing(part / CARD) as stream:
             stream.write(text)

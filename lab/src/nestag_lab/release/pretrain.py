@@ -1,6 +1,6 @@
 """Pretrain the light encoder: its table and convolutions learn to predict the word vectors of a larger encoder.
 
-    python -m nestag_lab.release.pretrain FOLDER TEXT... [--teacher minilm] [--epochs 20] [--masked 0.15]
+    python -m nestag_lab.release.pretrain FOLDER TEXT... [--teacher minilm] [--epochs 24] [--masked 0.15]
 
 A text has one sentence a line, words separated by blanks, and may be compressed (.xz). In every batch some words are
 hidden from the light encoder and not from the teacher, so that neighbours predict a word. FOLDER is an encoder: train
@@ -45,7 +45,7 @@ class Options:
 
     teacher: str = "minilm"
     layers: tuple[int, ...] = (3, 6)  # of the teacher, whose vectors are predicted
-    epochs: int = 20
+    epochs: int = 24
     masked: float = 0.15  # share of the words that are hidden
     shapes: float = 0.2  # weight of predicting the shapes of hidden words, which an uncased teacher does not know
     rate: float = 2e-3
