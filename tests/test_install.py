@@ -42,9 +42,15 @@ class Call(NamedTuple):
 
 CALLS = (
     Call("demo --idea"),
-    Call("demo", ("model",)),
+    Call("demo", ("onnx", "text")),
+    Call("demo --train", ("model",)),
     Call("adapt train.jsonl --cpu --encoder encoder --epochs 1 -o adapted", ("model",)),
     Call("train --train train.jsonl --dev dev.jsonl --cpu --encoder encoder --set steps=1 -o trained", ("model",)),
+    Call(
+        "distill model dev.jsonl --train train.jsonl --dev dev.jsonl --cpu --encoder encoder --set steps=1 -o student",
+        ("model",),
+    ),
+    Call("predict english a.txt", ("onnx", "text")),
     Call("evaluate dev.jsonl dev.jsonl"),
     Call("report graph --test dev.jsonl -o report.html", ("onnx", "report")),
     Call("thresholds graph dev.jsonl --no-save", ("onnx",)),
@@ -162,7 +168,7 @@ def test_every_command_works_or_names_its_extra(
 ) -> None:
     has = provided(extras)
     endless = {SERVE} if set(SERVE.needs) <= has else set()
-    long = {Call("demo", ("model",))} if "model" in has else set()  # it trains for minutes
+    long = {Call("demo --train", ("model",))} if "model" in has else set()  # it trains for a minute
     calls = [call for call in (*CALLS, SERVE) if call not in endless | long]
     check(extras, calls, wheels["nestag"], link(models, place))
 

@@ -9,6 +9,8 @@ import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from nestag.data.cores import usable_cores
+
 if TYPE_CHECKING:
     from nestag.data.sentence import Entity, Sentence
     from nestag.encodings import decode, encode
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from nestag.model.recognizer import NestedNER
     from nestag.training.adaptation import adapt
     from nestag.training.advice import doctor
+    from nestag.training.distillation import distill
     from nestag.training.recipe import Recipe
     from nestag.training.run import train
 
@@ -44,6 +47,8 @@ __version__ = "0.1.0"
 # OpenMP threads that wait by spinning slow each other down several times over on a machine with other work. OpenMP
 # reads this when torch is imported; a value that you set yourself stays.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+if (_cores := usable_cores()) < (os.cpu_count() or 1):  # OpenMP does not know the CPU limit of a container
+    os.environ.setdefault("OMP_NUM_THREADS", str(_cores))
 
 __all__ = [
     "CrossingError",
@@ -63,6 +68,7 @@ __all__ = [
     "convert",
     "coverage",
     "decode",
+    "distill",
     "doctor",
     "encode",
     "evaluate",
@@ -104,10 +110,11 @@ _HOMES = {
     "nestag.inspect.statistics": ("stats",),
     "nestag.training.advice": ("doctor",),
     "nestag.training.adaptation": ("adapt",),
+    "nestag.training.distillation": ("distill",),
     "nestag.training.recipe": ("Recipe",),
     "nestag.training.run": ("train",),
 }
-_NEEDS_MODEL = ("NestedNER", "adapt", "benchmark", "train")
+_NEEDS_MODEL = ("NestedNER", "adapt", "benchmark", "distill", "train")
 
 
 def __getattr__(name: str) -> Any:

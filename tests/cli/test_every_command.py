@@ -32,6 +32,7 @@ ADAPT = "adapt {} --cpu --encoder encoder --epochs 1 -o"
 LINES = {
     "train": f"{TRAIN} model",
     "demo": "demo --idea",
+    "distill": "distill model {} --train train.jsonl --dev dev.jsonl --cpu --encoder encoder --set steps=1 -o student",
     "adapt": f"{ADAPT} adapted",
     "predict": "predict model {} --device cpu",
     "serve": "serve missing --port 0 --token-file {}",
@@ -65,7 +66,7 @@ INPUTS = {
 TWICE = {"coverage", "doctor", "split", "export machamp", "export conll", "export hf"}
 """Commands that read their input more than once."""
 SILENT = {
-    "adapt", "train", "serve", "batch", "report",
+    "adapt", "distill", "train", "serve", "batch", "report",
     "export machamp", "export conll", "export hf", "export onnx",
 }  # fmt: skip
 """Commands that write files alone, and nothing to the standard output."""

@@ -40,7 +40,7 @@ def test_a_terminal_without_lines_is_drawn_in_with_what_it_has(encoding: str) ->
     assert "\\u" not in shown.stdout
 
 
-@pytest.mark.parametrize("command", ["train --train x --dev x -o y", "predict MODEL -", "demo"])
+@pytest.mark.parametrize("command", ["train --train x --dev x -o y", "predict MODEL -", "demo --train"])
 def test_without_torch_a_line_says_what_to_install(command: str, tmp_path: Path) -> None:
     names = ("config.json", "vocabulary.json", "nestag.json", "tokenizer.json", "model.safetensors")
     (tmp_path / "manifest.json").write_text(json.dumps({"format": 1, "files": dict.fromkeys(names, "")}))

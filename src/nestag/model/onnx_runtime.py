@@ -18,6 +18,7 @@ from typing import Any, Literal
 import numpy as np
 
 from nestag.data.arrays import Floats32, Ints
+from nestag.data.cores import usable_cores
 from nestag.data.validation import from_mapping, setting
 from nestag.decoding import SpanCells, SpanScores
 from nestag.encodings.vocabulary import Vocabulary
@@ -75,7 +76,7 @@ class OnnxNER(Predictor):
         if device not in (None, "cpu"):
             raise UnknownNameError(f"the device {device!r} cannot be used; a model for onnxruntime runs on cpu")
         onnxruntime, _ = installed("onnxruntime"), installed("tokenizers")
-        threads = threads or cores()
+        threads = threads or usable_cores()
         saved = open_model(path, GRAPH, settings, revision, token)
         config = from_mapping(GraphConfig, saved.json(CONFIG), str(saved.folder / CONFIG))
         session = _session(onnxruntime, saved.folder, GRAPH, threads=1)  # one batch per thread is faster
@@ -167,8 +168,3 @@ def installed(name: str, need: str = "nestag.model.onnx_runtime", extra: str = "
         return import_module(name)
     except ImportError:
         raise MissingExtraError(f"{need} needs {name}", extra) from None
-
-
-def cores() -> int:
-    """Return the number of cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

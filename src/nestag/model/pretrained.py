@@ -1,17 +1,22 @@
 """Encoders with their weights: a pretrained one, or the light one, which is a table of subword vectors for CPUs.
 
-The light encoder's vectors are those with which a pretrained encoder begins, reduced to their principal components. It
-has no attention and no positions, so a window can be as long as a sentence. The tagger's convolutions, which come after
-the subwords of a word have become one vector, see the neighbours of a word.
+The light encoder has no attention and no positions, so a window can be as long as a sentence. The tagger's convolutions
+over the words see the neighbours of a word. Its folder has weights for both, which were trained together to predict
+the word vectors of a larger encoder. Without such a folder, the table starts as the principal components of the subword
+vectors of another encoder.
 """
 
 from __future__ import annotations
 
+import json
+import shutil
 from collections.abc import Mapping
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import torch
 import transformers
+from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 from transformers import CONFIG_MAPPING, AutoConfig, AutoModel, PretrainedConfig, PreTrainedModel
 from transformers.modeling_outputs import BaseModelOutput
@@ -20,7 +25,7 @@ from transformers.models.auto.modeling_auto import (
     MODEL_FOR_TOKEN_CLASSIFICATION_MAPPING_NAMES,
 )
 
-from nestag.errors import InputError
+from nestag.errors import InputError, SettingError, as_input_error
 from nestag.model.encoders import locate, out_of_reach
 
 WHOLE_MASKS = ("bert", "camembert", "electra", "roberta", "xlm-roberta")
@@ -42,6 +47,10 @@ LIMITS = {"layer": 1_000, "window": 1_024, "block": 1_024}
 
 SIZE = 192
 """Numbers in a vector; 30,522 subwords of MiniLM are 5.9 million numbers."""
+
+WEIGHTS = "model.safetensors"
+TABLE = "encoder.embeddings.weight"
+"""The table of subword vectors, as a tagger calls it."""
 
 
 class LightConfig(PretrainedConfig):
@@ -80,6 +89,88 @@ class LightEncoder(PreTrainedModel):
     def forward(self, input_ids: Tensor, attention_mask: Tensor | None = None) -> BaseModelOutput:
         """The vectors of subwords: windows x subwords x size."""
         return BaseModelOutput(last_hidden_state=self.embeddings(input_ids))
+
+
+class LightStart(NamedTuple):
+    """Where training a light tagger starts."""
+
+    encoder: LightEncoder
+    layers: dict[str, Tensor]  # pretrained weights of the tagger's own layers, by name; empty if there are none
+
+
+def load_light(encoder: str, size: int = SIZE) -> LightStart:
+    """Load a pretrained light encoder, or make one whose vectors have `size` numbers from another encoder's table."""
+    folder = Path(locate(encoder))
+    if not _is_pretrained_light(folder):
+        return LightStart(LightEncoder.reduced(load_encoder(encoder).get_input_embeddings().weight, size), {})
+    with as_input_error("the light encoder cannot be loaded", str(folder)):
+        layers = from_int8(load_file(folder / WEIGHTS))
+        table = layers.pop(TABLE)
+    if table.shape[1] != size:
+        raise SettingError(
+            f"light_size is {size}, and the pretrained vectors have {table.shape[1]} numbers; leave it out,"
+            " or use light:minilm",
+            encoder,
+        )
+    light = LightEncoder(LightConfig(*table.shape))
+    light.embeddings.weight.data.copy_(table)
+    return LightStart(light, layers)
+
+
+def save_light(folder: Path, weights: Mapping[str, Tensor], tokenizer: Any) -> None:
+    """Save the weights of a light tagger without its heads as a pretrained encoder, in int8."""
+    folder.mkdir(parents=True, exist_ok=True)
+    tokenizer.save_pretrained(folder)
+    _forget_origin(folder / "tokenizer_config.json")
+    save_file(to_int8(weights), folder / WEIGHTS)
+    rows, size = weights[TABLE].shape
+    settings = {"architectures": [LightEncoder.__name__], "vocab_size": rows, "hidden_size": size}
+    (folder / "config.json").write_text(json.dumps(settings, indent=1) + "\n", encoding="utf-8")
+    shutil.copymode(folder / "config.json", folder / WEIGHTS)  # safetensors lets only the owner read
+
+
+def _forget_origin(path: Path) -> None:
+    """Remove from a tokenizer's configuration how it was loaded here, and how texts were cut, which nestag decides."""
+    own = ("is_local", "local_files_only", "max_length", "stride", "truncation_side", "truncation_strategy")
+    stored = json.loads(path.read_text(encoding="utf-8"))
+    kept = {name: value for name, value in stored.items() if name not in own}
+    path.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+
+
+def to_int8(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Return matrices as int8 with a scale for each row, and vectors as they are.
+
+    >>> {name: tensor.tolist() for name, tensor in to_int8({"a": torch.tensor([[127.0, -254.0]])}).items()}
+    {'a': [[64, -127]], 'a.scale': [2.0]}
+    """
+    stored: dict[str, Tensor] = {}
+    for name, tensor in tensors.items():
+        stored[name] = tensor = tensor.detach().float().cpu().contiguous()
+        if tensor.dim() > 1:
+            rows = tensor.flatten(1)
+            scale = (rows.abs().amax(1) / 127).clamp(min=1e-12)
+            stored[name] = (rows / scale[:, None]).round().to(torch.int8).view(tensor.shape)
+            stored[f"{name}.scale"] = scale
+    return stored
+
+
+def from_int8(stored: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Invert `to_int8`, up to rounding."""
+    tensors: dict[str, Tensor] = {}
+    for name, tensor in stored.items():
+        if not name.endswith(".scale"):
+            scale = stored.get(f"{name}.scale", torch.ones(len(tensor)))
+            tensors[name] = tensor.float() * scale.view(-1, *[1] * (tensor.dim() - 1))
+    return tensors
+
+
+def _is_pretrained_light(folder: Path) -> bool:
+    """Return whether a folder holds what `save_light` saved."""
+    if not (folder / "config.json").is_file():
+        return False
+    with as_input_error("cannot be read", str(folder / "config.json")):
+        config = json.loads((folder / "config.json").read_bytes())
+        return LightEncoder.__name__ in (config.get("architectures") or ())
 
 
 def principal_components(table: Tensor, size: int) -> Tensor:

@@ -24,7 +24,7 @@ from transformers.utils import logging
 
 from nestag.errors import InputError, as_input_error
 from nestag.model.encoders import is_light
-from nestag.model.pretrained import SIZE, LightEncoder, known_settings, load_encoder, random_encoder, takes_whole_masks
+from nestag.model.pretrained import SIZE, known_settings, load_encoder, load_light, random_encoder, takes_whole_masks
 from nestag.model.span_grid import SpanGrid, remaining_words
 from nestag.model.subwords import SHAPES
 
@@ -176,10 +176,12 @@ class Tagger(PreTrainedModel):
 
         The vectors of a light encoder get `light_size` numbers.
         """
-        pretrained = load_encoder(encoder)
-        if is_light(encoder):
-            pretrained = LightEncoder.reduced(pretrained.get_input_embeddings().weight, light_size)
-        return cls(TaggerConfig(encoder=known_settings(pretrained.config.to_dict()), **settings), pretrained)
+        pretrained, layers = load_light(encoder, light_size) if is_light(encoder) else (load_encoder(encoder), {})
+        tagger = cls(TaggerConfig(encoder=known_settings(pretrained.config.to_dict()), **settings), pretrained)
+        own = tagger.state_dict()
+        fitting = {name: layer for name, layer in layers.items() if name in own and own[name].shape == layer.shape}
+        tagger.load_state_dict(fitting, strict=False)
+        return tagger
 
     @classmethod
     def loaded(cls, stored: Any, weights: Path) -> Self:

@@ -28,7 +28,6 @@ def card(
     predicted: Mapping[str, Sequence[Sequence[Entity]]],
     *,
     sections: Mapping[str, str] = {},
-    loaded_by: str = "nestag.NestedNER",
     **metadata: Any,
 ) -> str:
     """Return a model card in Markdown, with the scores also as metadata; `predicted` has predictions for some splits.
@@ -51,13 +50,12 @@ def card(
         eval_results=results or None,
         **metadata,
     )
-    module, _, loader = loaded_by.rpartition(".")
     opening = f"""# {name}
 
 A recognizer of nested named entities, trained with [nestag](https://pypi.org/project/nestag/).
 
-    from {module} import {loader}
-    {loader}.from_pretrained("{name}")("...")
+    import nestag
+    nestag.load("{name}")("...")
 """
     further = [f"## {title}\n\n{text}\n" for title, text in sections.items()]
     body = "\n".join([opening, *further, *_body(recipe, seed, splits, evaluations)])

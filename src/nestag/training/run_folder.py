@@ -24,6 +24,7 @@ from nestag.model.model_folder import is_finished
 from nestag.training.recipe import Recipe, as_now
 
 CHECKPOINTS, CLAIM, LOCK = "checkpoints", "run.json", ".lock"
+TAGGED = "tagged"  # the folder of text that a teacher tagged for the run
 COMPLETE = "complete"  # the file that marks a checkpoint as complete
 
 RunIdentity = dict[str, Any]
@@ -146,4 +147,4 @@ def _differences(stored: RunIdentity | None, claim: RunIdentity) -> Iterator[str
 
 def _has_files(folder: Path) -> bool:
     """Whether a folder holds more than a run leaves if it is killed before it claims the folder."""
-    return folder.is_dir() and any(path.name != LOCK and not is_part(path) for path in folder.iterdir())
+    return folder.is_dir() and any(path.name not in (LOCK, TAGGED) and not is_part(path) for path in folder.iterdir())

@@ -1,4 +1,4 @@
-"""build: a recognizer to take home, made from corpora that anybody may download."""
+"""build: a recognizer for everybody, made from corpora and text that anybody may download."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import typer
 
 from nestag.cli.terminal import hush, tell
 from nestag.errors import InputError
+from nestag_lab.release.english import SENTENCES, STEPS, TEACHER
 
 
 class ReleasedModel(StrEnum):
@@ -23,35 +24,54 @@ def build(
     output: Annotated[str, typer.Option("-o", "--output", metavar="DIR", help="The folder to create.")],
     litbank: Annotated[str, typer.Option(metavar="DIR", help="A copy of github.com/dbamman/litbank.")],
     gum: Annotated[str, typer.Option(metavar="DIR", help="A copy of github.com/amir-zeldes/gum.")],
-    recipe: Annotated[str, typer.Option(metavar="R", help="A recipe, or a .toml file; default is MiniLM's.")] = "light",
+    text: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FILE", help="Raw text that a teacher tags, a sentence a line; may be repeated."),
+    ] = None,
+    recipe: Annotated[str, typer.Option(metavar="R", help="The recipe of the model, or a .toml file.")] = "light",
     encoder: Annotated[str | None, typer.Option(metavar="E", help="Another encoder than the recipe's.")] = None,
+    teacher_recipe: Annotated[str, typer.Option(metavar="R", help="The recipe of the teacher.")] = TEACHER,
+    steps: Annotated[int, typer.Option(min=1, help="Training steps of a distilled model.")] = STEPS,
     seed: Annotated[int, typer.Option(help="The random seed.")] = 1,
     cpu: Annotated[bool, typer.Option("--cpu", help="Train on the CPU even if there is a GPU.")] = False,
 ) -> None:
-    """Train a recognizer for everybody and export it in eight bits, with a card; the same command resumes.
+    """Train a recognizer for everybody and export it in int8, with a card; the same command resumes.
 
-    What was trained is kept in DIR-training, in float32.
+    With text, a larger teacher is trained first and the model is distilled from it. The teacher is kept in DIR-teacher,
+    the model in float32 in DIR-training.
     """
     hush()
     from nestag.cli.train import one
     from nestag.model.recognizer import NestedNER
+    from nestag.training.distillation import distill
     from nestag.training.recipe import load_recipe
-    from nestag_lab.release.build import release, told
+    from nestag_lab.release.build import describe, release
     from nestag_lab.release.english import corpora, joined
+    from nestag_lab.release.text import read_texts
 
     if Path(output).exists():
         raise InputError("is there already; remove it, or write to a new folder", output)
     chosen = load_recipe(recipe).changed({"encoder": encoder} if encoder else {}, "--encoder")
-    found = corpora(litbank, gum)
-    for corpus, splits in found.items():
-        tell(f"{corpus}: " + ", ".join(f"{len(sentences):,} {split}" for split, sentences in splits.items()))
-    training = f"{Path(output)}-training"
-    one({"train": joined(found, "train"), "dev": joined(found, "dev")}, training, chosen, seed, (), cpu)
-    typed = f"nestag build {name.value} -o {Path(output).name} --litbank litbank --gum gum"
-    typed += f" --recipe {Path(recipe).name}" if recipe != "light" else ""
-    typed += f" --seed {seed}" if seed != 1 else ""
-    done = release(NestedNER.from_pretrained(training, "cpu"), output, found, chosen, seed, typed)
-    for corpus, result in done.scores.items():
+    splits = corpora(litbank, gum)
+    for corpus, parts in splits.items():
+        tell(f"{corpus}: " + ", ".join(f"{len(sentences):,} {split}" for split, sentences in parts.items()))
+    training, train, dev = f"{Path(output)}-training", joined(splits, "train"), joined(splits, "dev")
+    if text:
+        teacher = f"{Path(output)}-teacher"
+        one({"train": train, "dev": dev}, teacher, load_recipe(teacher_recipe), seed, (), cpu)
+        done = distill(
+            teacher, read_texts(text), train, dev, training, chosen, encoder=chosen.encoder, seed=seed,
+            max_sentences=SENTENCES, steps=steps, use_cpu=cpu,
+        )  # fmt: skip
+        tell(str(done.text))
+    else:
+        one({"train": train, "dev": dev}, training, chosen, seed, (), cpu)
+    command = f"nestag build {name.value} -o {Path(output).name} --litbank litbank --gum gum"
+    command += "".join(f" --text {Path(file).name}" for file in text or ())
+    command += f" --recipe {Path(recipe).name}" if recipe != "light" else ""
+    command += f" --seed {seed}" if seed != 1 else ""
+    released = release(NestedNER.from_pretrained(training, "cpu"), output, splits, chosen, seed, command)
+    for corpus, result in released.scores.items():
         tell(f"{corpus}: F1 {100 * result.f1:.2f}")
-    tell(told(done))
-    tell(f"wrote {output}; try: nestag predict {output} article.txt --show")
+    tell(describe(released))
+    tell(f"wrote {output}; try: nestag predict ./{Path(output).name} article.txt --show")

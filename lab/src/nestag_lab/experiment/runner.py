@@ -20,10 +20,10 @@ from functools import partial
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from nestag.data.cores import usable_cores
 from nestag.data.validation import to_mapping
 from nestag.errors import InputError, NestagError
 from nestag.formats.files import writing
-from nestag.model.onnx_runtime import cores
 from nestag.training.interruption import Interrupted, interruptible
 from nestag_lab.experiment.facts import facts_file
 from nestag_lab.experiment.job import BROKEN, STOPPED, TAKEN
@@ -130,7 +130,7 @@ def gpus() -> list[str]:
 
 def environment(slot: int, at_once: int, devices: Sequence[str]) -> dict[str, str]:
     """Return the environment of a process: one GPU, in turn, and a fair share of the CPU cores unless set already."""
-    threads = str(max(1, cores() // at_once))
+    threads = str(max(1, usable_cores() // at_once))
     shared = {"OMP_NUM_THREADS": threads, "RAYON_NUM_THREADS": threads, **os.environ}
     return shared | ({"CUDA_VISIBLE_DEVICES": devices[slot % len(devices)]} if devices else {})
 

@@ -1,1 +1,1 @@
-"""Recognizers to take home: which corpora they learn from, and how one is trained, made small and described."""
+"""Models for everybody: the corpora and text they learn from, pretraining, trials, and how one is exported."""

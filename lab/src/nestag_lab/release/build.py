@@ -1,4 +1,4 @@
-"""A trained recognizer -> a small folder to take home: eight bits, and a card with scores, speed and sources."""
+"""A trained recognizer -> a small folder for everybody: int8, and a card with scores, speed and sources."""
 
 from __future__ import annotations
 
@@ -15,18 +15,26 @@ from nestag.model.onnx_runtime import OnnxNER
 from nestag.model.recognizer import NestedNER
 from nestag.training.card import card
 from nestag.training.recipe import Recipe
-from nestag_lab.release.english import SOURCES, SplitCorpora, joined
+from nestag_lab.release.english import SOURCES, TEXTS, SplitCorpora, joined
 
 LICENCE = "cc-by-4.0"
 
 SCOPE = """\
 English news, literature and other prose. It finds mentions of persons, places and organizations, by name or described
 (`the mayor of [Utrecht]`), inside each other; no pronouns. Places are countries, cities, landscapes and buildings.
-Scores on literature are those of LitBank's test set, on news, interviews, court opinions and more those of GUM's."""
+Scores on literature are those of LitBank's test set, on news, interviews, court opinions and more those of GUM's.
+Names without capitals, greetings (`Dear Ms Li`), companies that are mentioned without context and people named by
+their work (`NASA engineers`) are often missed or found with wrong borders."""
+
+
+MADE_BY = """\
+The text is collected by `python -m nestag_lab.release.text`, then:
+
+    {command}"""
 
 
 class Released(NamedTuple):
-    """What was measured of a recognizer in eight bits."""
+    """What was measured of a recognizer in int8."""
 
     exported: Exported
     scores: dict[str, Score]  # on the test set of each corpus
@@ -37,7 +45,7 @@ class Released(NamedTuple):
 def release(
     recognizer: NestedNER, folder: str | Path, found: SplitCorpora, recipe: Recipe, seed: int, made_by: str
 ) -> Released:
-    """Export a recognizer to a folder in eight bits, measure it and write its card."""
+    """Export a recognizer to a folder in int8, measure it and write its card."""
     with writing_folder(folder) as part:
         exported = export(recognizer, part, joined(found, "dev"), int8=True, gold=True)
         small = OnnxNER.from_pretrained(part, threads=1)
@@ -53,12 +61,12 @@ def release(
         sections = {
             "What it finds": SCOPE,
             "Sources": sources(),
-            "Size and speed": told(done),
-            "Made by": f"    {made_by}",
+            "Size and speed": describe(done),
+            "Made by": MADE_BY.format(command=made_by),
         }
         text = card(
-            Path(folder).name, recipe, seed, splits, predicted,
-            sections=sections, loaded_by="nestag.model.onnx_runtime.OnnxNER", license=LICENCE, language="en",
+            "english", recipe, seed, splits, predicted,
+            sections=sections, license=LICENCE, language="en",
         )  # fmt: skip
         with writing(part / CARD) as stream:
             stream.write(text)
@@ -66,18 +74,18 @@ def release(
 
 
 def sources() -> str:
-    """What a model that learned from the corpora has to name."""
-    lines = [f"- **{one.name}** ({one.address}): {one.licence}. {one.cited}." for one in SOURCES]
-    subwords = "- **all-MiniLM-L6-v2** (Apache-2.0), whose subwords and their vectors the encoder began with."
-    return "\n".join(["The model may be used and changed by anybody who names these:\n", *lines, subwords])
+    """List what a model that learned from the corpora and the text has to name."""
+    lines = [f"- **{one.name}** ({one.address}): {one.licence}. {one.cited}." for one in (*SOURCES, *TEXTS)]
+    minilm = "- **all-MiniLM-L6-v2** (Apache-2.0): the subwords, and the teacher of the encoder and of the model."
+    return "\n".join(["You may use and change the model if you name these:\n", *lines, minilm])
 
 
-def told(done: Released) -> str:
-    """Size, loss and speed in a sentence."""
+def describe(done: Released) -> str:
+    """Describe size, loss and speed in a sentence."""
     exact, small = 100 * done.exported.f1, 100 * (done.exported.int8_f1 or 0)
     return (
-        f"{done.megabytes:.1f} MB; {done.words_per_second:,.0f} words a second in one thread of the processor that made"
-        f" it. In eight bits F1 on dev is {small:.2f}, in float32 {exact:.2f}."
+        f"{done.megabytes:.1f} MB; {done.words_per_second:,.0f} words a second in one thread of the CPU that made it."
+        f" F1 on dev is {small:.2f} in int8 and {exact:.2f} in float32."
     )
 
 

@@ -1,4 +1,4 @@
-"""English to take home: LitBank and GUM with the types that both annotate.
+"""The English model: LitBank and GUM with the types that both annotate.
 
 | here | LitBank | GUM |
 |---|---|---|
@@ -61,6 +61,25 @@ SOURCES = (
         "Amir Zeldes (2017), The GUM Corpus: Creating Multilayer Resources in the Classroom, LRE 51(3)",
     ),
 )
+
+TEXTS = (
+    CorpusSource(
+        "LitBank's novels",
+        "https://github.com/dbamman/litbank",
+        "public domain",
+        "The full text of the 80 novels of its training split, tagged by a teacher",
+    ),
+    CorpusSource(
+        "AMALGUM",
+        "https://github.com/gucorpling/amalgum",
+        "texts of news and interview CC BY 2.5, of academic CC BY 4.0",
+        "Luke Gessler and others (2020), AMALGUM, LREC; tagged by a teacher",
+    ),
+)
+"""Raw text that was used."""
+
+TEACHER, SENTENCES, STEPS = "accurate", 110_000, 5_000
+"""The recipe of the teacher, the sentences of raw text that it tags, and the student's training steps."""
 
 SplitCorpora = dict[str, dict[Split, list[Sentence]]]
 """The sentences of each corpus, by its name and split."""

@@ -1,0 +1,85 @@
+"""distill: a teacher, raw text and an annotated corpus -> a smaller or better recognizer."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+import nestag
+from nestag.cli.options import CpuOption, From, Reading, SeedOption
+from nestag.cli.paths import inputs_from, together
+from nestag.cli.terminal import hush, progress, tell, tell_all
+from nestag.cli.train import ProgressBar, saved_in, settings_from, summary
+from nestag.data.report import Report
+
+if TYPE_CHECKING:
+    from nestag.training.plan import Progress
+
+
+def distill(
+    *,
+    teacher: Annotated[
+        str, typer.Argument(metavar="TEACHER", help="A model folder, or a name on the hub; several with commas vote.")
+    ],
+    sources: Annotated[
+        list[str],
+        typer.Argument(metavar="TEXT", help="Files, folders or patterns, in any format; their entities are ignored."),
+    ],
+    train: Annotated[str, typer.Option(metavar="FILE", help="The annotated training corpus.")],
+    dev: Annotated[str, typer.Option(metavar="FILE", help="The development corpus, which selects the best weights.")],
+    output: Annotated[str, typer.Option("-o", "--output", metavar="DIR", help="The folder to save the student in.")],
+    test: Annotated[str | None, typer.Option(metavar="FILE", help="A corpus to report scores on at the end.")] = None,
+    encoder: Annotated[
+        str, typer.Option(metavar="E", help="The student's encoder: light, minilm, a folder, or a name on the hub.")
+    ] = "light",
+    recipe: Annotated[
+        str | None, typer.Option(metavar="R", help="The student's recipe (default: what suits the encoder).")
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Change a setting of the recipe; may be repeated."),
+    ] = None,
+    gold_repeats: Annotated[
+        int | None,
+        typer.Option(min=1, help="Repetitions of the annotated sentences (default: a quarter of all sentences)."),
+    ] = None,
+    min_confidence: Annotated[
+        float, typer.Option(min=0, max=1, help="Drop sentences with an entity below this confidence.")
+    ] = 0.0,
+    max_sentences: Annotated[int | None, typer.Option(min=1, help="Use at most this many sentences of text.")] = None,
+    seed: SeedOption = 1,
+    cpu: CpuOption = False,
+    format: From = None,
+    reading: Reading,
+) -> None:
+    """Train a student on annotated sentences and on raw text tagged by a teacher; the same command resumes."""
+    hush()
+    report = Report()
+    texts = progress(together(inputs_from(sources, format), reading.options, report), "tagging")
+    gold, development = reading.corpus(train), reading.corpus(dev)
+    held_out = None if test is None else reading.corpus(test)
+    with ExitStack() as stack:
+        bar = ProgressBar(f"seed {seed}", {"train": gold, "dev": development})
+
+        def watch(state: Progress) -> None:
+            if bar.last is None:  # the count of tagged sentences has gone
+                stack.enter_context(bar)
+            bar.show(state)
+
+        try:
+            done = nestag.distill(
+                teacher.split(","), texts, gold, development, output, recipe, encoder=encoder, test=held_out,
+                gold_repeats=gold_repeats, min_confidence=min_confidence, max_sentences=max_sentences, seed=seed,
+                watch=watch, use_cpu=cpu, **settings_from(settings or ()),
+            )  # fmt: skip
+        except (KeyboardInterrupt, SystemExit):
+            tell(bar.stopped() + saved_in(output))
+            raise
+    tell_all(report.summary())
+    tell(f"{done.text}; annotated sentences repeated {done.gold_repeats} times")
+    tell_all(done.run.advice)
+    tell_all(summary([done.run]))
+    tell(f"wrote {Path(output)}; try: nestag predict {output} article.txt")

@@ -1,0 +1,63 @@
+"""The English model that comes with nestag: found by its name in every interface, small, and described."""
+
+import sys
+from pathlib import Path
+
+import pytest
+from huggingface_hub import ModelCard
+from typer.testing import CliRunner
+
+import nestag
+from nestag.cli import app
+from nestag.errors import MissingExtraError
+from nestag.model.model_folder import PACKAGED, local_folder
+from nestag.model.onnx_runtime import OnnxNER
+
+TEXT = "The mayor of Utrecht met the president of the Bank of Norway in Oslo."
+
+
+@pytest.fixture(scope="module")
+def ner() -> OnnxNER:
+    loaded = nestag.load("english")
+    assert isinstance(loaded, OnnxNER)
+    return loaded
+
+
+def test_it_finds_nested_entities(ner: OnnxNER) -> None:
+    found = {(entity.text, entity.type) for entity in ner(TEXT)}
+    assert {("The mayor of Utrecht", "person"), ("Utrecht", "place"), ("Oslo", "place")} <= found
+
+
+def test_it_is_small_and_names_its_sources() -> None:
+    folder = PACKAGED["english"]
+    assert sum(file.stat().st_size for file in folder.iterdir()) < 10e6
+    card = ModelCard.load(folder / "README.md")
+    assert (card.data.license, card.data.language) == ("cc-by-4.0", "en")
+    for source in ("dbamman/litbank", "amir-zeldes/gum", "amalgum", "all-MiniLM-L6-v2"):
+        assert source in card.text
+
+
+def test_the_name_wins_over_a_folder_which_a_path_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "english").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert local_folder("english") == PACKAGED["english"]
+    assert local_folder("./english").resolve() == tmp_path / "english"
+
+
+def test_predict_and_spacy_take_the_name(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text(TEXT)
+    done = CliRunner().invoke(app, ["predict", "english", str(tmp_path / "a.txt"), "--confidence"])
+    assert done.exit_code == 0, done.stderr
+    assert '"text": "Utrecht"' in done.stdout
+    spacy = pytest.importorskip("spacy")
+    nlp = spacy.blank("en")
+    component = nlp.add_pipe("nestag", config={"model": "english"})
+    assert component.labels == ("organization", "person", "place")
+    doc = nlp(TEXT)
+    assert "Utrecht" in {span.text for span in doc.spans["nestag"]}
+
+
+def test_without_onnxruntime_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    with pytest.raises(MissingExtraError, match=r"nestag\[onnx\]"):
+        nestag.load("english")
