@@ -82,7 +82,7 @@ def plan_for(
         count = len(batches(sizes, batch_subwords, recipe.batch_sentences))
     epoch_steps = max(1, -(-count // (recipe.gradient_accumulation_steps * processes)))
     epochs = given(recipe.epochs)
-    steps = given(recipe.steps) or (epochs * epoch_steps if epochs else steps_for(epoch_steps))
+    steps = given(recipe.steps) or (epochs * epoch_steps if epochs else steps_for(epoch_steps, recipe.steps_factor))
     patience = given(recipe.early_stopping_patience)
     seen = subwords * steps / epoch_steps
     evaluations = min(steps, given(recipe.evaluations) or epochs or evaluations_for(seen, dev_subwords))
@@ -129,13 +129,13 @@ def batch_with_context(subwords: int, labelled: int) -> int:
     return int(batch_for(labelled) * min(MOST_CONTEXT, subwords / labelled))
 
 
-def steps_for(epoch_steps: int) -> int:
+def steps_for(epoch_steps: int, factor: float = 1.0) -> int:
     """Return the number of steps: 30 epochs for a small corpus, fewer for a larger one, and at least 7.
 
     >>> [steps_for(epoch_steps) for epoch_steps in (5, 30, 80, 300)]
     [600, 900, 1500, 2100]
     """
-    return max(FEWEST_STEPS, min(ENOUGH_STEPS, 30 * epoch_steps), 7 * epoch_steps)
+    return max(FEWEST_STEPS, round(factor * max(min(ENOUGH_STEPS, 30 * epoch_steps), 7 * epoch_steps)))
 
 
 def average_for(steps: int) -> float:

@@ -57,6 +57,9 @@ class Recipe:
 
     # how long and in what portions
     steps: int | Auto = setting("auto", minimum=1, help="optimizer steps in total")
+    steps_factor: float = setting(
+        1.0, above=0, maximum=100, help="multiplies the steps that the corpus decides; R-Drop needs about half as many"
+    )
     epochs: int | Auto = setting("auto", minimum=1, help="epochs; replaces steps")
     batching: Literal["shuffled", "fixed"] = setting(
         "shuffled", help="new batches in each epoch; or MaChAmp's, the same batches in another order"
