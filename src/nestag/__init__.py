@@ -1,6 +1,6 @@
 """nestag: find entities inside entities.
 
-The names below are the contract. Each is loaded when it is first used, so that `import nestag` costs nothing.
+The names below are the public API. Each is loaded when it is first used, so `import nestag` is fast.
 """
 
 from __future__ import annotations
@@ -44,8 +44,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-# OpenMP threads that wait by spinning slow each other down several times over on a machine with other work. OpenMP
-# reads this when torch is imported; a value that you set yourself stays.
+# OpenMP threads that wait by spinning slow each other down on a busy machine. OpenMP reads this when torch is imported.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 if (_cores := usable_cores()) < (os.cpu_count() or 1):  # OpenMP does not know the CPU limit of a container
     os.environ.setdefault("OMP_NUM_THREADS", str(_cores))
@@ -120,13 +119,13 @@ _NEEDS_MODEL = ("NestedNER", "adapt", "benchmark", "distill", "train")
 def __getattr__(name: str) -> Any:
     for home, names in _HOMES.items():
         if name in names:
-            return getattr(_loaded(home, name), name)
+            return getattr(_load(home, name), name)
     if name == "export":
         return import_module("nestag.integrations.export")
     raise AttributeError(f"module 'nestag' has no attribute {name!r}")
 
 
-def _loaded(home: str, name: str) -> Any:
+def _load(home: str, name: str) -> Any:
     try:
         return import_module(home)
     except ModuleNotFoundError as error:

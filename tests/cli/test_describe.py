@@ -150,7 +150,7 @@ def test_coverage_has_four_encodings_in_two_orders(folder: Path) -> None:
     assert (first["n"], first["c"], first["u"]) == (3, 4, 3)
     assert (first["new n"], first["new c"], first["new u"]) == (0, 0, 0)
     assert (first["dev %"], first["dev recall %"]) == (100, 100)
-    assert done.stderr == "dev: 1 crossing entities set aside\n"
+    assert done.stderr == "dev: 1 crossing entities dropped\n"
     assert [row["absolute sentences %"] for row in rows[:4]] == [None, None, 60, None]
 
 

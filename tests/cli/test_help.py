@@ -48,3 +48,32 @@ def test_without_torch_a_line_says_what_to_install(command: str, tmp_path: Path)
     need = "the model" if "MODEL" in command else "NestedNER"
     assert missing.returncode == 2
     assert missing.stderr == f"nestag: {need} needs torch, which is not installed; pip install 'nestag[model]'\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "completed"),
+    [
+        ("nestag convert --to conllu", ["conllu"]),
+        ("nestag train --encoding d", ["dyn"]),
+        ("nestag train --recipe acc", ["accurate"]),
+        ("nestag train --set epo", ["epochs="]),
+        ("nestag predict --decoding g", ["greedy"]),
+        ("nestag encode -e 4", ["4tg"]),
+    ],
+)
+def test_shells_complete_values(words: str, completed: list[str]) -> None:
+    place = str(len(words.split()) - 1)
+    assert run(_NESTAG_COMPLETE="complete_bash", COMP_WORDS=words, COMP_CWORD=place).stdout.split() == completed
+
+
+def test_help_names_types_in_words_of_shells() -> None:
+    page = CliRunner().invoke(app, ["adapt", "--help"]).stdout
+    assert "TEXT..." in page
+    assert "INT" in page
+    assert "<" not in page.replace("<spacy|whitespace>", "").replace("<widen|split|refuse>", "").replace("x<=", "")
+    assert page.index("─ Options ") < page.index("─ Reading files ")
+
+
+def test_a_mistyped_command_gets_a_suggestion() -> None:
+    refused = CliRunner().invoke(app, ["predct"])
+    assert (refused.exit_code, "Did you mean 'predict'?" in refused.output) == (2, True)

@@ -60,7 +60,7 @@ def test_an_output_beside_each_input_and_never_read_again(trained_model: Path, n
     for _ in range(2):
         code, out, told = predict(trained_model, notes / given, "--beside", "--confidence")
         assert (code, out) == (0, ""), told
-    assert "left out, it is the output of another run" in told
+    assert "skipped, it is the output of another run" in told
     made = {path.relative_to(notes).as_posix() for path in notes.rglob("*.jsonl")}
     assert made == {"a.entities.jsonl", "b.entities.jsonl", "more/a.entities.jsonl"}
     (record,) = records((notes / "a.entities.jsonl").read_text())
@@ -114,10 +114,10 @@ def test_show_writes_a_page(tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         (("--beside", "-o", "x"), "drop -o or --beside"),
-        (("--beside",), "nothing can lie beside a pipe"),
-        (("--beside", "--confidence"), "nothing can lie beside a pipe"),
+        (("--beside",), "a pipe has no folder for its output"),
+        (("--beside", "--confidence"), "a pipe has no folder for its output"),
         (("",), "'': the path is empty"),
-        (("--show", "--confidence"), "nothing is written"),
+        (("--show", "--confidence"), "it writes nothing"),
         (("--confidence", "--to", "brat"), "drop --to"),
         (("none/*.txt",), "none/*.txt: no file matches"),
         (("none.txt",), "none.txt: there is no such file"),
@@ -147,14 +147,14 @@ def test_an_output_in_a_folder_is_not_read_again(trained_model: Path, notes: Pat
     first = out.read_text()
     code, _, told = predict(trained_model, notes, "-o", out)
     assert (code, out.read_text()) == (0, first)
-    assert "all.jsonl: left out, it is the output" in told
+    assert "all.jsonl: skipped, it is the output" in told
 
 
 def test_a_folder_of_nothing_readable_says_so(trained_model: Path, tmp_path: Path) -> None:
     (tmp_path / "picture.bin").write_bytes(b"\0\1")
     code, _, told = predict(trained_model, tmp_path)
     assert code == 2
-    assert "picture.bin: left out" in told
+    assert "picture.bin: skipped" in told
     assert "there is no file in it that can be read" in told
 
 

@@ -48,6 +48,18 @@ def test_they_are_stored_and_the_model_stays_whole(model: Path, dev: Path, tmp_p
     assert all(one.confidence >= ner.settings.threshold for found in ner(CORPUS) for one in found)
 
 
+def test_few_examples_and_training_data_are_warned_of(model: Path, tmp_path: Path) -> None:
+    from two_sentences import MANY
+
+    jsonl.write(MANY, tmp_path / "train.jsonl")
+    code, _, told = run(model, tmp_path / "train.jsonl", "--no-save")
+    assert code == 0
+    assert "only 48 entities" in told
+    assert "was trained on these sentences" in told
+    jsonl.write(MANY[1:], tmp_path / "other.jsonl")
+    assert "was trained on" not in run(model, tmp_path / "other.jsonl", "--no-save")[2]
+
+
 def test_recall_can_be_bought_below_what_the_best_labels_hold(trained_model: Path) -> None:
     words = ["lincoln", "york", "usa"]
     best = NestedNER.from_pretrained(trained_model, "cpu").predict([words])[0]

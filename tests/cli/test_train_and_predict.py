@@ -11,9 +11,9 @@ from huggingface_hub import ModelCard
 from typer.testing import CliRunner
 
 from nestag.cli import app
-from nestag.cli.train import ProgressBar
 from nestag.formats import jsonl
 from nestag.model.recognizer import NestedNER
+from nestag.training.display import TrainingDisplay
 from nestag.training.interruption import ending_as_exceptions
 from nestag.training.plan import Progress
 from nestag.training.run_folder import CHECKPOINTS, last_checkpoint, step_of
@@ -57,6 +57,10 @@ def model(files: Files, tiny_encoder: Callable[[str], str], tmp_path_factory: py
     assert ": loss " in told
     assert "seed 1 dev   precision 100.00  recall 100.00  F1 100.00" in told
     assert "seed 1 test  precision 100.00" in told
+    assert f"the model is in {out}\n" in told
+    assert told.splitlines()[-2:] == [
+        f"next: nestag predict {out} article.txt --show", f"      nestag report {out} --test {files[1]}",
+    ]  # fmt: skip
     return out
 
 
@@ -136,12 +140,12 @@ def test_several_seeds_go_on_in_the_one_that_was_stopped(
         "--seeds", 2, "--cpu", *settings("epochs=1", "max_length=8"),
     )  # fmt: skip
 
-    def stopped(bar: ProgressBar, progress: Progress) -> None:
+    def stopped(bar: TrainingDisplay, progress: Progress) -> None:
         if progress.step and bar.title == "seed 2":
             raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(ProgressBar, "show", stopped)
+        patch.setattr(TrainingDisplay, "__call__", stopped)
         assert run(*command)[0] == 130
     first = (tmp_path / "m" / "seed-1" / "manifest.json").read_bytes()
     code, _, told = run(*command)
@@ -154,8 +158,8 @@ def test_several_seeds_go_on_in_the_one_that_was_stopped(
 def test_a_stopped_demo_claims_only_what_is_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     steps: list[int] = []
 
-    def stop(bar: ProgressBar, progress: Progress) -> None:
-        bar.last = progress
+    def stop(bar: TrainingDisplay, progress: Progress) -> None:
+        bar.last, bar.step = progress, progress.step
         steps.append(progress.step)
         if len(steps) == 3:
             os.kill(os.getpid(), signal.SIGTERM)
@@ -167,7 +171,7 @@ def test_a_stopped_demo_claims_only_what_is_saved(tmp_path: Path, monkeypatch: p
         assert code == 128 + signal.SIGTERM
         return told.splitlines()[-1]
 
-    monkeypatch.setattr(ProgressBar, "show", stop)
+    monkeypatch.setattr(TrainingDisplay, "__call__", stop)
     monkeypatch.setattr("nestag.cli.demo.gettempdir", lambda: str(tmp_path))
     told = stopped_demo()
     assert "saved" not in told
@@ -288,7 +292,7 @@ def test_benchmark_prints_every_figure(model: Path, files: Files, tmp_path: Path
         "the same compared with the bare encoder",
     ):
         assert float(figures[name][0].replace(",", "")) > 0, name
-    assert figures["share of the bare encoder's speed"][1:4] == ["at", "least", "0.9:"]
+    assert len(figures["share of the bare encoder's speed"]) == 1  # and no target
     written = page.read_text()
     assert written.startswith("# Speed\n\nWhat it is.\n\n## ")
     assert written.count("\n| ") == len(figures) + 1

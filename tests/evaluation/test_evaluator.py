@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from nestag.data.sentence import Entity, Sentence, outermost_first
 from nestag.data.validation import from_mapping, to_mapping
-from nestag.evaluation import evaluator as evaluator_module
 from nestag.evaluation import significance
 from nestag.evaluation.evaluator import Evaluator, evaluate_pairs
 from nestag.evaluation.matching import Pair
@@ -203,7 +202,7 @@ def test_each_breakdown_adds_up_to_the_whole(pairs: list[Pair], train: list[Sent
 
 
 @given(nested_pairs(), st.lists(sentences(), max_size=3), st.randoms(use_true_random=False))
-def test_neither_order_nor_chunks_matter(pairs: list[Pair], train: list[Sentence], rng: random.Random) -> None:
+def test_neither_order_nor_portions_matter(pairs: list[Pair], train: list[Sentence], rng: random.Random) -> None:
     expected = evaluate_pairs(pairs, train)
     mixed = []
     for gold, predicted in pairs:
@@ -214,10 +213,8 @@ def test_neither_order_nor_chunks_matter(pairs: list[Pair], train: list[Sentence
     rng.shuffle(mixed)
     assert evaluate_pairs(mixed, train) == expected
     evaluator = Evaluator(train)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(evaluator_module, "CHUNK", 2)
-        patch.setattr(evaluator_module, "TOKENS", 5)
-        evaluator.see(iter(mixed))
+    for pair in mixed:
+        evaluator.see([pair])
     assert evaluator.result() == expected
 
 
@@ -229,19 +226,15 @@ def test_every_figure_has_an_interval_and_survives_json(pairs: list[Pair]) -> No
     assert from_mapping(Evaluation, json.loads(json.dumps(to_mapping(found))), "evaluation") == found
 
 
-def test_a_chunk_is_bounded_in_sentences_and_in_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(evaluator_module, "CHUNK", 3)
-    monkeypatch.setattr(evaluator_module, "TOKENS", 10)
-    pairs = [Pair(one, one) for one in (Sentence(["a"] * size) for size in (4, 4, 4, 6, 1, 1, 1, 1, 30, 2))]
-    found = [[len(pair.gold.tokens) for pair in chunk] for chunk in evaluator_module.chunks(pairs)]
-    assert found == [[4, 4], [4, 6], [1, 1, 1], [1], [30], [2]]
-
-
 def test_the_counts_for_comparisons_are_those_of_all_entities() -> None:
     gold = Sentence(["a"] * 4, [Entity(0, 4, "A"), Entity(1, 2, "B")])
     evaluator = Evaluator()
     evaluator.see([Pair(gold, gold.with_entities([Entity(0, 4, "A"), Entity(2, 3, "B"), Entity(3, 4, "B")]))])
-    assert Score(*evaluator.counts().sums()) == evaluator.result().overall == Score.of(correct=1, predicted=3, gold=2)
+    assert (
+        Score(*evaluator.counts().rows.sum(axis=0).tolist())
+        == evaluator.result().overall
+        == Score.of(correct=1, predicted=3, gold=2)
+    )
 
 
 def test_confusions_come_by_gold_type_and_those_of_no_gold_type_last() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from nestag.data.sentence import Entity, Sentence
 from nestag.errors import InputError
-from nestag.evaluation.matching import By, Pair, matched
+from nestag.evaluation.matching import By, Pair, match_sentences
 
 WAYS: tuple[By, ...] = ("auto", "id", "order")
 NAMES = ("gold.jsonl", "pred.jsonl")
@@ -35,11 +35,11 @@ def predicted_for(gold: Iterable[Sentence]) -> list[Sentence]:
 @given(corpora(), st.sampled_from(["auto", "id"]), st.randoms(use_true_random=False))
 def test_shuffled_files_give_the_same_pairs(gold: list[Sentence], by: By, rng: random.Random) -> None:
     expected = list(map(Pair, gold, predicted_for(gold)))
-    assert list(matched(gold, predicted_for(gold), by)) == expected
+    assert list(match_sentences(gold, predicted_for(gold), by)) == expected
     sides = gold.copy(), predicted_for(gold)
     for side in sides:
         rng.shuffle(side)
-    assert Counter(matched(*sides, by)) == Counter(expected)
+    assert Counter(match_sentences(*sides, by)) == Counter(expected)
 
 
 @given(corpora(), st.sampled_from(WAYS), st.booleans(), st.data())
@@ -51,7 +51,7 @@ def test_any_change_of_a_token_is_caught(gold: list[Sentence], by: By, longer: b
     changed = gold.copy()
     changed[number] = Sentence(tokens, id=gold[number].id)
     with pytest.raises(InputError) as caught:
-        list(matched(gold, changed, by, NAMES))
+        list(match_sentences(gold, changed, by, NAMES))
     place = f"pred.jsonl: sentence {number + 1} (s{number}): token {at + longer} is 'x' and in gold.jsonl "
     assert str(caught.value).startswith(place)
 
@@ -59,18 +59,18 @@ def test_any_change_of_a_token_is_caught(gold: list[Sentence], by: By, longer: b
 def test_sentences_without_ids_are_matched_in_order() -> None:
     gold = [sentence("a b", "1"), sentence("c"), sentence("d", "3")]
     predicted = [sentence("a b"), sentence("c", "2"), sentence("d", "3")]
-    assert list(matched(gold, predicted)) == list(map(Pair, gold, predicted))
+    assert list(match_sentences(gold, predicted)) == list(map(Pair, gold, predicted))
 
 
 def test_ids_that_name_documents_may_repeat_in_files_of_the_same_order() -> None:
     gold = [sentence("a", "doc"), sentence("b", "doc")]
-    assert list(matched(gold, gold)) == list(map(Pair, gold, gold))
-    assert list(matched(gold, gold, "order")) == list(map(Pair, gold, gold))
+    assert list(match_sentences(gold, gold)) == list(map(Pair, gold, gold))
+    assert list(match_sentences(gold, gold, "order")) == list(map(Pair, gold, gold))
 
 
 def refusal(gold: list[Sentence], predicted: list[Sentence], by: By = "auto") -> str:
     with pytest.raises(InputError) as caught:
-        list(matched(gold, predicted, by, NAMES))
+        list(match_sentences(gold, predicted, by, NAMES))
     return str(caught.value)
 
 
@@ -78,14 +78,13 @@ def refusal(gold: list[Sentence], predicted: list[Sentence], by: By = "auto") ->
 def test_a_file_that_goes_on_is_refused(by: By) -> None:
     gold = [sentence("a", "1"), sentence("b", "2"), sentence("c")]
     assert refusal(gold, gold[:1], by) == (
-        "gold.jsonl: sentence 2 (2): it is left over, for pred.jsonl ends after sentence 1;"
-        " give both the same sentences"
+        "gold.jsonl: sentence 2 (2): it has no partner: pred.jsonl ends after sentence 1; give both the same sentences"
     )
     assert refusal(gold[:2], gold, by).startswith(
-        "pred.jsonl: sentence 3: it is left over, for gold.jsonl ends after sentence 2;"
+        "pred.jsonl: sentence 3: it has no partner: gold.jsonl ends after sentence 2;"
     )
     assert refusal([], gold, by).startswith(
-        "pred.jsonl: sentence 1 (1): it is left over, for gold.jsonl holds no sentences;"
+        "pred.jsonl: sentence 1 (1): it has no partner: gold.jsonl has no sentences;"
     )
 
 
@@ -100,17 +99,17 @@ def test_ids_of_another_kind_lead_to_matching_by_order() -> None:
     gold = [sentence("a b", "doc-1"), sentence("c", "doc-2")]
     predicted = [sentence("a b", "1"), sentence("c", "2")]
     assert refusal(gold, predicted) == (
-        "gold.jsonl: sentence 1 (doc-1): its id has no partner in pred.jsonl (nor have 3 others);"
+        "gold.jsonl: sentence 1 (doc-1): its id has no partner in pred.jsonl (and 3 more);"
         ' the tokens agree in order, so use by="order"'
     )
-    assert "has no partner in pred.jsonl (nor has another); " in refusal(gold[:1], predicted[:1])
-    assert len(list(matched(gold, predicted, "order"))) == 2
+    assert "has no partner in pred.jsonl (and 1 more); " in refusal(gold[:1], predicted[:1])
+    assert len(list(match_sentences(gold, predicted, "order"))) == 2
     assert 'by="order"' not in refusal(gold, [sentence("a b", "1"), sentence("x", "2")])
 
 
 def test_an_id_given_twice_is_refused_where_ids_decide() -> None:
     gold = [sentence("a", "1"), sentence("b", "2"), sentence("b", "2")]
-    twice = 'its id is given twice, but sentences are matched by id; make ids differ, or use by="order"'
+    twice = 'its id occurs twice, but sentences are matched by id; make ids differ, or use by="order"'
     assert refusal(gold, gold, "id") == f"gold.jsonl: sentence 3 (2): {twice}"
     assert refusal(gold[:2], [gold[1], gold[1]], "id") == f"pred.jsonl: sentence 2 (2): {twice}"
     assert refusal(gold[1:2] * 2, [gold[0]] * 2) == f"gold.jsonl: sentence 2 (2): {twice}"
@@ -149,8 +148,8 @@ def test_no_more_is_read_than_is_needed() -> None:
             yield sentence("a", str(number ^ 1 if swapped else number))
             number += 1
 
-    list(islice(matched(endless("gold", False), endless("pred", False)), 5))
+    list(islice(match_sentences(endless("gold", False), endless("pred", False)), 5))
     assert read == {"gold": 5, "pred": 5}
     read.clear()
-    list(islice(matched(endless("gold", False), endless("pred", True)), 6))
+    list(islice(match_sentences(endless("gold", False), endless("pred", True)), 6))
     assert read == {"gold": 6, "pred": 6}

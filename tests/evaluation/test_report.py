@@ -7,9 +7,10 @@ from pathlib import Path
 from typer.testing import CliRunner
 
 from nestag.cli import app
-from nestag.data.sentence import Entity, Sentence
+from nestag.data.sentence import Entity, Origin, Sentence
 from nestag.evaluation.report import Trial, confidence_table, model_page, rated
 from nestag.formats import jsonl, sample
+from nestag.inspect.rendering import colours_of
 from two_sentences import CORPUS
 
 
@@ -30,9 +31,10 @@ def trial() -> Trial:
 
 def test_the_page_says_in_plain_words_how_good_a_model_is() -> None:
     page = model_page(trial())
-    assert re.search(r"of 100 entities that it marks, \d+ are right", page)
-    assert re.search(r"of 100 entities that there are, it finds \d+", page)
-    for title in ("By type", "Entities inside entities", "By length", "How sure it is", "Mistakes", "Examples"):
+    assert re.search(r"\d+ of 100 predicted entities are correct", page)
+    assert re.search(r"\d+ of 100 gold entities are found", page)
+    assert page.count("data:image/svg+xml;base64,") == 4
+    for title in ("By type", "By depth", "By length", "Calibration", "Thresholds", "Mistakes", "Examples"):
         assert title in page
     assert "paper" not in re.sub(r"--paper|<style>.*?</style>", "", page, flags=re.DOTALL)
     assert "://" not in page
@@ -46,6 +48,23 @@ def test_confidences_are_counted_by_tenths() -> None:
     found = [{Entity(0, 1, "X"): 0.95, Entity(1, 2, "X"): 0.95}]
     ((row,),) = [section.rows for section in confidence_table(rated(Trial("m", "t", gold, found))).sections]
     assert row[:2] == ("90 to 100 %", 2)
+
+
+def test_types_are_those_of_the_model_in_the_same_colours_everywhere() -> None:
+    types = ("A", "B", "never in the test")
+    page = model_page(Trial("m", "t", [Sentence(["x", "y"], [Entity(0, 1, "B")])], [{Entity(0, 1, "B"): 0.9}], types))
+    colours = colours_of(types)
+    for kind in types:
+        assert f'<li class="k{colours[kind]}"><bdi>{kind}</bdi></li>' in page
+    assert f'class="e k{colours["B"]}"' in page
+
+
+def test_sentences_are_shown_as_they_were_written() -> None:
+    origin = Origin("d", 10, " a,\n  b ", ((11, 12), (12, 13), (16, 17)))
+    gold = Sentence(["a", ",", "b"], [Entity(0, 2, "X")], origin=origin)
+    for predicted in ({Entity(0, 2, "X"): 0.9}, {Entity(2, 3, "X"): 0.9}):
+        page = model_page(Trial("m", "t", [gold], [predicted]))
+        assert re.search(r">a,<b> <bdi>X", page)
 
 
 def test_hostile_names_stay_text() -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from nestag.data.sentence import Entity
-from nestag.evaluation.result import OverSeeds, Score, Spread, by_type, macro, over_seeds, score, spread, total
+from nestag.evaluation.result import OverSeeds, Score, by_type, macro, over_seeds, score, total
 
 
 def test_a_share_of_nothing_is_zero() -> None:
@@ -12,19 +12,12 @@ def test_a_share_of_nothing_is_zero() -> None:
     assert (Score.of(1, 1, 1).precision, Score.of(1, 1, 1).recall, Score.of(1, 1, 1).f1) == (1, 1, 1)
     assert total([]) == Score()
     assert macro({}) == (0, 0, 0)
-    assert spread({"A": Score.of(0, 3, 0)}) is None
 
 
 def test_precision_and_recall_have_numerators_of_their_own() -> None:
     found = Score(correct=3, predicted=4, gold=10, found=5)
     assert (found.precision, found.recall) == (0.75, 0.5)
     assert found.f1 == pytest.approx(2 * 0.75 * 0.5 / (0.75 + 0.5))
-
-
-def test_of_equal_types_the_first_by_name_is_best_and_worst() -> None:
-    types = {"C": Score.of(0, 1, 1), "B": Score.of(1, 1, 1), "A": Score.of(1, 1, 1), "D": Score.of(0, 1, 1)}
-    assert spread(types) == Spread("A", "C", 0.5, 0.5)
-    assert macro(types) == (0.5, 0.5, 0.5)
 
 
 def test_every_type_is_scored_and_a_missing_sentence_is_noticed() -> None:

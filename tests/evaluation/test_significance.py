@@ -5,16 +5,14 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from nestag.data.sentence import Entity, Sentence
 from nestag.errors import DataError
-from nestag.evaluation.counts import CELLS, COLUMNS, GROUPS, Counts, GroupCounts, document_number, group_of
-from nestag.evaluation.evaluator import evaluate_pairs
+from nestag.evaluation import evaluator as evaluator_module
+from nestag.evaluation.evaluator import GROUPS, Evaluator, evaluate_pairs, group_of
 from nestag.evaluation.matching import Pair
 from nestag.evaluation.result import Evaluation, Score, macro, total
-from nestag.evaluation.significance import AT_ONCE, DRAWS, SWAPS, WITHIN, compare, intervals
+from nestag.evaluation.significance import AT_ONCE, COLUMNS, DRAWS, SWAPS, WITHIN, Counts, compare, intervals
 
 
 def counts(rows: list[list[int]]) -> Counts:
@@ -29,7 +27,7 @@ def random_rows(rng: random.Random, size: int, right: float) -> list[list[int]]:
 def test_the_figures_that_the_documentation_names() -> None:
     assert (DRAWS, SWAPS, WITHIN) == (1_000, 10_000, (2.5, 97.5))
     assert DRAWS % AT_ONCE == SWAPS % AT_ONCE == 0  # or more would be drawn than are counted
-    assert (GROUPS, CELLS) == (2**14, 2**21)
+    assert GROUPS == 2**14
 
 
 def test_the_least_chance_is_one_in_all_swaps_and_what_was_seen() -> None:
@@ -45,21 +43,21 @@ def test_an_interval_covers_the_truth_about_19_times_of_20() -> None:
     inside = 0
     for _ in range(60):
         sample = counts(random_rows(rng, 150, 0.7))
-        low, high = intervals({"all": sample.rows}, (), 150)["all"].f1
+        low, high = intervals([("all", sample.rows)], (), 150)["all"].f1
         inside += low <= 0.7 <= high
     assert 50 <= inside <= 60  # fewer than 50 of 60 would come by chance less than once in 1,000 times
 
 
 def test_an_interval_is_as_wide_as_theory_says() -> None:
     sample = counts(random_rows(random.Random(2), 2_000, 0.5))
-    low, high = intervals({"all": sample.rows}, (), 2_000)["all"].precision
+    low, high = intervals([("all", sample.rows)], (), 2_000)["all"].precision
     assert high - low == pytest.approx(2 * 1.96 * (0.25 / 2_000) ** 0.5, rel=0.1)
 
 
 def test_the_mean_over_types_is_drawn_with_them() -> None:
     rng = random.Random(5)
     one, two = (counts(random_rows(rng, 100, right)).rows for right in (0.9, 0.1))
-    found = intervals({"type A": one, "type B": two, "all": one + two}, {"type A", "type B"}, 100)
+    found = intervals([("type A", one), ("type B", two), ("all", one + two)], {"type A", "type B"}, 100)
     middle = sum(found["macro"].f1) / 2
     assert middle == pytest.approx((sum(found["type A"].f1) + sum(found["type B"].f1)) / 4, abs=0.02)
     assert found["macro"].f1.high - found["macro"].f1.low < found["type A"].f1.high - found["type A"].f1.low + 0.05
@@ -69,7 +67,7 @@ def test_what_is_all_right_has_an_interval_of_no_width_however_rare() -> None:
     """A draw that happens to have no entity of a type says nothing of it."""
     size, types = 60, 20
     rows = {f"type {kind}": [[int(i % types == kind)] * COLUMNS for i in range(size)] for kind in range(types)}
-    found = intervals({name: np.array(row) for name, row in rows.items()}, set(rows), size)
+    found = intervals(((name, np.array(row)) for name, row in rows.items()), set(rows), size)
     assert set(found) == {*rows, "macro"}
     assert all(bounds == (1, 1) for three in found.values() for bounds in three)
 
@@ -79,7 +77,7 @@ def test_intervals_are_those_of_scoring_every_draw_by_itself() -> None:
     size, kinds = 12, "ABC"
     rows = {kind: [_random_counts(rng) for _ in range(size)] for kind in kinds}
     found = intervals(
-        {f"type {kind}": np.array(rows[kind]) for kind in kinds}, {f"type {kind}" for kind in kinds}, size
+        ((f"type {kind}", np.array(rows[kind])) for kind in kinds), {f"type {kind}" for kind in kinds}, size
     )
     drawing = np.random.default_rng(0)
     means: list[float] = []
@@ -103,7 +101,7 @@ def _random_counts(rng: random.Random) -> list[int]:
 
 
 def test_nothing_has_an_interval_of_zero() -> None:
-    assert intervals({"all": counts([]).rows}, (), 0)["all"].f1 == (0.0, 0.0)
+    assert intervals([("all", counts([]).rows)], (), 0)["all"].f1 == (0.0, 0.0)
 
 
 def test_swaps_are_as_exact_as_trying_them_all() -> None:
@@ -162,40 +160,19 @@ def test_systems_on_other_sentences_are_refused() -> None:
         compare(counts([[1, 1, 1, 1]]), counts([[1, 1, 1, 1]] * 2))
 
 
-entries = st.tuples(st.sampled_from("AB"), st.integers(0, GROUPS - 1), st.integers(0, COLUMNS - 1))
-
-
-@given(st.lists(st.lists(entries, max_size=20), max_size=5))
-def test_a_tally_counts_as_a_dictionary_would(portions: list[list[tuple[str, int, int]]]) -> None:
-    tally = GroupCounts()
-    expected: dict[str, dict[int, list[int]]] = {"A": {}, "B": {}}
-    there = sorted({group for portion in portions for _, group, _ in portion})
-    for portion in portions:
-        tally.see(np.array([group for _, group, _ in portion], dtype=np.int64))
-        for column in range(COLUMNS):
-            mine = [(kind, group) for kind, group, place in portion if place == column]
-            numbers = np.array(["AB".index(kind) for kind, _ in mine], dtype=np.int64)
-            tally.add("types", "AB", numbers, np.array([group for _, group in mine], dtype=np.int64), column)
-        for kind, group, column in portion:
-            expected[kind].setdefault(group, [0] * COLUMNS)[column] += 1
-    found = tally.classes()
-    for kind, groups in expected.items() if portions else ():
-        member = found["types", kind]
-        assert member.groups.tolist() == there
-        assert member.rows.tolist() == [groups.get(group, [0] * COLUMNS) for group in there]
-
-
-def test_many_classes_have_fewer_groups_and_the_same_counts() -> None:
-    tally = GroupCounts()
-    groups = np.arange(0, GROUPS, 7)
-    tally.see(groups)
-    tally.add("types", ["first"], np.zeros(len(groups), dtype=np.int64), groups, 2)
-    many = 5_000
-    tally.add("types", list(range(many)), np.arange(many), np.full(many, 3), 1)
-    found = tally.classes()
-    assert found["types", "first"].sums() == [0, 0, len(groups), 0]
-    assert found["types", 4_999].sums() == [0, 1, 0, 0]
-    assert len(found["types", "first"].groups) * many <= CELLS
+def test_a_large_corpus_has_fewer_groups_and_the_same_scores(monkeypatch: pytest.MonkeyPatch) -> None:
+    pairs = []
+    for number in range(60):
+        gold = Sentence([f"w{number}", "x"], [Entity(0, 1, f"T{number % 7}")], f"d{number % 6}-{number}")
+        pairs.append(Pair(gold, gold if number % 3 else gold.with_entities([Entity(0, 2, "A")])))
+    expected = evaluate_pairs(pairs)
+    monkeypatch.setattr(evaluator_module, "PROFILES", 60)
+    evaluator = Evaluator()
+    evaluator.see(pairs)
+    assert sum(map(len, evaluator._counters)) <= 60
+    result = evaluator.result()
+    assert (result.overall, result.types, result.mistakes) == (expected.overall, expected.types, expected.mistakes)
+    assert len(evaluator.counts().units) < 60
 
 
 def test_words_decide_the_group_whatever_they_are() -> None:
@@ -203,22 +180,18 @@ def test_words_decide_the_group_whatever_they_are() -> None:
     assert 0 <= group_of(["\ud800"]) < GROUPS
 
 
-def test_documents_are_drawn_where_there_are_enough_of_them() -> None:
-    def tally(names: list[str]) -> GroupCounts:
-        found = GroupCounts()
-        groups = np.arange(len(names))
-        found.see(groups, np.array([document_number(name) for name in names]))
-        found.add("overall", [0], np.zeros(len(names), dtype=np.int64), groups, 2)
-        return found
+def test_documents_are_drawn_if_there_are_enough() -> None:
+    def rows(names: list[str | None]) -> list[int]:
+        evaluator = Evaluator()
+        gold = [Sentence([f"w{number}"], [Entity(0, 1, "A")], name) for number, name in enumerate(names)]
+        evaluator.see(Pair(one, one) for one in gold)
+        counted: list[int] = evaluator.counts().rows[:, 2].tolist()
+        return counted
 
-    five = tally([f"book {number % 5}" for number in range(20)])
-    assert five.documents == 5
-    assert five.classes()["overall", 0].rows[:, 2].tolist() == [4] * 5
-    some = tally([f"book {number % 5}" if number < 10 else "" for number in range(13)])
-    assert sorted(some.classes()["overall", 0].rows[:, 2].tolist()) == [1] * 3 + [2] * 5  # those of no document alone
-    four = tally([f"book {number % 4}" for number in range(20)])
-    assert four.documents == 0
-    assert len(four.classes()["overall", 0].groups) == 20
+    assert rows([f"book{number % 5}-{number}" for number in range(20)]) == [4] * 5
+    some = rows([f"book{number % 5}-{number}" if number < 10 else None for number in range(13)])
+    assert sorted(some) == [1] * 3 + [2] * 5  # sentences without a document are drawn one by one
+    assert rows([f"book{number % 4}-{number}" for number in range(20)]) == [1] * 20
 
 
 def test_a_judge_draws_documents() -> None:

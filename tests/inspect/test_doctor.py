@@ -278,4 +278,4 @@ def test_an_encoder_with_a_limit_that_is_none_is_one_line(
     train = save(train=[Sentence(["Ada"], [Entity(0, 1, "PER")])]) / "train.jsonl"
     done = CliRunner().invoke(app, ["doctor", "--train", str(train), "--encoder", encoder])
     assert done.exit_code in (0, 1, 2)
-    assert "this is a mistake in nestag" not in done.stderr
+    assert "this is a bug in nestag" not in done.stderr

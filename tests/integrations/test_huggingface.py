@@ -61,7 +61,7 @@ def test_a_pipeline_takes_lists_and_streams(pipeline: Any) -> None:
 
 @pytest.mark.parametrize("wrong", [3, None])
 def test_what_is_no_text_is_refused_at_once(pipeline: Any, wrong: Any) -> None:
-    with pytest.raises(TypeError, match=f'{wrong} is no text; call find\\("A text."\\)'):
+    with pytest.raises(TypeError, match=f'{wrong} is not text; call find\\("A text."\\)'):
         pipeline(wrong)
 
 

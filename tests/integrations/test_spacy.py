@@ -8,6 +8,7 @@ import spacy
 from spacy import displacy
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin, Span, SpanGroup
+from spacy.training import Example
 
 from nestag.errors import InputError
 from nestag.formats.corpus import read_corpus
@@ -168,3 +169,17 @@ def test_a_docbin_trains_a_model(tiny_encoder: Callable[[str], str], tmp_path: P
     assert [sentence.entities for sentence in corpus] == [sentence.entities for sentence in CORPUS]
     train(corpus, corpus, tmp_path / "model", quick(tiny_encoder("bert"), steps=1), use_cpu=True)
     assert pipeline(tmp_path / "model").get_pipe("nestag").labels == ("GPE", "ORG", "PER")
+
+
+def test_evaluate_scores_the_span_group(trained_model: Path) -> None:
+    nlp = pipeline(trained_model, words="doc")
+    examples = []
+    for sentence in CORPUS:
+        gold = Doc(nlp.vocab, words=list(sentence.tokens))
+        gold.spans["nestag"] = [Span(gold, *entity) for entity in sentence.entities]
+        examples.append(Example(Doc(nlp.vocab, words=list(sentence.tokens)), gold))
+    scores = nlp.evaluate(examples)
+    assert scores["spans_nestag_f"] == 1
+    assert set(scores["spans_nestag_per_type"]) == {"PER", "GPE", "ORG"}
+    examples[0].reference.spans["nestag"] = []
+    assert nlp.evaluate(examples)["spans_nestag_p"] < 1

@@ -109,7 +109,7 @@ def test_half_a_character_in_labels_is_one_line(line: str, tmp_path: Path) -> No
 
 @pytest.mark.parametrize("text", ["PER=nan", "PER=inf", "PER=-0.1", "PER=1.1", "PER=", "PER"])
 def test_thresholds_are_shares(text: str) -> None:
-    with pytest.raises(InputError, match="is no threshold"):
+    with pytest.raises(InputError, match="is not a threshold"):
         threshold_from(text)
     assert threshold_from("a=b=0.5") == ("a=b", 0.5)
 

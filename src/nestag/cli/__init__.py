@@ -1,7 +1,7 @@
-"""The command line: each command parses its arguments and calls one plain function.
+"""The command line: each command parses its arguments and calls one public function.
 
-A command is found by name and loaded when it is used, so the command line starts fast. Other packages, such as
-nestag-lab, add commands by entry points, which are looked up for the help page and for names that are not known:
+A command is loaded when it is used, so the command line starts fast. Other packages, such as nestag-lab, add commands
+by entry points, which are looked up for the help page and for unknown names:
 
     [project.entry-points."nestag.commands"]
     tables = "nestag_lab.commands.tables:tables"
@@ -53,10 +53,10 @@ GROUPS = {
         "coverage": "nestag.cli.describe",
     },
 }
-"""The commands by what a person wants, in the order of the help page, and the module that has each."""
+"""The commands and their modules, in the order of the help page."""
 
 COMMANDS = {name: module for group in GROUPS.values() for name, module in group.items()}
-"""Each command and its module: a function of its name, or an `app`."""
+"""The module of each command, which has a function of its name, or an `app`."""
 
 ENTRY_POINTS = "nestag.commands"
 LAB = ("build", "compare", "corpus", "experiment", "tables")
@@ -64,14 +64,14 @@ LAB = ("build", "compare", "corpus", "experiment", "tables")
 
 
 class Commands(HelpedGroup):
-    """The commands, each loaded when it is asked for."""
+    """The commands, each loaded when it is used."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Their names."""
+        """Return the names of all commands."""
         return [*COMMANDS, *added()]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """The command of a name, None if there is no such command."""
+        """Return the command of a name, None if there is no such command."""
         if cmd_name in COMMANDS or cmd_name in added():
             return load(cmd_name)
         if cmd_name in LAB:
@@ -81,13 +81,13 @@ class Commands(HelpedGroup):
 
 @cache
 def added() -> dict[str, EntryPoint]:
-    """The commands of other packages, by name."""
-    found = {point.name: point for point in entry_points(group=ENTRY_POINTS)}
-    return {name: found[name] for name in sorted(found) if name not in COMMANDS}
+    """Return the commands of other packages by name."""
+    points = {point.name: point for point in entry_points(group=ENTRY_POINTS)}
+    return {name: points[name] for name in sorted(points) if name not in COMMANDS}
 
 
 def load(name: str) -> Any:
-    """A command as the command line's library has it."""
+    """Return a command as typer represents it."""
     if name in COMMANDS:
         module = import_module(COMMANDS[name])
         function = getattr(module, "app", None) or getattr(module, name)

@@ -6,8 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -18,32 +17,10 @@ from nestag.cli.options import Forms, LanguageOption, Predicting, TokenizerOptio
 from nestag.cli.terminal import show, tell
 
 REPORT_SECONDS = 10.0
-"""Seconds between two lines about progress where nobody sees a bar."""
+"""Seconds between two lines about progress outside a terminal."""
 
-SHOWN = 20
-"""Failures that are listed."""
-
-
-class Kinds(StrEnum):
-    """What files of rows are read."""
-
-    PARQUET = "parquet"
-    JSONL = "jsonl"
-    TEXT = "text"
-
-
-class OutputFormat(StrEnum):
-    """The output format."""
-
-    PARQUET = "parquet"
-    JSONL = "jsonl"
-
-
-class Devices(StrEnum):
-    """What a model runs on."""
-
-    CPU = "cpu"
-    CUDA = "cuda"
+MOST_FAILURES = 20
+"""Maximum number of failures to list."""
 
 
 def batch(
@@ -64,15 +41,18 @@ def batch(
     keep: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="A column to copy to the output; may be repeated.")
     ] = None,
-    read_as: Annotated[
-        Kinds | None, typer.Option("--from", help="The input format, if file names do not tell.")
+    format: Annotated[
+        Literal["parquet", "jsonl", "text"] | None,
+        typer.Option("--from", help="The input format (default: by the file names)."),
     ] = None,
-    write_as: Annotated[OutputFormat, typer.Option("--to", help="The output format.")] = OutputFormat.PARQUET,
+    to: Annotated[Literal["parquet", "jsonl"], typer.Option(help="The output format.")] = "parquet",
     part_size: Annotated[
         float | None,
         typer.Option(min=0.000001, metavar="MIB", help="Size of a part, the unit of work (default: chosen by device)."),
     ] = None,
-    device: Annotated[Devices | None, typer.Option(help="The device (default: GPUs if there are any).")] = None,
+    device: Annotated[
+        Literal["cpu", "cuda"] | None, typer.Option(help="The device (default: GPUs if there are any).")
+    ] = None,
     predicting: Predicting,
     tokenizer: TokenizerOption = None,
     language: LanguageOption = None,
@@ -84,12 +64,12 @@ def batch(
         text=text_column,
         tokens=tokens_column,
         keep=tuple(keep or ()),
-        kind=read_as.value if read_as else None,
-        form=write_as.value,
+        kind=format,
+        form=to,
         tokenizer=tokenizer,
         language=language,
         part_bytes=max(1, round(part_size * 2**20)) if part_size else 0,
-        device=device.value if device else "",
+        device=device or "",
         changes=predicting.changes,
     )
     form = forms.chosen
@@ -109,32 +89,30 @@ def _tell_failures(totals: Totals) -> None:
     failures = totals.failures
     if totals.ignored:
         tell(f"ignored: {totals.ignored:,} files of other formats")
-    for failure in failures[:SHOWN]:
+    for failure in failures[:MOST_FAILURES]:
         tell(f"failed: {failure.file}: {failure.error}")
-    if len(failures) > SHOWN:
-        tell(f"and {len(failures) - SHOWN:,} more")
+    if len(failures) > MOST_FAILURES:
+        tell(f"and {len(failures) - MOST_FAILURES:,} more")
     if failures:
         tell("all other parts are finished; repair these files and run the same command again")
 
 
 @contextmanager
 def _watching() -> Iterator[Callable[[Totals], None]]:
-    """Progress on the error stream: one line that changes for a person, now and then a line for a file."""
-    if sys.stderr is None or not sys.stderr.isatty():
-        yield _Lines()
+    """Show progress on stderr: in a terminal a line that changes, elsewhere a line now and then."""
+    if sys.stderr is not None and sys.stderr.isatty():
+        from rich.console import Console
+        from rich.status import Status
+
+        with Status("starting", console=Console(stderr=True)) as status:
+            yield lambda totals: status.update(totals.line())
         return
-    from rich.console import Console
-    from rich.status import Status
+    reported = time.monotonic()
 
-    with Status("starting", console=Console(stderr=True)) as status:
-        yield lambda totals: status.update(totals.line())
-
-
-class _Lines:
-    def __init__(self) -> None:
-        self.told = time.monotonic()
-
-    def __call__(self, totals: Totals) -> None:
-        if time.monotonic() - self.told >= REPORT_SECONDS:
+    def report(totals: Totals) -> None:
+        nonlocal reported
+        if time.monotonic() - reported >= REPORT_SECONDS:
             tell(totals.line())
-            self.told = time.monotonic()
+            reported = time.monotonic()
+
+    yield report

@@ -1,11 +1,11 @@
-"""The boundary between a command and whoever started it: what goes wrong inside leaves as one line and an exit code.
+"""The boundary of a command: every error leaves it as one line and an exit code.
 
-0     it went well
+0     success
 1     the answer is no
-2     something that the user can fix; one line says where, why and what to do
+2     an error that the user can fix; one line says where, why and what to do
 70    a bug in nestag; a short report says what to send us
 129   stopped by SIGHUP; 130 by SIGINT, 143 by SIGTERM
-141   whoever reads the output has gone
+141   the reader of the output has gone
 """
 
 from __future__ import annotations
@@ -23,20 +23,17 @@ import typer
 
 import nestag
 from nestag.cli.streams import flush_output, prepare_streams, tell
-from nestag.errors import NestagError, named_as_options, visible
+from nestag.errors import NestagError, named_as_options
 from nestag.training.interruption import ending_as_exceptions
 
 P = ParamSpec("P")
-BAD_INPUT = 2
-OUR_MISTAKE = 70
-INTERRUPTED = 130
-NO_READER = 141
+USER_ERROR, BUG, INTERRUPTED, NO_READER = 2, 70, 130, 141
 FRAMES = 6
 """The last frames of a traceback that a report shows."""
 
 
 def guarded(command: Callable[P, None]) -> Callable[P, None]:
-    """The command with every error as a message and an exit code."""
+    """Return the command with every error as a message and an exit code."""
 
     @wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> None:
@@ -45,7 +42,7 @@ def guarded(command: Callable[P, None]) -> Callable[P, None]:
                 command(*args, **kwargs)
         except (typer.Exit, typer.Abort, typer.BadParameter):
             raise
-        except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - this is where they end
+        except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the boundary
             raise typer.Exit(code_of(error)) from None
 
     return run
@@ -60,7 +57,7 @@ def run(app: Callable[[], object]) -> int:
             app()
     except SystemExit as ended:
         code = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
-    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - this is where they end
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the boundary
         code = code_of(error)
     failure = flush_output()
     return code_of(failure) if failure and not code else code
@@ -73,16 +70,16 @@ def code_of(error: BaseException) -> int:
     if isinstance(error, KeyboardInterrupt):
         tell("nestag: interrupted")
         return INTERRUPTED
-    if line := mendable(error):
-        tell(f"nestag: {visible(' '.join(line.split()))}")
-        return BAD_INPUT
-    for line in report_of(error):
-        tell(visible(line))
-    return OUR_MISTAKE
+    if line := user_error(error):
+        tell(f"nestag: {' '.join(line.split())}")
+        return USER_ERROR
+    for line in bug_report(error):
+        tell(line)
+    return BUG
 
 
-def mendable(error: BaseException) -> str:
-    """What the user can fix, in a line; empty if it is a bug in nestag."""
+def user_error(error: BaseException) -> str:
+    """Return what the user can fix, in a line; empty if it is a bug in nestag."""
     if isinstance(error, NestagError):
         return str(error)
     if isinstance(error, MemoryError):
@@ -93,10 +90,10 @@ def mendable(error: BaseException) -> str:
     return ""
 
 
-def report_of(error: BaseException) -> list[str]:
-    """What is needed to fix a bug in nestag."""
+def bug_report(error: BaseException) -> list[str]:
+    """Return what is needed to fix a bug in nestag."""
     return [
-        "nestag: this is a mistake in nestag, not in what you did; please report it with these lines",
+        "nestag: this is a bug in nestag; please report it with these lines",
         f"  nestag {nestag.__version__}, Python {platform.python_version()}, {platform.platform()}",
         f"  command: nestag {shlex.join(sys.argv[1:])}",
         f"  {type(error).__name__}: {error}"[:500],

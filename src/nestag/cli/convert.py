@@ -17,7 +17,7 @@ from nestag.inspect.table_forms import TableForm
 
 
 class Listing(Report):
-    """A report that prints every finding as it comes."""
+    """A report that prints every finding immediately."""
 
     def add(self, kind: str, place: str, what: str) -> None:
         """Count and print."""
@@ -31,19 +31,19 @@ def convert(
         str, typer.Argument(metavar="OUT", help="The output file; .gz is compressed, - is standard output.")
     ],
     *,
-    format: From = None,
-    to: To = None,
     crossing: Annotated[
-        OnCrossing, typer.Option(help="Crossing entities: stop at the first, keep them, or set the fewest aside.")
+        OnCrossing, typer.Option(help="Crossing entities: stop at the first, keep them, or drop the fewest.")
     ] = "keep",
     listed: Annotated[bool, typer.Option("--list", help="List every finding, not only the counts.")] = False,
+    to: To = None,
+    format: From = None,
     reading: Reading,
 ) -> None:
-    """Write a corpus in another format; whatever cannot be represented there is counted on the error stream.
+    """Write a corpus in another format; what the format cannot represent is counted on stderr.
 
     The formats are bioc, bioc-json, brackets, brat, cas, columns, conllu, doccano, dygie, gliner, jsonl, labelstudio,
-    nner, oneie, parquet, prodigy, pubtator, spacy, spacy2, spert, text, w2ner and webanno; a file's suffix and content
-    say which it is, unless --from or --to does. docs/formats.md shows each.
+    nner, oneie, parquet, prodigy, pubtator, spacy, spacy2, spert, text, w2ner and webanno; they are detected from
+    suffix and content, unless you name them with --from and --to. docs/formats.md shows each.
     """
     corpus = reading.corpus(source, format, report=Listing() if listed else None)
     done = nestag.convert(corpus, target, to=to, crossing=crossing)
@@ -60,19 +60,19 @@ def split(
     by: Annotated[
         Literal["document", "sentence"], typer.Option(help="The unit that is never split: a document or a sentence.")
     ] = "document",
-    format: From = None,
     to: To = None,
+    format: From = None,
     reading: Reading,
 ) -> None:
     """Split a corpus into train, dev and test by document, with every type in proportion."""
-    wanted = shares_from(shares)
-    done = nestag.split(reading.corpus(source, format), output, shares=wanted, seed=seed, by=by, to=to)
+    percentages = shares_from(shares)
+    done = nestag.split(reading.corpus(source, format), output, shares=percentages, seed=seed, by=by, to=to)
     tell_all(done.report.summary())
     show(split_table(done.splits), TableForm.text)
 
 
 def shares_from(text: str) -> list[float]:
-    """Three shares, of which one or two may be 0.
+    """Return three shares, of which one or two may be 0.
 
     >>> shares_from("80/10/10")
     [80.0, 10.0, 10.0]

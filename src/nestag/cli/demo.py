@@ -102,19 +102,18 @@ def train_and_tag(folder: str, kept: bool) -> None:
     """Train on the embedded corpus, print scores, and draw what is found in new sentences."""
     from rich.console import Console
 
-    from nestag.cli.train import one, summary
+    from nestag import train
     from nestag.formats import sample
     from nestag.formats.folders import SPLITS
     from nestag.model.model_folder import load
-    from nestag.training.recipe import load_recipe
+    from nestag.training.display import TrainingDisplay
 
     splits: dict[str, list[Sentence]] = {name: sample.sentences(name) for name in SPLITS}
     told = ", ".join(f"{len(found)} {name}" for name, found in splits.items())
     tell(f"Training a light model on the embedded corpus ({told} sentences), on the CPU:")
-    row = one(splits, folder, load_recipe("light"), 1, (), cpu=True, kept=kept)
-    tell("")
-    for line in summary([row]):
-        tell(line)
+    with TrainingDisplay("demo", Path(folder) if kept else None) as display:
+        run = train(splits["train"], splits["dev"], folder, "light", test=splits["test"], watch=display, use_cpu=True)
+        display.finish(run)
     Console(highlight=False).print("\nNested entities in new sentences:\n")
     draw_entities(load(folder, "cpu"), SAMPLE)
 

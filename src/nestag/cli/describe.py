@@ -1,4 +1,4 @@
-"""stats and coverage: what a corpus is like, and what its training split teaches."""
+"""stats and coverage: statistics of a corpus, and the labels of its training split."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ def stats(
     format: From = None,
     reading: Reading,
 ) -> None:
-    """Count what a corpus holds, split by split: sentences, entities, types, and how deep and long entities are."""
+    """Count sentences, entities, types, depths and lengths in each split of a corpus."""
     form = forms.chosen
-    found = nestag.stats(*given.corpora(format, reading), plot=plot)
-    tell_all(merge_reports(found.reports))
-    show(corpus_table(found.splits, types), form)
+    statistics = nestag.stats(*given.corpora(format, reading), plot=plot)
+    tell_all(merge_reports(statistics.reports))
+    show(corpus_table(statistics.splits, types), form)
 
 
 def merge_reports(reports: Mapping[str, Report]) -> list[str]:
@@ -50,12 +50,12 @@ def merge_reports(reports: Mapping[str, Report]) -> list[str]:
 
 
 def coverage(*, given: Given, forms: Forms, format: From = None, reading: Reading) -> None:
-    """Count the labels of a training split in each encoding, and those that other splits need beyond them."""
+    """Count the labels of a training split in each encoding, and the labels that other splits need in addition."""
     form, corpora = forms.chosen, given.corpora(format, reading)
-    found = nestag.coverage(*corpora)
-    show(coverage_table(found, [name for name in found.crossing if name != TRAIN]), form)
+    covered = nestag.coverage(*corpora)
+    show(coverage_table(covered, [name for name in covered.crossing if name != TRAIN]), form)
     for corpus in corpora:
         tell_all(report_of(corpus).summary())
-    for name, count in found.crossing.items():
+    for name, count in covered.crossing.items():
         if count:
-            tell(f"{name}: {count:,} crossing entities set aside")
+            tell(f"{name}: {count:,} crossing entities dropped")

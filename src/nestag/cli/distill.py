@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -12,11 +11,8 @@ import nestag
 from nestag.cli.options import CpuOption, From, Reading, SeedOption
 from nestag.cli.paths import inputs_from, together
 from nestag.cli.terminal import hush, progress, tell, tell_all
-from nestag.cli.train import ProgressBar, saved_in, settings_from, summary
+from nestag.cli.train import settings_from
 from nestag.data.report import Report
-
-if TYPE_CHECKING:
-    from nestag.training.plan import Progress
 
 
 def distill(
@@ -57,29 +53,20 @@ def distill(
 ) -> None:
     """Train a student on annotated sentences and on raw text tagged by a teacher; the same command resumes."""
     hush()
+    from nestag.training.display import TrainingDisplay
+
     report = Report()
     texts = progress(together(inputs_from(sources, format), reading.options, report), "tagging")
     gold, development = reading.corpus(train), reading.corpus(dev)
     held_out = None if test is None else reading.corpus(test)
-    with ExitStack() as stack:
-        bar = ProgressBar(f"seed {seed}", {"train": gold, "dev": development})
-
-        def watch(state: Progress) -> None:
-            if bar.last is None:  # the count of tagged sentences has gone
-                stack.enter_context(bar)
-            bar.show(state)
-
-        try:
-            done = nestag.distill(
-                teacher.split(","), texts, gold, development, output, recipe, encoder=encoder, test=held_out,
-                gold_repeats=gold_repeats, min_confidence=min_confidence, max_sentences=max_sentences, seed=seed,
-                watch=watch, use_cpu=cpu, **settings_from(settings or ()),
-            )  # fmt: skip
-        except (KeyboardInterrupt, SystemExit):
-            tell(bar.stopped() + saved_in(output))
-            raise
+    display = TrainingDisplay(f"seed {seed}", Path(output))
+    with display:
+        done = nestag.distill(
+            teacher.split(","), texts, gold, development, output, recipe, encoder=encoder, test=held_out,
+            gold_repeats=gold_repeats, min_confidence=min_confidence, max_sentences=max_sentences, seed=seed,
+            watch=display, use_cpu=cpu, **settings_from(settings or ()),
+        )  # fmt: skip
+        display.finish(done.run)
     tell_all(report.summary())
     tell(f"{done.text}; annotated sentences repeated {done.gold_repeats} times")
-    tell_all(done.run.advice)
-    tell_all(summary([done.run]))
     tell(f"wrote {Path(output)}; try: nestag predict {output} article.txt")

@@ -1,4 +1,4 @@
-"""doctor: what would go wrong in training, before it starts."""
+"""doctor: problems of a corpus, before training starts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def doctor(
     *,
     given: Given,
     encoder: Annotated[
-        str | None, typer.Option(metavar="DIR", help="Count subwords with the tokenizer saved there.")
+        str | None, typer.Option(metavar="DIR", help="Count subwords with the tokenizer in this folder.")
     ] = None,
     max_length: Annotated[
         int | None,
@@ -36,36 +36,37 @@ def doctor(
     """Check a corpus for problems before training and say how to fix them; exit code 1 if training should not start."""
     if encoder:
         hush()
-    found = nestag.doctor(*given.corpora(format, reading), encoder=encoder, max_length=max_length, rare=rare)
-    tell_all(found.notes)
+    checkup = nestag.doctor(*given.corpora(format, reading), encoder=encoder, max_length=max_length, rare=rare)
+    tell_all(checkup.notes)
     if json:
-        echo(f"{as_json(found)}\n")
+        echo(f"{as_json(checkup)}\n")
     else:
-        typer.echo(as_text(found))  # in colours, where there are any
-    if not found.can_train:
+        typer.echo(as_text(checkup))  # removes colours outside a terminal
+    if not checkup.can_train:
         raise typer.Exit(1)
 
 
-def as_json(found: Checkup) -> str:
-    """The findings for programs."""
-    plan = found.plan
+def as_json(checkup: Checkup) -> str:
+    """Return the findings for programs."""
+    plan = checkup.plan
     training = plan and {"steps": plan.steps, "batch_subwords": plan.batch_subwords, "epochs": round(plan.epochs)}
-    findings = [one._asdict() | {"examples": [example._asdict() for example in one.examples]} for one in found.findings]
-    counts = {severity.value: found.count(severity) for severity in Severity}
+    findings = [
+        finding._asdict() | {"examples": [example._asdict() for example in finding.examples]}
+        for finding in checkup.findings
+    ]
+    counts = {severity.value: checkup.count(severity) for severity in Severity}
     return json_lib.dumps({**counts, "training": training, "findings": findings}, ensure_ascii=False, indent=1)
 
 
-def as_text(found: Checkup) -> str:
-    """The findings for people, and a summary."""
-    lines = [line for finding in found.findings for line in (*_lines(finding), "")]
-    counts = {severity: found.count(severity) for severity in Severity}
+def as_text(checkup: Checkup) -> str:
+    """Return the findings for people, and a summary."""
+    lines = [line for finding in checkup.findings for line in (*_lines(finding), "")]
+    counts = {severity: checkup.count(severity) for severity in Severity}
     summary = ", ".join(f"{count} {severity}{'s' * (count != 1)}" for severity, count in counts.items() if count)
-    if found.plan:
-        lines.append(
-            f"nestag train would take about {found.plan.steps:,} steps of up to {found.plan.batch_subwords:,} subwords"
-            f" ({found.plan.epochs:.0f} epochs)"
-        )
-    verdict = "training can start" if found.can_train else "training should not start"
+    if plan := checkup.plan:
+        size = f"{plan.steps:,} steps of up to {plan.batch_subwords:,} subwords ({plan.epochs:.0f} epochs)"
+        lines.append(f"nestag train would take about {size}")
+    verdict = "training can start" if checkup.can_train else "training should not start"
     return "\n".join([*lines, f"{summary or 'nothing found'}; {verdict}"])
 
 

@@ -26,66 +26,52 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
 )
-
-
 TargetFolder = Annotated[str, typer.Argument(metavar="DIR", help="The folder to create.")]
-TrainFile = Annotated[str, typer.Option(metavar="FILE", help="The corpus to train on; its labels are the vocabulary.")]
-DevFile = Annotated[str, typer.Option(metavar="FILE", help="The development corpus.")]
-TestFile = Annotated[str | None, typer.Option(metavar="FILE", help="The corpus to test on.")]
 
 
 @dataclass(frozen=True)
 class Corpora:
-    """What is exported."""
+    """The splits to export."""
 
-    train: TrainFile
-    dev: DevFile
-    test: TestFile = None
+    train: Annotated[str, typer.Option(metavar="FILE", help="The training corpus; its labels are the vocabulary.")]
+    dev: Annotated[str, typer.Option(metavar="FILE", help="The development corpus.")]
+    test: Annotated[str | None, typer.Option(metavar="FILE", help="The test corpus.")] = None
+    crossing: Policy = "error"
+    by: EncodingOption = "rel"  # type: ignore[assignment]
+    format: From = None
 
-    def files(self, format: str | None) -> dict[str, Any]:
-        """The splits to read."""
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """The arguments of an export: the splits, the encoding, and what to do with crossing entities."""
         paths = {"train": self.train, "dev": self.dev, "test": self.test}
-        return {split: Reading().corpus(path, format) for split, path in paths.items() if path is not None}
+        splits = {name: Reading().corpus(path, self.format) for name, path in paths.items() if path is not None}
+        return {**splits, "encoding": self.by, "crossing": self.crossing}
 
 
 def machamp(
     directory: TargetFolder,
     corpora: Corpora,
-    by: EncodingOption = "rel",  # type: ignore[assignment]
     encoder: Annotated[str, typer.Option(metavar="NAME", help="The pretrained encoder.")] = MaChAmp.encoder,
     epochs: Annotated[int, typer.Option(min=1, help="Number of epochs; MaChAmp's own default is 20.")] = MaChAmp.epochs,
     seed: SeedOption = MaChAmp.seed,
-    crossing: Policy = "error",
-    format: From = None,
 ) -> None:
     """Write what MaChAmp needs to train the paper's model: labels, the two configurations and the commands."""
     settings: dict[str, Any] = {"encoder": encoder, "epochs": epochs, "seed": seed}
-    files = corpora.files(format)
-    _tell(nestag.export.machamp(directory, **files, encoding=by, crossing=crossing, **settings), directory)
+    _tell(nestag.export.machamp(directory, **corpora.arguments, **settings), directory)
 
 
 def conll(
     directory: TargetFolder,
     corpora: Corpora,
-    by: EncodingOption = "rel",  # type: ignore[assignment]
     labels: Annotated[Labels, typer.Option(help="One column for the label, or one for each of n, c, u.")] = "joint",
-    crossing: Policy = "error",
-    format: From = None,
 ) -> None:
-    """Write columns for Flair, spaCy and the like: a token and its label a line."""
-    files = corpora.files(format)
-    _tell(nestag.export.conll(directory, **files, encoding=by, labels=labels, crossing=crossing), directory)
+    """Write columns for Flair, spaCy and the like: a token and its label per line."""
+    _tell(nestag.export.conll(directory, **corpora.arguments, labels=labels), directory)
 
 
-def hf(
-    directory: TargetFolder,
-    corpora: Corpora,
-    by: EncodingOption = "rel",  # type: ignore[assignment]
-    crossing: Policy = "error",
-    format: From = None,
-) -> None:
+def hf(directory: TargetFolder, corpora: Corpora) -> None:
     """Write a folder that Hugging Face's datasets opens for token classification."""
-    _tell(nestag.export.hf(directory, **corpora.files(format), encoding=by, crossing=crossing), directory)
+    _tell(nestag.export.hf(directory, **corpora.arguments), directory)
 
 
 def back(
@@ -101,10 +87,10 @@ def back(
     unseen: Annotated[
         Unseen, typer.Option(help="Predicted labels that train lacks: stop, or count and accept them.")
     ] = "refuse",
-    format: From = None,
     to: To = None,
+    format: From = None,
 ) -> None:
-    """Write a library's predictions as sentences with entities, repairing labels that describe no tree."""
+    """Write a library's predictions as sentences with entities, repairing invalid labels."""
     source = Reading().corpus(corpus, format)
     done = nestag.export.back(
         directory, source, predictions, output, node_label_strategy=node_label_strategy, unseen=unseen, to=to
@@ -119,25 +105,25 @@ def back(
 def onnx(
     model: ModelArgument,
     directory: TargetFolder,
-    int8: Annotated[bool, typer.Option("--int8", help="Compute in 8 bits where most weights are.")] = False,
+    int8: Annotated[bool, typer.Option("--int8", help="Quantize most weights to int8.")] = False,
     dev: Annotated[
         str | None, typer.Option(metavar="FILE", help="A gold corpus to score on (default: torch's predictions).")
     ] = None,
     max_loss: Annotated[float, typer.Option(min=0, help="The F1 points that --int8 may lose.")] = 1.0,
     format: From = None,
 ) -> None:
-    """Write a model as an ONNX graph that runs without torch, checked against torch before it is kept."""
+    """Write a model as an ONNX graph that runs without torch, checked against torch before it is saved."""
     try:
         hush()
     except MissingExtraError:
         raise MissingExtraError("an export to ONNX needs torch", "onnx-export") from None
     gold = None if dev is None else Reading().corpus(dev, format)
-    found = nestag.export.onnx(model, directory, int8=int8, dev=gold, max_loss=max_loss)
-    tell(f"log-probabilities differ from torch's by {found.difference:.1g} at most, entities in none of the sentences")
+    done = nestag.export.onnx(model, directory, int8=int8, dev=gold, max_loss=max_loss)
+    tell(f"log-probabilities differ from torch's by {done.difference:.1g} at most, entities in none of the sentences")
     if dev is not None:
-        tell(f"float32: F1 {100 * found.f1:.2f} on {dev}")
-    if found.int8_f1 is not None:
-        tell(f"int8:    F1 {100 * found.int8_f1:.2f} on {dev or 'the entities of float32 in the sample'}")
+        tell(f"float32: F1 {100 * done.f1:.2f} on {dev}")
+    if done.int8_f1 is not None:
+        tell(f"int8:    F1 {100 * done.int8_f1:.2f} on {dev or 'the entities of float32 in the sample'}")
     tell(f"wrote {directory}; nestag predict and nestag.model.onnx_runtime read it without torch")
 
 
@@ -146,10 +132,10 @@ for command in (machamp, conll, hf, back, onnx):
 
 
 def _tell(done: ExportOutcome, directory: str) -> None:
-    """Print what was written and what train lacks."""
+    """Print what was written and which labels train lacks."""
     learned = done.vocabulary
     tell(f"learned {len(learned.n):,} n, {len(learned.c):,} c and {len(learned.u):,} u for {learned.encoding}")
     for split, tally in done.tallies.items():
         tell(f"{split}: {tally}, {tally.unseen:,} label parts that train lacks")
     tell_all(done.report.summary())
-    tell(f"wrote {directory}; its README.md has the commands to go on")
+    tell(f"wrote {directory}; its README.md has the next commands")

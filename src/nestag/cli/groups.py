@@ -5,18 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import MISSING, Field, fields, is_dataclass
-from functools import wraps
+from difflib import get_close_matches
+from functools import partial, wraps
 from inspect import Parameter, Signature, signature
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any, get_args, get_type_hints
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperArgument, TyperCommand, TyperGroup
 
 Command = Callable[..., None]
 
+TYPES = {int: "INT", float: "FLOAT", str: "TEXT", bool: ""}
+"""How help pages name the types of options."""
+
 
 def grouped(command: Command) -> Command:
-    """The command with an option for each field of its parameters that are dataclasses, where the parameter stood.
+    """Return the command with an option for each field of its parameters that are dataclasses.
 
     >>> from dataclasses import dataclass
     >>> @dataclass(frozen=True)
@@ -39,25 +43,27 @@ def grouped(command: Command) -> Command:
             parameters.append(parameter.replace(annotation=hints[name], kind=Parameter.KEYWORD_ONLY))
 
     @wraps(command)
-    def run(**given: Any) -> None:
+    def run(**options: Any) -> None:
         for name, group in groups.items():
-            values = {field.name: given.pop(field.name) for field in fields(group) if field.name in given}
-            given[name] = group(**values)
-        command(**given)
+            values = {field.name: options.pop(field.name) for field in fields(group) if field.name in options}
+            options[name] = group(**values)
+        command(**options)
 
     run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    for annotation in run.__annotations__.values():
+        _name_type(annotation)
     return run
 
 
 def members_of(group: type) -> list[Parameter]:
-    """The fields of a dataclass as parameters."""
+    """Return the fields of a dataclass as parameters."""
     hints = get_type_hints(group, include_extras=True)
     return [
         Parameter(
             field.name,
             Parameter.KEYWORD_ONLY,
-            default=_default(field),
+            default=Parameter.empty if field.default is MISSING else field.default,
             annotation=_annotation(field, hints[field.name]),
         )
         for field in fields(group)
@@ -65,38 +71,56 @@ def members_of(group: type) -> list[Parameter]:
 
 
 def _annotation(field: Field[Any], hint: Any) -> Any:
-    """The option of a field; the help and the minimum of a `setting` become those of the option."""
+    """Return the option of a field; a `setting` gives it a help text and a minimum."""
     if "help" not in field.metadata:
         return hint
     return Annotated[hint, typer.Option(min=field.metadata["limits"].minimum, help=field.metadata["help"])]
 
 
-def _default(field: Field[Any]) -> Any:
-    return Parameter.empty if field.default is MISSING else field.default
+def _name_type(annotation: Any) -> None:
+    """Show INT, FLOAT or TEXT for an option that does not name its value."""
+    hint, option = (*get_args(annotation), None, None)[:2]
+    kinds = [kind for kind in (hint, *get_args(hint)) if kind in TYPES]
+    if kinds and getattr(option, "metavar", "") is None:
+        option.metavar = TYPES[kinds[0]]
 
 
-class _Flags:
-    """Shows no type for options that are there or not: all of them are true or false."""
+class _Types:
+    """Shows no type for flags, and `TEXT` or `TEXT...` for arguments."""
 
     def get_params(self, ctx: Any) -> list[Any]:
-        """The parameters, as the library has them."""
-        found: list[Any] = super().get_params(ctx)  # type: ignore[misc]
-        for parameter in found:
+        """Return the parameters of the command."""
+        parameters: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        for parameter in parameters:
             if getattr(parameter, "is_flag", False) and parameter.metavar is None:
                 parameter.metavar = ""
-        return found
+            if isinstance(parameter, TyperArgument):
+                shown: Any = parameter
+                shown.display_type_rich = partial(_text, "TEXT" if parameter.nargs == 1 else "TEXT...")
+        return parameters
 
 
-class HelpedCommand(_Flags, TyperCommand):
+def _text(text: str, ctx: Any) -> str:
+    return text
+
+
+class HelpedCommand(_Types, TyperCommand):
     """A command."""
 
 
-class HelpedGroup(_Flags, TyperGroup):
+class HelpedGroup(_Types, TyperGroup):
     """A group of commands."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return the command that is called; an unknown name gets a suggestion."""
+        if self.get_command(ctx, args[0]) is None:
+            close = get_close_matches(args[0], self.list_commands(ctx))
+            ctx.fail(f"No such command '{args[0]}'." + (f" Did you mean '{close[0]}'?" if close else ""))
+        return super().resolve_command(ctx, args)
 
 
 def unwrapped(text: str | None) -> str | None:
-    r"""A docstring whose paragraphs are one line each; lines that are indented stay.
+    r"""Return a docstring with each paragraph on one line; indented lines stay.
 
     >>> unwrapped("One\nparagraph.\n\nAnother\none.\n    code")
     'One paragraph.\n\nAnother one.\n    code'

@@ -1,14 +1,14 @@
-"""encode, decode, vocabulary and show: sentences as labels, and the way back."""
+"""encode, decode, vocabulary and show: sentences as labels, and back."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import islice
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from nestag.cli.options import From, Reading
+from nestag.cli.options import From, Reading, named
 from nestag.cli.terminal import progress, tell, tell_all
 from nestag.data.sentence import Sentence
 from nestag.encodings import available, encoding
@@ -28,20 +28,23 @@ def _encoding(name: str) -> Encoding:
         raise typer.BadParameter(str(error)) from None
 
 
-_EXISTING = ", ".join(sorted(available()))
+def _encoding_option(help: str) -> Any:
+    option = named(available, "E", help, "-e", "--encoding")
+    option.parser = _encoding
+    return option
+
+
 Sentences = Annotated[
     str, typer.Argument(metavar="IN", help="A corpus in any format, also .gz; - reads JSON Lines from standard input.")
 ]
 Output = Annotated[
     str, typer.Option("-o", "--output", metavar="OUT", help="The output file; .gz is compressed, - is standard output.")
 ]
-EncodingOption = Annotated[
-    Encoding, typer.Option("-e", "--encoding", metavar="E", parser=_encoding, help=f"One of {_EXISTING}.")
-]
+EncodingOption = Annotated[Encoding, _encoding_option(f"One of {', '.join(sorted(available()))}.")]
 StrategyOption = Annotated[
     Naming, typer.Option(help="Label of a node whose words disagree: the first or the most frequent.")
 ]
-Policy = Annotated[ExportCrossing, typer.Option(help="Crossing entities: stop at the first, or set the fewest aside.")]
+Policy = Annotated[ExportCrossing, typer.Option(help="Crossing entities: stop at the first, or drop the fewest.")]
 
 
 def encode(
@@ -75,7 +78,7 @@ def decode(
     by: EncodingOption = "rel",  # type: ignore[assignment]
     node_label_strategy: StrategyOption = "first",
 ) -> None:
-    """Decode labels into sentences with entities, repairing labels that describe no tree; the inverse of encode."""
+    """Decode labels into sentences with entities, repairing invalid labels; the inverse of encode."""
     tally = decode_file(source, output, by, node_label_strategy)
     tell(f"decoded {tally} from {by.name}")
     tell(f"repaired {tally.repaired:,} labels in {tally.repaired_sentences:,} sentences")
@@ -101,11 +104,8 @@ def vocabulary(
 def show(
     source: Sentences,
     *,
-    by: Annotated[
-        Encoding | None,
-        typer.Option("-e", "--encoding", metavar="E", parser=_encoding, help="Show the labels of this encoding too."),
-    ] = None,
-    limit: Annotated[int, typer.Option(min=0, help="How many sentences to show; 0 shows all.")] = 10,
+    by: Annotated[Encoding | None, _encoding_option("Show the labels of this encoding too.")] = None,
+    limit: Annotated[int, typer.Option(min=0, help="The number of sentences to show; 0 shows all.")] = 10,
     html: Annotated[str | None, typer.Option(metavar="FILE", help="Write a page for a browser instead.")] = None,
     format: From = None,
     reading: Reading,
@@ -129,7 +129,7 @@ def show(
 
 
 def _corpus(source: str, format: str | None, reading: Reading, watch: Watch | None = progress) -> CorpusFile:
-    """A file; a pipe holds JSON Lines unless another format is named."""
+    """Return a file; a pipe holds JSON Lines unless another format is named."""
     return reading.corpus(source, "jsonl" if source == PIPE and format is None else format, watch=watch)
 
 

@@ -1,8 +1,8 @@
-"""Options that several commands share: what is read and how, which entities a model predicts, what is printed."""
+"""Options that several commands share: reading files, choosing entities, and the form of the output."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
 from typing import Annotated, Any
 
@@ -12,58 +12,77 @@ from nestag.cli.terminal import progress
 from nestag.data.report import Report
 from nestag.data.segment import DEFAULT, Boundaries, Options, TokenizerName
 from nestag.data.sentence import Sentence
+from nestag.decoding import Decoding
+from nestag.encodings.base import Naming
 from nestag.errors import InputError
 from nestag.formats.corpus import CorpusFile, Watch, splits_of
+from nestag.formats.registry import available as formats
 from nestag.inspect.table_forms import TableForm
+
+READING = "Reading files"
+PRINTED = "Output form"
+"""Parts of a help page, after the options of the command itself."""
+
+
+def named(names: Callable[[], Iterable[str]], metavar: str, help: str, *flags: str, panel: str | None = None) -> Any:
+    """Return an option that takes a name; shells complete it."""
+
+    def complete(incomplete: str) -> list[str]:
+        return sorted(name for name in names() if name.startswith(incomplete))
+
+    return typer.Option(*flags, metavar=metavar, help=help, autocompletion=complete, rich_help_panel=panel)
+
+
+def reading_option(*flags: str, help: str, metavar: str | None = None) -> Any:
+    """Return an option in the part of the help page on reading files."""
+    return typer.Option(*flags, metavar=metavar, help=help, rich_help_panel=READING)
+
+
+def format_option(help: str, *flags: str) -> Any:
+    """Return an option that takes the name of a format."""
+    return named(formats, "FORMAT", help, *flags, panel=READING)
+
 
 ModelArgument = Annotated[str, typer.Argument(metavar="MODEL", help="A model folder, or a name on the hub.")]
 DeviceOption = Annotated[
-    str | None, typer.Option(metavar="D", help="cpu, cuda or cuda:1 (default: a GPU if there is one).")
+    str | None, named(lambda: ("cpu", "cuda"), "D", "cpu, cuda or cuda:1 (default: a GPU if there is one).")
 ]
-To = Annotated[str | None, typer.Option("--to", metavar="FORMAT", help="The output format, if it cannot be guessed.")]
+EncoderOption = Annotated[
+    str | None, named(lambda: ("minilm", "light"), "E", "minilm, light, a folder, or a name on the hub.")
+]
 CpuOption = Annotated[bool, typer.Option("--cpu", help="Use the CPU even if there is a GPU.")]
 SeedOption = Annotated[int, typer.Option(help="The random seed.")]
 PlotOption = Annotated[str | None, typer.Option(metavar="FILE", help="Also draw a figure (.png or .svg).")]
-
-
-def _for_reading(*names: str, help: str, metavar: str | None = None) -> Any:
-    """An option in the part of the help page on how files are read."""
-    return typer.Option(*names, metavar=metavar, help=help, rich_help_panel="How files are read")
-
-
-From = Annotated[
-    str | None, _for_reading("--from", metavar="FORMAT", help="The format (default: guessed from name and content).")
-]
+From = Annotated[str | None, format_option("The format (default: detected from name and content).", "--from")]
+To = Annotated[str | None, format_option("The output format (default: by the file name).", "--to")]
 TokenizerOption = Annotated[
-    TokenizerName | None, _for_reading(help="How to tokenize raw text (default: the model's tokenizer, or spacy).")
+    TokenizerName | None, reading_option(help="The tokenizer of raw text (default: the model's, or spacy).")
 ]
 LanguageOption = Annotated[
     str | None,
-    _for_reading(
-        metavar="CODE", help="The language of raw text, as in spaCy, xx for any (default: the model's, or en)."
+    reading_option(
+        metavar="CODE", help="The language of raw text as in spaCy, xx for any (default: the model's, or en)."
     ),
 ]
 
 
 @dataclass(frozen=True)
 class Reading:
-    """Options for reading a corpus that its format leaves open."""
+    """Options for reading a corpus."""
 
     tokenizer: TokenizerOption = None
     language: LanguageOption = None
     boundaries: Annotated[
-        Boundaries, _for_reading(help="Spans that end inside a word: widen them, split the word, or stop.")
+        Boundaries, reading_option(help="Entities that end inside a token: widen them, split the token, or stop.")
     ] = "widen"
-    field: Annotated[str | None, _for_reading(metavar="NAME", help="The layer to read, if a file holds several.")] = (
+    field: Annotated[str | None, reading_option(metavar="NAME", help="The layer to read, if a file has several.")] = (
         None
     )
     columns: Annotated[
         str | None,
-        _for_reading(metavar="1,4,...", help="The columns of tokens and of tags, counted from 1; -1 is the last."),
+        reading_option(metavar="1,4,...", help="The columns of tokens and of tags, counted from 1; -1 is the last."),
     ] = None
-    skip_bad: Annotated[bool, _for_reading("--skip-bad", help="Skip records that cannot be read, and count them.")] = (
-        False
-    )
+    skip_bad: Annotated[bool, reading_option("--skip-bad", help="Skip and count records that cannot be read.")] = False
 
     @property
     def options(self) -> Options:
@@ -71,7 +90,7 @@ class Reading:
         return self.options_for(DEFAULT)
 
     def options_for(self, model: Options) -> Options:
-        """The options that formats take, with the model's tokenizer and language unless others were asked for."""
+        """Return the options that formats take, by default with the model's tokenizer and language."""
         tokenizer, language = self.tokenizer or model.tokenizer, self.language or model.language
         columns = None if self.columns is None else columns_from(self.columns)
         return Options(tokenizer, language, self.boundaries, self.field, columns, self.skip_bad)
@@ -79,12 +98,12 @@ class Reading:
     def corpus(
         self, path: str, format: str | None = None, watch: Watch | None = progress, report: Report | None = None
     ) -> CorpusFile:
-        """A file to be read with these options."""
+        """Return a file to be read with these options."""
         return CorpusFile(path, format, self.options_for, watch, report)
 
 
 def columns_from(text: str) -> tuple[int, ...]:
-    """The numbers of columns, at least two.
+    """Return the numbers of columns, at least two.
 
     >>> columns_from("2,4,-1")
     (2, 4, -1)
@@ -102,7 +121,7 @@ def columns_from(text: str) -> tuple[int, ...]:
 
 @dataclass(frozen=True)
 class Given:
-    """The corpora that a command is given."""
+    """The corpora to read: files, or splits by name."""
 
     files: Annotated[
         list[str] | None, typer.Argument(metavar="IN", help="Files, or a folder that holds train, dev and test.")
@@ -112,43 +131,40 @@ class Given:
     test: Annotated[str | None, typer.Option(metavar="FILE", help="The split to report scores on.")] = None
 
     def corpora(self, format: str | None, reading: Reading) -> list[Iterable[Sentence]]:
-        """The splits to read, each with its name."""
+        """Return the splits."""
         splits = splits_of(self.files or (), self.train, self.dev, self.test, lambda path: reading.corpus(path, format))
         return list(splits.values())
 
 
 @dataclass(frozen=True)
 class Predicting:
-    """Which entities a model predicts; what is not given stays as the model has it."""
+    """Settings of a model that a command can change."""
 
     threshold: Annotated[
-        float | None,
-        typer.Option(min=0, max=1, help="Leave out entities below this confidence (default: the model's)."),
+        float | None, typer.Option(min=0, max=1, help="Drop entities below this confidence (default: the model's).")
     ] = None
     type_threshold: Annotated[
         list[str] | None, typer.Option(metavar="TYPE=VALUE", help="A threshold for one type; may be repeated.")
     ] = None
-    decoding: Annotated[
-        str | None, typer.Option(metavar="D", help="spans, constrained or greedy (default: as trained).")
-    ] = None
-    node_label_strategy: Annotated[
-        str | None, typer.Option(metavar="N", help="first or majority, for greedy decoding (default: as trained).")
-    ] = None
+    decoding: Annotated[Decoding | None, typer.Option(help="The search for labels (default: as trained).")] = None
+    node_label_strategy: Annotated[Naming | None, typer.Option(help="For greedy decoding (default: as trained).")] = (
+        None
+    )
 
     @property
     def changes(self) -> dict[str, Any]:
-        """The settings of the model that change."""
-        given = {
+        """The settings to change."""
+        values = {
             "threshold": self.threshold,
             "thresholds": dict(map(threshold_from, self.type_threshold)) if self.type_threshold else None,
             "decoding": self.decoding,
             "node_label_strategy": self.node_label_strategy,
         }
-        return {name: value for name, value in given.items() if value is not None}
+        return {name: value for name, value in values.items() if value is not None}
 
 
 def threshold_from(text: str) -> tuple[str, float]:
-    """A type and its threshold.
+    """Return a type and its threshold.
 
     >>> threshold_from("PER=0.5")
     ('PER', 0.5)
@@ -160,18 +176,15 @@ def threshold_from(text: str) -> tuple[str, float]:
             raise ValueError
         return kind, number
     except ValueError:
-        raise InputError(f"{text!r} is no threshold; write --type-threshold PER=0.5", "--type-threshold") from None
+        raise InputError(f"{text!r} is not a threshold; write --type-threshold PER=0.5", "--type-threshold") from None
 
-
-PRINTED = "What is printed"
-"""The part of a help page with the forms of tables."""
 
 Json = Annotated[bool, typer.Option("--json", help="JSON.", rich_help_panel=PRINTED)]
 
 
 @dataclass(frozen=True)
 class Forms:
-    """The forms in which tables can be had."""
+    """The forms of a table."""
 
     json: Json = False
     markdown: Annotated[bool, typer.Option("--markdown", help="A Markdown table.", rich_help_panel=PRINTED)] = False
@@ -180,7 +193,7 @@ class Forms:
 
     @property
     def chosen(self) -> TableForm:
-        """The one form asked for, else text."""
+        """The form to write, by default text."""
         chosen = [TableForm(field.name) for field in fields(self) if getattr(self, field.name)]
         if len(chosen) > 1:
             raise InputError(f"{' and '.join(f'--{form}' for form in chosen)}; ask for one of them", "command line")

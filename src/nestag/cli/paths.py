@@ -1,4 +1,4 @@
-"""Inputs of a command: files, patterns such as `notes/*.txt`, and folders, each as something to read."""
+"""Inputs of a command: files, patterns such as `notes/*.txt`, and folders."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from nestag.formats.format import Format
 from nestag.formats.registry import format_named, format_of, format_of_pipe
 
 MARK = ".entities"
-"""What stands before the suffix of an output that lies beside its input; no folder or pattern finds such files."""
+"""Stands before the suffix of an output next to its input; folders and patterns skip such files."""
 
 
 class Input(NamedTuple):
@@ -29,11 +29,11 @@ class Input(NamedTuple):
     format: Format
 
     def read(self, options: Options, report: Report) -> Iterator[Sentence]:
-        """Its sentences; nothing is said if they have no entities."""
+        """Read its sentences, with or without entities."""
         return self.format.read(self.path, options, report, annotated=False)
 
     def beside(self, suffix: str) -> str:
-        """Where the output of this input goes if it is to lie beside it.
+        """Return the path of an output next to this input.
 
         >>> Input("notes/a.txt.gz", format_named("text")).beside(".jsonl")
         'notes/a.entities.jsonl'
@@ -43,84 +43,79 @@ class Input(NamedTuple):
         return str(path.with_name(f"{stem}{MARK}{suffix}"))
 
 
-def inputs_from(given: Sequence[str], name: str | None, output: str | None = None) -> list[Input]:
-    """The inputs to read, in the order given; `name` is the format, if one was given.
-
-    What the last run wrote to `output` is not read unless it is named itself, though it may lie in a folder that is.
-    """
-    found = [one for path in given for one in _inputs(path, name) if path == one.path or not _is_same(one.path, output)]
-    if given.count(PIPE) > 1:
+def inputs_from(paths: Sequence[str], format: str | None, output: str | None = None) -> list[Input]:
+    """Return the inputs to read, in order; the file `output` is skipped unless it is named itself."""
+    inputs = [
+        entry for path in paths for entry in _inputs(path, format) if path == entry.path or not _is(entry.path, output)
+    ]
+    if paths.count(PIPE) > 1:
         raise InputError("the pipe is given more than once; it can be read once", PIPE)
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(inputs))
 
 
-def _inputs(path: str, name: str | None) -> Iterator[Input]:
+def _inputs(path: str, format: str | None) -> Iterator[Input]:
     if path == PIPE:
-        yield Input(path, format_named(name) if name else format_of_pipe(path))
+        yield Input(path, format_named(format) if format else format_of_pipe(path))
     elif is_stream(path) or Path(path).is_file():
-        yield Input(path, format_of(path, name))
+        yield Input(path, format_of(path, format))
     elif Path(path).is_dir():
-        yield from _in_folder(path, name)
+        yield from _in_folder(path, format)
     elif has_magic(path):
-        found = sorted(glob(path, recursive=True))  # noqa: PTH207 - a pattern may be absolute
-        matching = [one for one in found if MARK in path or not _is_output(Path(one))]  # a pattern may ask for them
+        paths = sorted(glob(path, recursive=True))  # noqa: PTH207 - a pattern may be absolute
+        matching = [match for match in paths if MARK in path or not _is_output(Path(match))]
         if not matching:
             raise InputError("no file matches; check the pattern", path)
-        for one in matching:
-            yield from _inputs(one, name)
+        for match in matching:
+            yield from _inputs(match, format)
     else:
-        yield Input(path, format_of(path, name))  # which says that there is none
+        yield Input(path, format_of(path, format))  # an error if there is no such file
 
 
-def _is_same(path: str, output: str | None) -> bool:
+def _is(path: str, output: str | None) -> bool:
     if output is None or not Path(path).exists() or not Path(output).exists() or not Path(path).samefile(output):
         return False
-    tell(f"{path}: left out, it is the output")
+    tell(f"{path}: skipped, it is the output")
     return True
 
 
-def _in_folder(path: str, name: str | None) -> Iterator[Input]:
-    """A folder that is one corpus, as brat's are, or else every file in it that can be read."""
-    whole = _whole(path, name)
+def _in_folder(path: str, format: str | None) -> Iterator[Input]:
+    """Yield a folder that is one corpus, as in brat, or every file in it that can be read."""
+    whole = _whole(path, format)
     if whole:
         yield Input(path, whole)
         return
-    files = [file for file in sorted(Path(path).rglob("*")) if file.is_file() and not _hidden(file, Path(path))]
-    found = 0
-    for file in files:
-        if _is_output(file):
+    has_input = False
+    for file in sorted(Path(path).rglob("*")):
+        hidden = any(part.startswith(".") for part in file.relative_to(path).parts)
+        if hidden or not file.is_file() or _is_output(file):
             continue
         try:
-            yield Input(str(file), format_of(file, name))
-            found += 1
+            yield Input(str(file), format_of(file, format))
+            has_input = True
         except InputError as error:
-            tell(f"{file}: left out ({error.message})")
-    if not found:
+            tell(f"{file}: skipped ({error.message})")
+    if not has_input:
         raise InputError("there is no file in it that can be read; name one, with its format as --from", path)
 
 
 def _is_output(file: Path) -> bool:
     if f"{MARK}." not in file.name:
         return False
-    tell(f"{file}: left out, it is the output of another run")
+    tell(f"{file}: skipped, it is the output of another run")
     return True
 
 
-def _whole(path: str, name: str | None) -> Format | None:
-    """The format of a folder that is one corpus, None if it is a folder of files."""
+def _whole(path: str, format: str | None) -> Format | None:
+    """Return the format of a folder that is one corpus, None for a folder of files."""
     try:
-        found = format_of(path, name)
+        whole = format_of(path, format)
     except InputError:
         return None
-    return found if found.folder and found is not text.FORMAT else None  # a folder of texts is a folder of files
+    return whole if whole.folder and whole is not text.FORMAT else None  # a folder of texts is a folder of files
 
 
-def _hidden(file: Path, folder: Path) -> bool:
-    return any(part.startswith(".") for part in file.relative_to(folder).parts)
-
-
-def together(given: Sequence[Input], options: Options, report: Report) -> Iterator[Sentence]:
-    """The sentences of all inputs as one stream."""
+def together(inputs: Sequence[Input], options: Options, report: Report) -> Iterator[Sentence]:
+    """Yield the sentences of all inputs."""
     apart = Apart(report)
-    for one in given:
-        yield from apart.read(one.read(options, report))
+    for source in inputs:
+        yield from apart.read(source.read(options, report))

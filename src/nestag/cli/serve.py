@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from nestag.cli.options import Predicting
+from nestag.cli.options import DeviceOption, ModelArgument, Predicting
 from nestag.cli.terminal import tell
 from nestag.errors import MissingExtraError
 from nestag.model.model_folder import load
@@ -16,7 +16,7 @@ from nestag.serve.limits import ServerLimits
 
 def serve(
     *,
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model folder, or a name on the hub.")],
+    model: ModelArgument,
     host: Annotated[str, typer.Option(help="The address to bind; 0.0.0.0 binds all interfaces.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65_535, help="The port; 0 picks a free one.")] = 8000,
     name: Annotated[
@@ -26,14 +26,12 @@ def serve(
         str | None, typer.Option(metavar="FILE", help="Require the bearer token in this file (or in NESTAG_TOKEN).")
     ] = None,
     predicting: Predicting,
-    device: Annotated[
-        str | None, typer.Option(metavar="D", help="cpu, cuda or cuda:1 (default: a GPU if there is one).")
-    ] = None,
+    device: DeviceOption = None,
     limits: ServerLimits,
 ) -> None:
-    """Answer requests for entities over HTTP, and show a page to try it at /.
+    """Serve entities over HTTP, with a page to try it at /.
 
-    Texts that arrive together are tagged together. SIGTERM, SIGHUP or Ctrl-C finishes what was accepted, then ends.
+    Concurrent requests are tagged in batches. SIGTERM, SIGHUP or Ctrl-C finishes accepted requests, then stops.
     """
     try:
         from nestag.serve import app, metrics, server, service
@@ -48,6 +46,6 @@ def serve(
         serving = service.Service(recognizer, Path(model).name or model, limits, metrics.Metrics())
         server.log_to_stderr()
         if host not in server.LOOPBACK and token is None:
-            tell(f"nestag: everybody who reaches {host} can use this server; give --token-file to ask for a token")
+            tell(f"nestag: anyone who can reach {host} can use this server; require a token with --token-file")
         application = app.app_of(serving, token, server.accepted_hosts(host, name or ()))
         server.serve(application, serving, listening, lambda url: tell(f"serving {model} at {url}"))

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from nestag.errors import visible
+
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
@@ -19,7 +21,7 @@ _ESCAPE = "nestag.escape"
 
 
 def prepare_streams() -> None:
-    """See that writing to the standard output can be tried, and that text of any language gets through."""
+    """Make a closed stdout an error on the first write, and let text of any language through."""
     codecs.register_error(_ESCAPE, _escaped)
     for number in range(3):
         try:
@@ -31,11 +33,11 @@ def prepare_streams() -> None:
     elif isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors=_ESCAPE)
     if isinstance(sys.stderr, io.TextIOWrapper):
-        sys.stderr = _Told(sys.stderr)
+        sys.stderr = _Forgiving(sys.stderr)
 
 
 def flush_output() -> OSError | None:
-    """Write what the standard streams still hold, and return why the output could not be written if it could not."""
+    """Flush the standard streams, and return the error if stdout cannot be written."""
     failure: OSError | None = None
     for number, stream in ((1, sys.stdout), (2, sys.stderr)):
         try:
@@ -51,28 +53,28 @@ def flush_output() -> OSError | None:
 
 
 def tell(message: str) -> None:
-    """Print a line on the error stream, if that works."""
+    """Print a line on stderr if possible; control characters in it become visible."""
     with suppress(OSError):
-        typer.echo(message, err=True)
+        typer.echo(visible(message), err=True)
 
 
 def _give_up(number: int) -> None:
     """Discard a stream's buffer; otherwise the interpreter would try to write it again at exit, and complain."""
     raw = getattr(sys.stdout.buffer, "raw", None) if number == 1 else None
     if isinstance(raw, _Closed):
-        raw.given_up = True
+        raw.is_ignored = True
         return
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, number)
     os.close(nowhere)
 
 
-class _Told(io.TextIOWrapper):
-    """An error stream that ignores write errors: a full disk must not end the command."""
+class _Forgiving(io.TextIOWrapper):
+    """A stderr that ignores write errors: a full disk must not end the command."""
 
     def __init__(self, stream: io.TextIOWrapper) -> None:
         super().__init__(stream.buffer, stream.encoding, "backslashreplace", line_buffering=True)
-        self.stream = stream  # which would close the file if nobody held it
+        self.stream = stream  # keeps the file open
 
     def write(self, text: str, /) -> int:
         with suppress(OSError):
@@ -85,21 +87,21 @@ class _Told(io.TextIOWrapper):
 
 
 class _Closed(io.RawIOBase):
-    """A standard output that was closed before we started."""
+    """A stdout that was closed before the command started."""
 
-    given_up = False
+    is_ignored = False
 
     def writable(self) -> bool:
         return True
 
     def write(self, data: ReadableBuffer, /) -> int:
-        if not self.given_up:
+        if not self.is_ignored:
             raise OSError(errno.EBADF, "it is closed", "the standard output")
         return len(memoryview(data))
 
 
 def _escaped(error: UnicodeError) -> tuple[str, int]:
-    r"""Characters that a stream cannot hold, as `\u` and four digits, which is what JSON has for them."""
+    r"""Return characters that a stream cannot encode as `\u` and four digits, as in JSON."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     units = error.object[error.start : error.end].encode("utf-16-be", "surrogatepass").hex()

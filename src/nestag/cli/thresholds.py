@@ -1,4 +1,4 @@
-"""thresholds: a model and a development set -> thresholds that serve a goal, stored in the model."""
+"""thresholds: a model and a development set -> confidence thresholds, stored in the model."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from nestag.cli.terminal import show, tell, tell_all
 
 def thresholds(
     *,
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model folder; the thresholds are saved in it.")],
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="A model folder; it stores the thresholds.")],
     dev: Annotated[str, typer.Argument(metavar="DEV", help="An annotated corpus that was not trained on.")],
     precision: Annotated[
         float | None, typer.Option(min=0, max=1, help="Maximize recall at this precision or more, not F1.")
@@ -21,9 +21,9 @@ def thresholds(
     recall: Annotated[
         float | None, typer.Option(min=0, max=1, help="Maximize precision at this recall or more, not F1.")
     ] = None,
-    by_type: Annotated[bool, typer.Option(help="Also find a threshold for each type.")] = True,
+    by_type: Annotated[bool, typer.Option(help="Also find a threshold for each type that has enough examples.")] = True,
     save: Annotated[
-        bool, typer.Option(help="Save the thresholds in the model, which then predicts all entities above them.")
+        bool, typer.Option(help="Store the thresholds; the model then predicts all entities above them.")
     ] = True,
     plot: PlotOption = None,
     device: DeviceOption = None,
@@ -31,19 +31,19 @@ def thresholds(
     format: From = None,
     reading: Reading,
 ) -> None:
-    """Find the confidence from which entities are kept, overall and by type, and store it in the model.
+    """Find the minimum confidence of entities, overall and by type, and store it in the model.
 
-    Every entity that the model considers possible counts, also those that are not in its best answer, so you can trade
-    precision for recall. Exit code 1 if the goal is out of reach.
+    All candidates count, also those that are not in the model's best answer, so you can trade precision for recall.
+    Thresholds of types are shrunk towards the overall threshold. The exit code is 1 if the goal cannot be reached.
     """
     form = forms.chosen
     done = nestag.thresholds(
         model, reading.corpus(dev, format),
         precision=precision, recall=recall, by_type=by_type, save=save, plot=plot, device=device,
     )  # fmt: skip
-    tell_all(done.report.summary())
+    tell_all([*done.report.summary(), *done.warnings])
     if done.thresholds is None:
-        tell(f"{done.goal} is out of reach: {done.curve.limits()}; nothing was stored")
+        tell(f"{done.goal} cannot be reached: {done.curve.limits()}; nothing was stored")
         raise typer.Exit(1)
     show(done.table(), form)
     if save:

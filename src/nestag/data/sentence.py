@@ -6,6 +6,8 @@ Entities of a sentence may cross; only a tree requires that they nest (tree.py).
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -102,6 +104,15 @@ class Sentence:
     def _repr_html_(self) -> str:
         """Draw the nested entities in a notebook."""
         return str(import_module("nestag.inspect.rendering").render(self)._repr_html_())
+
+
+def fingerprint(sentences: Iterable[Sentence]) -> str:
+    """Return the sha256 of sentences: their words, entities and ids."""
+    digest = hashlib.sha256()
+    for sentence in sentences:
+        record = [sentence.tokens, sorted(sentence.entities), sentence.id]
+        digest.update(json.dumps(record, ensure_ascii=True).encode())
+    return digest.hexdigest()
 
 
 def check_tokens(tokens: Sequence[str]) -> tuple[str, ...]:

@@ -1,8 +1,7 @@
-"""Evaluations as tables: one for each breakdown, each figure with its 95 % interval and its counts.
+"""Evaluations as tables: one for each breakdown, with 95 % intervals and counts.
 
-People see the interval behind its figure, `75.20 (74.1–76.3)`; programs get its ends as numbers in columns of their
-own. Shares are in percent, and a share of nothing is not shown as 0 but as nothing. Which figures there are and what
-they mean says result.py; how a table is written is left to `tables`.
+People see the interval behind its figure, `75.20 (74.1–76.3)`; programs get its ends as numbers in separate columns.
+Shares are in percent; a share of nothing is empty. result.py defines the figures.
 """
 
 from __future__ import annotations
@@ -18,9 +17,6 @@ from nestag.evaluation.result import (
     DEPTHS,
     LENGTHS,
     MACRO,
-    PAPER_LENGTH,
-    PAPER_LENGTHS,
-    SAME_DEPTH,
     Comparison,
     Confused,
     Evaluation,
@@ -28,22 +24,21 @@ from nestag.evaluation.result import (
     Intervals,
     Score,
     macro,
-    spread,
 )
 from nestag.inspect.tables import NOTHING, Cell, Figure, Percent, Row, Section, Table, lines, shown
 
 MOST_TYPES = 12
-"""Types that have a row and a column of their own in the confusion matrix."""
+"""Maximum number of types in the confusion matrix and in a summary; rarer types are merged."""
 
-SURE = 0.05
-"""The p value from which on a difference may be chance."""
+SIGNIFICANT = 0.05
+"""A difference with a p value of at least this may be chance."""
 
 MEANINGS = {
     "type": "the right span, another type",
     "boundary": "the right type, another span that overlaps",
     "boundary and type": "another type, another span that overlaps",
-    "missed": "in gold, without a partner in the prediction",
-    "spurious": "predicted, without a partner in gold",
+    "missed": "in gold, nothing predicted for it",
+    "spurious": "predicted, nothing in gold for it",
 }
 NESTING = "right span and type, another depth than in gold"
 
@@ -52,50 +47,58 @@ class Detail(Enum):
     """How intervals are shown."""
 
     FULL = auto()  # behind every figure
-    NARROW = auto()  # behind F1 only, where there is no room for more
-    NUMBERS = auto()  # their ends as numbers in columns of their own, for programs
+    NARROW = auto()  # behind F1 only, for terminals and notebooks
+    NUMBERS = auto()  # their ends as numbers in separate columns, for programs
 
 
 _LEGENDS = {
-    Detail.FULL: "In parentheses: 95 % intervals, by drawing {drawn} again and again.",
-    Detail.NARROW: "In parentheses: the 95 % interval of F1; those of the rest need more columns, or a table as CSV.",
+    Detail.FULL: "In parentheses: 95 % intervals, by drawing {drawn} with replacement.",
+    Detail.NARROW: "In parentheses: the 95 % interval of F1, by drawing {drawn} with replacement.",
     Detail.NUMBERS: "",
 }
 
 
-def tables(evaluation: Evaluation, paper: bool = False, detail: Detail = Detail.FULL) -> dict[str, Table]:
-    """All tables by name."""
+def tables(evaluation: Evaluation, detail: Detail = Detail.FULL) -> dict[str, Table]:
+    """Return all tables by name."""
     return {
         "overall": overall(evaluation, detail),
         "types": by_type(evaluation, detail),
-        "depths": by_depth(evaluation, paper, detail),
-        "lengths": by_length(evaluation, paper, detail),
+        "depths": by_depth(evaluation, detail),
+        "lengths": by_length(evaluation, detail),
         "nesting": by_nesting(evaluation, detail),
         "mistakes": mistakes(evaluation),
         "confusion": all_confusions(evaluation) if detail is Detail.NUMBERS else confusion(evaluation),
     }
 
 
-def tables_within(evaluation: Evaluation, paper: bool, width: int) -> dict[str, Table]:
-    """The tables, fitted to a terminal's width: only F1 has intervals, and rare types are merged, if not all fits."""
-    full, narrow = (tables(evaluation, paper, detail) for detail in (Detail.FULL, Detail.NARROW))
-    changed = [name for name in full if full[name] != narrow[name]]
-    found = full if all(_fits(full[name], width) for name in changed) else narrow
+def tables_within(evaluation: Evaluation, width: int) -> dict[str, Table]:
+    """Return the tables for a terminal of that width; rare types are merged until the confusion matrix fits."""
     sizes = (confusion(evaluation, most) for most in range(MOST_TYPES, 1, -1))
-    return found | {"confusion": next((table for table in sizes if _fits(table, width)), confusion(evaluation, 1))}
+    fitting = next((table for table in sizes if _fits(table, width)), confusion(evaluation, 1))
+    return tables(evaluation, Detail.NARROW) | {"confusion": fitting}
 
 
 def _fits(table: Table, width: int) -> bool:
     return all(cell_len(line.text) <= width for line in lines(table, width))
 
 
+def summary(evaluation: Evaluation) -> Table:
+    """Return the averages and the most frequent types in one table, as an evaluation prints itself."""
+    averages = overall(evaluation, Detail.NARROW)
+    types = by_type(evaluation, Detail.NARROW).sections[0].rows
+    hidden = len(types) - MOST_TYPES
+    note = f"{averages.note} {_counted(hidden, 'rarer type')} not shown." if hidden > 0 else averages.note
+    sections = (Section("", averages.sections[0].rows), Section("by type", types[:MOST_TYPES]))
+    return Table(averages.title, averages.columns, sections, note)
+
+
 def overall(evaluation: Evaluation, detail: Detail = Detail.FULL) -> Table:
-    """The micro average, which counts entities, and the macro average, which counts types."""
-    known = evaluation.intervals
+    """Return the micro average over entities and the macro average over types."""
+    bounds = evaluation.intervals
     means = macro(evaluation.types) if evaluation.types else (None,) * 3
     rows = (
-        _score_row("micro", evaluation.overall, known.get(ALL), detail),
-        ("macro", *_figures(means, known.get(MACRO), detail), None, None, None),
+        _score_row("micro", evaluation.overall, bounds.get(ALL), detail),
+        ("macro", *_figures(means, bounds.get(MACRO), detail), None, None, None),
     )
     title = f"Scores of {_counted(evaluation.sentences, 'sentence')}"
     drawn = _counted(evaluation.documents, "document") if evaluation.documents else "sentences"
@@ -105,48 +108,26 @@ def overall(evaluation: Evaluation, detail: Detail = Detail.FULL) -> Table:
 
 
 def by_type(evaluation: Evaluation, detail: Detail = Detail.FULL) -> Table:
-    """Each type, the most frequent first, and how F1 differs between them."""
-    columns = _columns("type", detail)
-    named = {kind: f"type {kind}" for kind in types_of(evaluation)}
-    sections = [Section("", tuple(_rows(evaluation, named, detail)))]
-    found = spread(evaluation.types)
-    if found:
-        values = {
-            f"best: {found.best_type}": evaluation.types[found.best_type].f1,
-            f"worst: {found.worst_type}": evaluation.types[found.worst_type].f1,
-            "mean": found.mean,
-            "deviation": found.deviation,
-        }
-        sections.append(Section("F1 of the types of gold", tuple(_f1_row(columns, *item) for item in values.items())))
-    return Table("By type", columns, tuple(sections))
+    """Return a row for each type, the most frequent first."""
+    rows = _rows(evaluation, {kind: f"type {kind}" for kind in types_of(evaluation)}, detail)
+    return Table("By type", _columns("type", detail), _only(rows))
 
 
-def by_depth(evaluation: Evaluation, paper: bool = False, detail: Detail = Detail.FULL) -> Table:
-    """Groups of depths; `paper` counts as right only what is gold at the very depth it is predicted at."""
-    title = "By depth"
+def by_depth(evaluation: Evaluation, detail: Detail = Detail.FULL) -> Table:
+    """Return a row for each group of depths."""
     note = "Depth 0: in no other entity. Correct: by depth in the prediction. Found: by depth in gold."
-    if paper:
-        title = "By depth, as the paper scores it"
-        note = (
-            "Precision asks for the same depth in gold as in the prediction; recall does so only where several depths"
-            " are taken together."
-        )
-    rows = _rows(evaluation, _groups(SAME_DEPTH if paper else "depth", DEPTHS), detail, both_sides=True)
-    return Table(title, _columns("depth", detail, both_sides=True), _only(rows), note)
+    rows = _rows(evaluation, _groups("depth", DEPTHS), detail, both_sides=True)
+    return Table("By depth", _columns("depth", detail, both_sides=True), _only(rows), note)
 
 
-def by_length(evaluation: Evaluation, paper: bool = False, detail: Detail = Detail.FULL) -> Table:
-    """Groups of lengths; `paper` counts them as the authors' code does, a token longer than each heading says."""
-    title, note, groups = "By length in tokens", "", _groups("length", LENGTHS)
-    if paper:
-        title = "By length, as the code of the paper's authors counts it"
-        note = "Each class holds entities that are one token longer than its heading; those of one token are in none."
-        groups = _groups(PAPER_LENGTH, PAPER_LENGTHS)
-    return Table(title, _columns("tokens", detail), _only(_rows(evaluation, groups, detail)), note)
+def by_length(evaluation: Evaluation, detail: Detail = Detail.FULL) -> Table:
+    """Return a row for each group of lengths."""
+    rows = _rows(evaluation, _groups("length", LENGTHS), detail)
+    return Table("By length in tokens", _columns("tokens", detail), _only(rows))
 
 
 def by_nesting(evaluation: Evaluation, detail: Detail = Detail.FULL) -> Table:
-    """Flat, outer and inner entities, and those seen and unseen in training if that is known."""
+    """Return flat, outer and inner entities, and seen and unseen ones if the training corpus is known."""
     rows = _rows(evaluation, {name: name for name in (*evaluation.nesting, *evaluation.familiar)}, detail, True)
     note = "Outer: holds others and is in none. Inner: in another, or over the same tokens."
     if evaluation.familiar:
@@ -156,7 +137,7 @@ def by_nesting(evaluation: Evaluation, detail: Detail = Detail.FULL) -> Table:
 
 
 def mistakes(evaluation: Evaluation) -> Table:
-    """What is wrong, how often, and what share that is of all mistakes."""
+    """Return how often each kind of mistake occurs."""
     kinds = evaluation.mistakes.kinds
     total = sum(kinds.values())
     rows = tuple(
@@ -168,7 +149,7 @@ def mistakes(evaluation: Evaluation) -> Table:
 
 
 def confusion(evaluation: Evaluation, most: int = MOST_TYPES) -> Table:
-    """Which types stand over the same span, gold in rows and predicted in columns; rare types are put together."""
+    """Return the confusion matrix of types over the same span, gold in rows; rare types are merged."""
     kinds = types_of(evaluation)
     rare = dict.fromkeys(kinds[most:], f"{len(kinds) - most:,} others")
     times: Counter[tuple[str | None, str | None]] = Counter()
@@ -179,56 +160,56 @@ def confusion(evaluation: Evaluation, most: int = MOST_TYPES) -> Table:
         (_or_nothing(gold), *(times[gold, predicted] if gold or predicted else None for predicted in names))
         for gold in names
     )
-    note = "Rows are gold, columns predicted; – is no partner over that span."
+    note = "Rows are gold, columns predicted; – means no entity over that span."
     return Table("Types over the same span", ("gold", *map(_or_nothing, names)), _only(rows), note)
 
 
 def all_confusions(evaluation: Evaluation) -> Table:
-    """The same for programs, a pair of types a row: none is put together, and no type takes another's column."""
+    """Return the confusion matrix for programs: one row for each pair of types."""
     return Table("Types over the same span", Confused._fields, _only(evaluation.mistakes.confusion))
 
 
-def comparison(found: Comparison, names: tuple[str, str], detail: Detail = Detail.FULL) -> Table:
-    """Two systems side by side, and in a sentence whether they differ."""
+def comparison(result: Comparison, names: tuple[str, str], detail: Detail = Detail.FULL) -> Table:
+    """Return the scores of two systems, and in a sentence whether they differ."""
     first, second, difference, low, high = (
-        100 * share for share in (found.first, found.second, found.difference, *found.interval)
+        100 * share for share in (result.first, result.second, result.difference, *result.interval)
     )
     rows: list[Row] = [
         (f"F1 of {names[0]}", Percent(first)),
         (f"F1 of {names[1]}", Percent(second)),
         ("difference", Figure(difference, form="+.2f", note=f"({low:+.1f} to {high:+.1f})")),
-        ("p by the bootstrap", Figure(found.bootstrap, form=".4f")),
-        ("p by randomization", Figure(found.randomization, form=".4f")),
+        ("p by the bootstrap", Figure(result.bootstrap, form=".4f")),
+        ("p by randomization", Figure(result.randomization, form=".4f")),
     ]
     columns: tuple[str, ...] = ("figure", "value")
     if detail is Detail.NUMBERS:
         columns = (*columns, "low", "high")
         rows = [(*row, None, None) for row in rows]
         rows[2] = ("difference", difference, low, high)
-    return Table("Comparison", columns, _only(rows), verdict(found, names))
+    return Table("Comparison", columns, _only(rows), verdict(result, names))
 
 
-def verdict(found: Comparison, names: tuple[str, str]) -> str:
-    """Whether two systems differ, in a sentence.
+def verdict(result: Comparison, names: tuple[str, str]) -> str:
+    """Return in a sentence whether two systems differ.
 
     >>> verdict(Comparison(0.75, 0.72, 0.03, (0.01, 0.05), 0.002, 0.001), ("a", "b"))
     'a is better than b by 3.00 points of F1 (95 % interval 1.00 to 5.00, p 0.0010); that is unlikely to be chance.'
     """
-    if not found.difference:
+    if not result.difference:
         return f"{names[0]} and {names[1]} have the same F1."
-    better = "better" if found.difference > 0 else "worse"
-    low, high = sorted(100 * bound * (1 if found.difference > 0 else -1) for bound in found.interval)
-    chance = "may be chance" if found.randomization >= SURE else "is unlikely to be chance"
+    better, sign = ("better", 1) if result.difference > 0 else ("worse", -1)
+    low, high = sorted(100 * bound * sign for bound in result.interval)
+    chance = "may be chance" if result.randomization >= SIGNIFICANT else "is unlikely to be chance"
     return (
-        f"{names[0]} is {better} than {names[1]} by {abs(100 * found.difference):.2f} points of F1"
-        f" (95 % interval {low:.2f} to {high:.2f}, p {found.randomization:.4f}); that {chance}."
+        f"{names[0]} is {better} than {names[1]} by {abs(100 * result.difference):.2f} points of F1"
+        f" (95 % interval {low:.2f} to {high:.2f}, p {result.randomization:.4f}); that {chance}."
     )
 
 
 def types_of(evaluation: Evaluation) -> list[str]:
-    """The types, those with the most gold entities first, then those predicted most."""
-    found = evaluation.types
-    return sorted(found, key=lambda kind: (-found[kind].gold, -found[kind].predicted, kind))
+    """Return the types, the most frequent in gold first, then the most predicted."""
+    scores = evaluation.types
+    return sorted(scores, key=lambda kind: (-scores[kind].gold, -scores[kind].predicted, kind))
 
 
 def _groups(word: str, groups: Sequence[Group]) -> dict[str, str]:
@@ -248,7 +229,7 @@ def _or_nothing(name: str | None) -> str:
 
 
 def _columns(first: str, detail: Detail, both_sides: bool = False) -> tuple[str, ...]:
-    """The names of what `_score_row` makes."""
+    """Return the column names of `_score_row`."""
     figures: tuple[str, ...] = ("precision", "recall", "F1")
     if detail is Detail.NUMBERS:
         figures = tuple(f"{name}{part}" for name in figures for part in ("", " low", " high"))
@@ -256,31 +237,25 @@ def _columns(first: str, detail: Detail, both_sides: bool = False) -> tuple[str,
 
 
 def _rows(evaluation: Evaluation, named: Mapping[str, str], detail: Detail, both_sides: bool = False) -> Iterator[Row]:
-    """A row for each figure, under the name it is to have."""
+    """Yield a row for each figure; `named` maps row names to figures."""
     scores = evaluation.figures()
     for name, figure in named.items():
         yield _score_row(name, scores[figure], evaluation.intervals.get(figure), detail, both_sides)
 
 
-def _score_row(name: str, found: Score, bounds: Intervals | None, detail: Detail, both_sides: bool = False) -> Row:
-    """Precision, recall and F1, each if there is anything to take a share of, and the counts."""
+def _score_row(name: str, score: Score, bounds: Intervals | None, detail: Detail, both_sides: bool = False) -> Row:
+    """Return precision, recall and F1, None if undefined, and the counts."""
     shares = (
-        found.precision if found.predicted else None,
-        found.recall if found.gold else None,
-        found.f1 if found.predicted or found.gold else None,
+        score.precision if score.predicted else None,
+        score.recall if score.gold else None,
+        score.f1 if score.predicted or score.gold else None,
     )
-    middle = (found.found,) if both_sides else ()
-    return (name, *_figures(shares, bounds, detail), found.gold, *middle, found.predicted, found.correct)
-
-
-def _f1_row(columns: tuple[str, ...], name: str, value: float) -> Row:
-    """A row that has nothing but an F1."""
-    cells: dict[str, Cell] = {columns[0]: name, "F1": Percent(100 * value)}
-    return tuple(cells.get(column) for column in columns)
+    middle = (score.found,) if both_sides else ()
+    return (name, *_figures(shares, bounds, detail), score.gold, *middle, score.predicted, score.correct)
 
 
 def _figures(shares: Sequence[float | None], bounds: Intervals | None, detail: Detail) -> Iterator[Cell]:
-    """Precision, recall and F1 in percent with their intervals, one cell each for people and three for programs."""
+    """Yield precision, recall and F1 in percent with their intervals: one cell each for people, three for programs."""
     for place, (share, interval) in enumerate(zip(shares, bounds or (None,) * 3, strict=True)):
         value = None if share is None else Percent(100 * share)
         low, high = (None, None) if share is None or interval is None else (100 * bound for bound in interval)
@@ -290,5 +265,5 @@ def _figures(shares: Sequence[float | None], bounds: Intervals | None, detail: D
         elif value is None or low is None or is_hidden:
             yield value
         else:
-            is_near_the_end = not shown(value)[0].isdigit()  # `>99.99`: two decimals would say all
+            is_near_the_end = not shown(value)[0].isdigit()  # `>99.99`: two decimals would round it to 100
             yield Figure(value, form=".4f" if is_near_the_end else ".2f", note=f"({low:.1f}–{high:.1f})")

@@ -1,36 +1,30 @@
 """The evaluator: a stream of gold and predicted sentences -> an Evaluation.
 
-A chunk of sentences is evaluated at once, as arrays; memory stays the same however many there are. Neither the order of
-entities nor that of sentences changes anything.
+Each entity is counted once by its *profile*: its class in every breakdown, and the group of its sentence. Scores are
+sums over profiles. Neither the order of the entities nor that of the sentences matters.
+
+Confidence intervals come from drawing documents if there are at least `FEWEST_DOCUMENTS`, and sentences otherwise.
+Sentences are put into `GROUPS` groups by their words and groups are drawn, so that memory does not grow with the
+corpus. A corpus of a few thousand sentences has nearly one group per sentence. A group with sentences of two documents
+counts for one of them.
 """
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from hashlib import blake2b
-from itertools import accumulate
 from typing import Any, NamedTuple
+from zlib import crc32
 
 import numpy as np
 
-from nestag.data.arrays import Bools, Ints
+from nestag.data.arrays import Ints
 from nestag.data.document import document_of
 from nestag.data.sentence import Entity, Sentence
-from nestag.evaluation.counts import (
-    COLUMNS,
-    Class,
-    Counts,
-    GroupCounts,
-    Listed,
-    SpanArrays,
-    TypeNames,
-    document_number,
-    group_of,
-    spans_of,
-)
 from nestag.evaluation.matching import Pair
 from nestag.evaluation.mistakes import Ledger
 from nestag.evaluation.result import (
+    ALL,
     DEPTHS,
     FLAT,
     INNER,
@@ -45,38 +39,50 @@ from nestag.evaluation.result import (
     Score,
     figures_of,
 )
-from nestag.evaluation.significance import intervals
+from nestag.evaluation.significance import COLUMNS, Counts, intervals
+from nestag.inspect.statistics import depths_of
 
-CHUNK = 1_024
-"""Sentences evaluated at once; more cost time, as the garbage collector visits longer-lived objects more often."""
+GROUPS = 2**14
+PROFILES = 2**19
+"""Maximum number of distinct profiles; beyond it, groups are merged in pairs."""
 
-TOKENS = 2**19
-"""Their tokens, unless one sentence alone has more."""
+UNNAMED = 2**32
+"""The number of a document without a name."""
 
-PLACES = (FLAT, OUTER, INNER)
-FAMILIAR = (SEEN, UNSEEN)
-SHOWN = ("overall", "types", "depths", "lengths", "nesting", "familiar", "same_depth")
-CORRECT, PREDICTED, GOLD, FOUND = range(COLUMNS)
-NONE: Ints = np.zeros(0, dtype=np.int64)
+FEWEST_DOCUMENTS = 5
+"""With fewer documents, sentences are drawn."""
+
+CORRECT, PREDICTED, GOLD, FOUND, SAME = range(COLUMNS + 1)
+"""What is counted: the fields of Score, and correct entities at the same depth in gold and prediction."""
+
+BREAKDOWNS = ("overall", "types", "depths", "lengths", "nesting", "familiar", "same_depth")
+Class = tuple[str, str | int]
+"""A breakdown and one of its classes."""
 
 
-class _ChunkSide(NamedTuple):
-    """The gold or the predicted entities of a chunk, and where they are counted."""
+class Profile(NamedTuple):
+    """The class of an entity in every breakdown, and the group of its sentence."""
 
-    spans: SpanArrays
-    right: Bools  # whether the other side has an entity
-    groups: Ints  # that of each entity's sentence
-    all: int  # the column of all entities
-    some: int  # the column of those that are right
+    group: int
+    type: str
+    depth: int
+    length: int
+    nesting: str
+    familiar: str  # empty without a training corpus
 
-    @property
-    def depths(self) -> list[str | int]:
-        """Every depth there is."""
-        return list(range(int(self.spans.depth.max(initial=-1)) + 1))
+    def classes(self, column: int) -> Iterator[Class]:
+        """Yield the classes in which an entity counts."""
+        if column != SAME:
+            yield from (("overall", 0), ("types", self.type), ("depths", self.depth), ("lengths", self.length))
+            yield "nesting", self.nesting
+            if self.familiar:
+                yield "familiar", self.familiar
+        if column != CORRECT:
+            yield "same_depth", self.depth
 
 
 def evaluate_pairs(pairs: Iterable[Pair], train: Iterable[Sentence] | None = None) -> Evaluation:
-    """Evaluate a prediction; with the training corpus, seen and unseen entities separately.
+    """Evaluate a prediction; with the training corpus, score seen and unseen entities separately.
 
     >>> gold = Sentence(["the", "USA"], [Entity(0, 2, "GPE")])
     >>> evaluate_pairs([Pair(gold, gold)]).overall.f1
@@ -88,141 +94,198 @@ def evaluate_pairs(pairs: Iterable[Pair], train: Iterable[Sentence] | None = Non
 
 
 class Evaluator:
-    """What has been seen of a prediction so far."""
+    """Counts of the sentences seen so far."""
 
     def __init__(self, train: Iterable[Sentence] | None = None) -> None:
-        self._known = None if train is None else {wording(one, entity) for one in train for entity in one.entities}
-        self._names = TypeNames()
-        self._tally = GroupCounts()
-        self._whole = GroupCounts()  # of all entities together, in groups that are never put together
-        self._whole.add("overall", [0], NONE, NONE, GOLD)
+        """Collect the entities of the training corpus, if there is one."""
+        self._known = (
+            None if train is None else {wording(sentence, entity) for sentence in train for entity in sentence.entities}
+        )
+        self._counters: list[Counter[Profile]] = [Counter() for _ in range(COLUMNS + 1)]
+        self._documents: dict[int, int] = {}  # of each group
+        self._groups = GROUPS
         self._ledger = Ledger()
         self._sentences = 0
-        self._other_depth = 0
 
     def see(self, pairs: Iterable[Pair]) -> None:
         """Evaluate more sentences."""
-        for chunk in chunks(pairs):
-            self._see(chunk)
+        for pair in pairs:
+            self._see(pair)
+            while sum(map(len, self._counters)) > PROFILES and self._groups > 1:
+                self._merge_groups()
 
-    def _see(self, chunk: Sequence[Pair]) -> None:
-        starts = np.array([0, *accumulate([len(pair.gold.tokens) for pair in chunk])])
-        groups = np.array([group_of(pair.gold.tokens) for pair in chunk], dtype=np.int64)
-        documents = np.array([document_number(document_of(pair.gold)) for pair in chunk], dtype=np.int64)
-        sets = [pair.gold.entities for pair in chunk], [pair.predicted.entities for pair in chunk]
-        listed = [Listed.of(side, self._names) for side in sets]  # both before any keys, so that all types are known
-        gold, predicted = (spans_of(one, starts, self._names) for one in listed)
-        found, correct = gold.also_in(predicted), predicted.also_in(gold)
-        sides = (
-            _ChunkSide(gold, found, groups[gold.sentence], GOLD, FOUND),
-            _ChunkSide(predicted, correct, groups[predicted.sentence], PREDICTED, CORRECT),
-        )
-        same = correct.copy()
-        same[correct] = gold.depth[predicted.places_in(gold)[correct]] == predicted.depth[correct]
-        self._other_depth += int(correct.sum() - same.sum())
-        for side, right in zip(sides, (found, same), strict=True):
-            self._count(side, chunk)
-            self._add(side._replace(right=right), "same_depth", side.depths, side.spans.depth)
-        self._tally.see(groups, documents)
-        self._whole.see(groups, documents)
-        self._sentences += len(chunk)
-        for place in np.union1d(gold.sentence[~found], predicted.sentence[~correct]):
-            self._ledger.see(chunk[place])
+    def _see(self, pair: Pair) -> None:
+        group, document = group_of(pair.gold.tokens) % self._groups, document_number(document_of(pair.gold))
+        self._documents[group] = min(document, self._documents.get(group, UNNAMED))
+        self._sentences += 1
+        gold, predicted = self._profiles(pair.gold, group), self._profiles(pair.predicted, group)
+        shared = gold.keys() & predicted.keys()
+        columns = {
+            CORRECT: [predicted[entity] for entity in shared],
+            PREDICTED: predicted.values(),
+            GOLD: gold.values(),
+            FOUND: [gold[entity] for entity in shared],
+            SAME: [predicted[entity] for entity in shared if predicted[entity].depth == gold[entity].depth],
+        }
+        for column, profiles in columns.items():
+            self._counters[column].update(profiles)
+        if len(shared) < max(len(gold), len(predicted)):
+            self._ledger.see(pair)
 
-    def _count(self, side: _ChunkSide, chunk: Sequence[Pair]) -> None:
-        """Count one side in every breakdown."""
-        spans = side.spans
-        lengths, length = np.unique(spans.length, return_inverse=True)
-        self._add(side, "overall", [0], np.zeros_like(spans.key))
-        self._add(side, "types", list(self._names.numbers), spans.type)
-        self._add(side, "depths", side.depths, spans.depth)
-        self._add(side, "lengths", lengths.tolist(), length)
-        self._add(side, "nesting", PLACES, np.where(spans.depth > 0, 2, spans.outer))
-        if self._known is not None:
-            self._add(side, "familiar", FAMILIAR, self._familiar(chunk, spans))
+    def _profiles(self, sentence: Sentence, group: int) -> dict[Entity, Profile]:
+        """Return the profile of each entity, in canonical order."""
+        entities, profiles = sentence.entities, {}
+        rows = zip(entities, depths_of(entities), _containers(entities), strict=True)
+        for entity, depth, is_container in rows:
+            nesting = INNER if depth else OUTER if is_container else FLAT
+            familiar = "" if self._known is None else SEEN if wording(sentence, entity) in self._known else UNSEEN
+            profiles[entity] = Profile(group, entity.type, depth, entity.end - entity.start, nesting, familiar)
+        return profiles
 
-    def _add(self, side: _ChunkSide, breakdown: str, members: Sequence[str | int], numbers: Ints) -> None:
-        """Count one side in a breakdown: all of it, and what is right of it."""
-        right = side.right
-        for tally in (self._tally, self._whole) if breakdown == "overall" else (self._tally,):
-            tally.add(breakdown, members, numbers, side.groups, side.all)
-            tally.add(breakdown, members, numbers[right], side.groups[right], side.some)
+    def _merge_groups(self) -> None:
+        """Halve the number of groups."""
+        self._groups //= 2
+        for column, counter in enumerate(self._counters):
+            merged: Counter[Profile] = Counter()
+            for profile, times in counter.items():
+                merged[profile._replace(group=profile.group % self._groups)] += times
+            self._counters[column] = merged
+        documents = self._documents
+        self._documents = {}
+        for group, document in documents.items():
+            group %= self._groups
+            self._documents[group] = min(document, self._documents.get(group, UNNAMED))
 
-    def _familiar(self, chunk: Sequence[Pair], spans: SpanArrays) -> Ints:
-        """0 for entities whose words and type train has, 1 for others."""
-        known = self._known or set()
-        pairs = zip(spans.order.tolist(), spans.sentence.tolist(), strict=True)
-        return np.array(
-            [wording(chunk[sentence].gold, spans.entities[place]) not in known for place, sentence in pairs],
-            dtype=np.int64,
-        )
+    @property
+    def documents(self) -> int:
+        """The number of documents to draw; 0 if sentences are drawn."""
+        count = len(set(self._documents.values()) - {UNNAMED})
+        return count if count >= FEWEST_DOCUMENTS else 0
 
     def counts(self) -> Counts:
-        """The counts over all entities by document or group of sentences, for significance.compare."""
-        return self._whole.classes()["overall", 0]
+        """Return the counts over all entities by document or group of sentences, for significance.compare."""
+        table = self._table()
+        return Counts(table.units, table.rows(table.places.get(("overall", 0), np.zeros(0, np.int64))))
 
     def result(self) -> Evaluation:
-        """The evaluation of all sentences seen so far."""
-        classes = self._tally.classes()
-        parts: dict[str, dict[Any, Score]] = {name: {} for name in SHOWN}
-        for breakdown, member in sorted(classes):
-            parts[breakdown][member] = Score(*classes[breakdown, member].sums())
+        """Return the evaluation of all sentences seen so far."""
+        table = self._table()
+        scores: dict[str, dict[Any, Score]] = {name: {} for name in BREAKDOWNS}
+        for breakdown, member in sorted(table.places):
+            scores[breakdown][member] = table.score(table.places[breakdown, member])
         return Evaluation(
             sentences=self._sentences,
-            overall=parts["overall"].get(0, Score()),
-            types=parts["types"],
-            depths=parts["depths"],
-            lengths=parts["lengths"],
-            nesting=dict.fromkeys(PLACES, Score()) | parts["nesting"],
-            familiar=parts["familiar"],
-            same_depth=parts["same_depth"],
-            mistakes=self._mistakes(parts["types"]),
-            intervals=_intervals(classes),
-            documents=self._tally.documents,
+            overall=scores["overall"].get(0, Score()),
+            types=scores["types"],
+            depths=scores["depths"],
+            lengths=scores["lengths"],
+            nesting=dict.fromkeys((FLAT, OUTER, INNER), Score()) | scores["nesting"],
+            familiar=({} if self._known is None else dict.fromkeys((SEEN, UNSEEN), Score())) | scores["familiar"],
+            same_depth=scores["same_depth"],
+            mistakes=self._mistakes(scores["types"]),
+            intervals=_intervals(table),
+            documents=self.documents,
         )
 
-    def _mistakes(self, types: dict[str, Score]) -> Mistakes:
-        right = [Confused(kind, kind, found.correct) for kind, found in types.items() if found.correct]
+    def _table(self) -> _CountTable:
+        documents = self._documents
+        drawn = {
+            group: document if document != UNNAMED else UNNAMED + 1 + group for group, document in documents.items()
+        }
+        unit_of = drawn if self.documents else {group: group for group in documents}
+        units = sorted(set(unit_of.values()))
+        row_of = {unit: row for row, unit in enumerate(units)}
+        cells: list[int] = []
+        times: list[int] = []
+        places: dict[Class, list[int]] = defaultdict(list)
+        for column, counter in enumerate(self._counters):
+            for profile, count in counter.items():
+                for member in profile.classes(column):
+                    places[member].append(len(cells))
+                cells.append(row_of[unit_of[profile.group]] * COLUMNS + column % SAME)
+                times.append(count)
+        arrays = {member: np.array(entries, np.int64) for member, entries in places.items()}
+        return _CountTable(np.array(units, np.int64), np.array(cells, np.int64), np.array(times, np.int64), arrays)
+
+    def _mistakes(self, types: Mapping[str, Score]) -> Mistakes:
+        other_depth = self._counters[CORRECT].total() - self._counters[SAME].total()
+        right = [Confused(kind, kind, score.correct) for kind, score in types.items() if score.correct]
         wrong = [Confused(gold, predicted, times) for (gold, predicted), times in self._ledger.confusion.items()]
-        confusion = sorted([*right, *wrong], key=lambda one: (one.gold is None, one.gold or "", one.predicted or ""))
+        confusion = sorted(
+            [*right, *wrong], key=lambda cell: (cell.gold is None, cell.gold or "", cell.predicted or "")
+        )
         kinds = Mistakes().kinds | dict(self._ledger.kinds)
-        return Mistakes(kinds, self._other_depth, tuple(confusion), self._ledger.worst())
+        return Mistakes(kinds, other_depth, tuple(confusion), self._ledger.worst())
 
 
-def _intervals(classes: Mapping[Class, Counts]) -> dict[str, Intervals]:
-    """Those of every figure that is shown."""
-    figures: dict[str, Ints] = {}
+class _CountTable(NamedTuple):
+    """All counts as arrays: cell (unit and column) and number of each entry, and the entries of each class."""
+
+    units: Ints
+    cells: Ints
+    times: Ints
+    places: Mapping[Class, Ints]
+
+    def rows(self, places: Ints) -> Ints:
+        """Return the counts of some entries: units x columns."""
+        counts = np.zeros(len(self.units) * COLUMNS, dtype=np.int64)
+        np.add.at(counts, self.cells[places], self.times[places])
+        return counts.reshape(-1, COLUMNS)
+
+    def score(self, places: Ints) -> Score:
+        """Return the score of some entries."""
+        counts = np.bincount(self.cells[places] % COLUMNS, self.times[places], COLUMNS)
+        return Score(*map(int, counts.tolist()))
+
+
+def _intervals(table: _CountTable) -> dict[str, Intervals]:
+    """Return the confidence intervals of every figure."""
+    entries: dict[str, list[Ints]] = {ALL: [np.zeros(0, np.int64)]}
     types: set[str] = set()
-    groups = 0
-    for breakdown, member in sorted(classes):  # in one order, for sums of fractions depend on it
-        counts = classes[breakdown, member]
-        groups = len(counts.groups)
+    for breakdown, member in sorted(table.places):  # a fixed order, for sums of fractions depend on it
         for name in figures_of(breakdown, member):
-            figures[name] = figures.get(name, 0) + counts.rows
+            entries.setdefault(name, []).append(table.places[breakdown, member])
             types.update([name] if breakdown == "types" else [])
-    for group in DEPTHS:
-        counts_of_group = figures.get(f"{SAME_DEPTH} {group.name}")
-        if counts_of_group is not None and not group.single:  # as in Group.score_as_paper
-            counts_of_group[:, FOUND] = counts_of_group[:, CORRECT]
-    return intervals(figures, types, groups)
+    several = {f"{SAME_DEPTH} {group.name}" for group in DEPTHS if not group.single}
+
+    def counts() -> Iterator[tuple[str, Ints]]:
+        for name, places in entries.items():
+            rows = table.rows(np.concatenate(places))
+            if name in several:  # as in Group.score_as_paper
+                rows[:, FOUND] = rows[:, CORRECT]
+            yield name, rows
+
+    return intervals(counts(), types, len(table.units))
 
 
-def wording(sentence: Sentence, entity: Entity) -> int:
-    """A hash of an entity's type and words."""
-    words = repr((entity.type, sentence.tokens[entity.start : entity.end]))
-    return int.from_bytes(blake2b(words.encode(), digest_size=8).digest())
+def _containers(entities: Sequence[Entity]) -> list[bool]:
+    """Return whether each entity contains a later one; entities are in canonical order.
+
+    >>> _containers([Entity(0, 3, "A"), Entity(1, 2, "B"), Entity(4, 5, "C")])
+    [True, False, False]
+    """
+    flags: list[bool] = []
+    first_end: float = float("inf")  # of the entities behind
+    for entity in reversed(entities):
+        flags.append(first_end <= entity.end)
+        first_end = min(first_end, entity.end)
+    return flags[::-1]
 
 
-def chunks(pairs: Iterable[Pair]) -> Iterator[list[Pair]]:
-    """Pairs that are evaluated at once."""
-    chunk: list[Pair] = []
-    tokens = 0
-    for pair in pairs:
-        length = len(pair.gold.tokens)
-        if chunk and (len(chunk) == CHUNK or tokens + length > TOKENS):
-            yield chunk
-            chunk, tokens = [], 0
-        chunk.append(pair)
-        tokens += length
-    if chunk:
-        yield chunk
+def wording(sentence: Sentence, entity: Entity) -> tuple[str, tuple[str, ...]]:
+    """Return the type and the words of an entity."""
+    return entity.type, sentence.tokens[entity.start : entity.end]
+
+
+def group_of(tokens: Sequence[str]) -> int:
+    """Return the group of a sentence, which depends on its words alone.
+
+    >>> group_of(["the", "USA"]) == group_of(("the", "USA")) != group_of(["the", "UK"])
+    True
+    """
+    return crc32("\x1f".join(tokens).encode("utf-8", "surrogatepass")) % GROUPS
+
+
+def document_number(name: str) -> int:
+    """Return a number for a document; `UNNAMED` without a name."""
+    return crc32(name.encode("utf-8", "surrogatepass")) if name else UNNAMED

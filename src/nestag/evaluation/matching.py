@@ -1,12 +1,11 @@
-"""Matching: which predicted sentence belongs to which gold one, while both files are read side by side.
+"""Matching: pair gold and predicted sentences while both files are read.
 
-    order   the first to the first, the second to the second ...
-    id      by the names of sentences, in whatever order they come
-    auto    in order as long as the names agree or are missing; by name from the first that differ
+    order   the first with the first, the second with the second ...
+    id      by the ids of sentences, in any order
+    auto    in order while ids agree or are missing; by id from the first pair that differs
 
-A sentence is held only until its partner comes, so files in the same order are matched in little memory. Whatever does
-not match is refused with an InputError that shows the first difference: sentences are counted from 1, tokens from 0.
-Scoring the pairs is left to others.
+A sentence is kept only until its partner comes, so files in the same order need little memory. An InputError shows the
+first difference; it counts sentences from 1 and tokens from 0.
 """
 
 from __future__ import annotations
@@ -19,21 +18,21 @@ from nestag.data.sentence import Sentence
 from nestag.errors import InputError, named
 
 By = Literal["auto", "id", "order"]
-"""How sentences are matched."""
+"""How to match sentences."""
 
 LONGEST_SHOWN = 40
-"""Characters of a token or name that a message shows."""
+"""Maximum characters of a token or id in a message."""
 
 
 class Pair(NamedTuple):
-    """A gold sentence and the same one as predicted: their tokens are equal."""
+    """A gold sentence and its prediction, with equal tokens."""
 
     gold: Sentence
     predicted: Sentence
 
 
 class _Placed(NamedTuple):
-    """A sentence, its side (0 gold, 1 predicted), its number there and the name of its file."""
+    """A sentence, its side (0 gold, 1 predicted), its number and the name of its file."""
 
     side: int
     number: int
@@ -41,7 +40,7 @@ class _Placed(NamedTuple):
     file: str
 
     def error(self, message: str) -> InputError:
-        """An error about the sentence."""
+        """Return an error about the sentence."""
         shown = "" if self.sentence.id is None else f" ({_short(self.sentence.id)})"
         return InputError(message, f"{self.file}: sentence {self.number:,}{shown}")
 
@@ -49,34 +48,34 @@ class _Placed(NamedTuple):
 _NumberedPair = tuple[int, tuple[Sentence | None, Sentence | None]]
 
 
-def matched(
+def match_sentences(
     gold: Iterable[Sentence],
     predicted: Iterable[Sentence],
     by: By = "auto",
     names: tuple[str, str] = ("gold", "predicted"),
 ) -> Iterator[Pair]:
-    """Every gold sentence with its prediction, or an InputError that shows the first difference.
+    """Yield every gold sentence with its prediction; an InputError shows the first difference.
 
     >>> files = [Sentence(["a"], id="1"), Sentence(["b"], id="2")], [Sentence(["b"], id="2"), Sentence(["a"], id="1")]
-    >>> [pair.gold.id for pair in matched(*files)]
+    >>> [pair.gold.id for pair in match_sentences(*files)]
     ['2', '1']
-    >>> next(matched([Sentence(["a", "b"])], [Sentence(["a", "c"])]))
+    >>> next(match_sentences([Sentence(["a", "b"])], [Sentence(["a", "c"])]))
     Traceback (most recent call last):
     nestag.errors.InputError: predicted: sentence 1: token 1 is 'c' and in gold 'b'; ...
     """
     rows: Iterator[_NumberedPair] = enumerate(zip_longest(gold, predicted), 1)
     if by != "id":
-        for number, (right, guess) in rows:
-            if right is None or guess is None:
-                ends = f"ends after sentence {number - 1:,}" if number > 1 else "holds no sentences"
-                (left,) = _placed(number, (right, guess), names)
-                raise left.error(f"it is left over, for {names[1 - left.side]} {ends}; give both the same sentences")
-            if by == "auto" and right.id != guess.id and right.id is not None and guess.id is not None:
-                rows = chain([(number, (right, guess))], rows)
+        for number, (truth, guess) in rows:
+            if truth is None or guess is None:
+                ends = f"ends after sentence {number - 1:,}" if number > 1 else "has no sentences"
+                (left,) = _placed(number, (truth, guess), names)
+                raise left.error(f"it has no partner: {names[1 - left.side]} {ends}; give both the same sentences")
+            if by == "auto" and truth.id != guess.id and truth.id is not None and guess.id is not None:
+                rows = chain([(number, (truth, guess))], rows)
                 break
-            if right.tokens != guess.tokens:
-                raise _different(*_placed(number, (right, guess), names))
-            yield Pair(right, guess)
+            if truth.tokens != guess.tokens:
+                raise _different(*_placed(number, (truth, guess), names))
+            yield Pair(truth, guess)
         else:
             return
     yield from _by_id(rows, names)
@@ -87,45 +86,43 @@ def _placed(number: int, row: tuple[Sentence | None, Sentence | None], names: tu
 
 
 def _by_id(rows: Iterable[_NumberedPair], names: tuple[str, str]) -> Iterator[Pair]:
-    """The pairs of equal names, in the order in which they become complete."""
-    held: tuple[dict[str, _Placed], dict[str, _Placed]] = ({}, {})
+    """Yield pairs of equal ids as they become complete."""
+    waiting: tuple[dict[str, _Placed], dict[str, _Placed]] = ({}, {})
     paired: set[str] = set()
     in_order = True  # whether matching by order would have succeeded
-    for number, (right, guess) in rows:
-        in_order = in_order and right is not None and guess is not None and right.tokens == guess.tokens
-        for placed in _placed(number, (right, guess), names):
+    for number, (truth, guess) in rows:
+        in_order = in_order and truth is not None and guess is not None and truth.tokens == guess.tokens
+        for placed in _placed(number, (truth, guess), names):
             name = placed.sentence.id
             by_order = f"or use {named('by', 'order')}"
             if name is None:
                 raise placed.error(f"it has no id, but sentences are matched by id; add ids, {by_order}")
-            if name in held[placed.side] or name in paired:
-                raise placed.error(
-                    f"its id is given twice, but sentences are matched by id; make ids differ, {by_order}"
-                )
-            other = held[1 - placed.side].pop(name, None)
+            if name in waiting[placed.side] or name in paired:
+                raise placed.error(f"its id occurs twice, but sentences are matched by id; make ids differ, {by_order}")
+            other = waiting[1 - placed.side].pop(name, None)
             if other is None:
-                held[placed.side][name] = placed
+                waiting[placed.side][name] = placed
                 continue
             paired.add(name)
-            one, two = sorted((other, placed))
-            if one.sentence.tokens != two.sentence.tokens:
-                raise _different(one, two)
-            yield Pair(one.sentence, two.sentence)
-    if left := [*held[0].values(), *held[1].values()]:
+            first, second = sorted((other, placed))
+            if first.sentence.tokens != second.sentence.tokens:
+                raise _different(first, second)
+            yield Pair(first.sentence, second.sentence)
+    if left := [*waiting[0].values(), *waiting[1].values()]:
         first = min(left, key=lambda placed: (placed.number, placed.side))
-        others = {1: "", 2: " (nor has another)"}.get(len(left), f" (nor have {len(left) - 1:,} others)")
+        others = f" (and {len(left) - 1:,} more)" if len(left) > 1 else ""
         agree = f"the tokens agree in order, so use {named('by', 'order')}"
         remedy = agree if in_order else "give both the same sentences"
         raise first.error(f"its id has no partner in {names[1 - first.side]}{others}; {remedy}")
 
 
-def _different(right: _Placed, guess: _Placed) -> InputError:
-    """The error for matched sentences with different words."""
-    ours, theirs = guess.sentence.tokens, right.sentence.tokens
+def _different(truth: _Placed, guess: _Placed) -> InputError:
+    """Return the error for matched sentences with different tokens."""
+    ours, theirs = guess.sentence.tokens, truth.sentence.tokens
     pairs = enumerate(zip(ours, theirs, strict=False))
-    at = next((i for i, (one, two) in pairs if one != two), min(len(ours), len(theirs)))
-    where = f"{right.file}, sentence {right.number:,}," if right.number != guess.number else right.file
-    apart = None not in (right.sentence.id, guess.sentence.id) and right.sentence.id != guess.sentence.id
+    at = next((i for i, (own, other) in pairs if own != other), min(len(ours), len(theirs)))
+    where = f"{truth.file}, sentence {truth.number:,}," if truth.number != guess.number else truth.file
+    apart = None not in (truth.sentence.id, guess.sentence.id) and truth.sentence.id != guess.sentence.id
     same = f"predict on the tokens of gold (raw text is tokenized as {named('tokenizer')} says)"
     remedy = f"match sentences with {named('by', 'id')}" if apart else same
     return guess.error(f"token {at} is {_word(ours, at)} and in {where} {_word(theirs, at)}; {remedy}")

@@ -1,19 +1,17 @@
-"""Mistakes: what is wrong with the entities of a sentence that are not both predicted and gold.
+"""Mistakes: what is wrong with the entities of a sentence that are only in gold or only predicted.
 
-Wrong predicted entities and unfound gold ones are paired, each with at most one other:
+Missed gold entities and wrong predicted ones are paired, each with at most one other:
 
-    type                 over the same tokens, of another type
-    boundary             of the same type, over other tokens of which they share some
-    boundary and type    of another type, over other tokens of which they share some
+    type                 the same span, another type
+    boundary             the same type, another span that overlaps
+    boundary and type    another type, another span that overlaps
     missed               a gold entity without a partner
     spurious             a predicted entity without a partner
 
-The kinds are paired in this order, so none takes a partner that an earlier one could have had. Within a kind, those
-that share the most tokens, of all that one or the other covers, are paired first; then those that stand first in
-the sentence (the longer first, then by type), gold before predicted. So nothing depends on the order given.
+Kinds are paired in this order. Within a kind, the pair with the largest overlap (intersection over union) comes first,
+then the first in the sentence. The order of the input does not matter.
 
-The confusion of types asks only which types stand over the same tokens: entities with a boundary mistake have no
-partner there, like those missed and spurious. Entities that are right are left to the judge, who counts them.
+The confusion matrix of types counts entities over the same span; all others count as confused with no entity.
 """
 
 from __future__ import annotations
@@ -28,31 +26,31 @@ from nestag.evaluation.matching import Pair
 from nestag.evaluation.result import KINDS, Shown
 
 MOST_KEPT = 30
-"""Sentences that are kept to be shown."""
+"""Maximum number of sentences to keep for display."""
 
 TYPE, BOUNDARY, BOTH, MISSED, SPURIOUS = range(len(KINDS))
 
 
 class Mistake(NamedTuple):
-    """One of KINDS, and the entities it is about; a missed one has none predicted, a spurious one none of gold."""
+    """One of KINDS, and its entities; a missed entity has no prediction, a spurious one no gold."""
 
     kind: str
     gold: Entity | None
     predicted: Entity | None
 
 
-class _Bad(NamedTuple):
-    """A sentence that sorts before those with fewer mistakes; between equals, its content decides."""
+class _WorstSentence(NamedTuple):
+    """A sentence with mistakes; those with more mistakes sort first, then by content."""
 
     mistakes: int  # negated
     tokens: tuple[str, ...]
     gold: tuple[Entity, ...]
     predicted: tuple[Entity, ...]
-    id: str  # empty if there is none
+    id: str  # empty without an id
 
 
 class Ledger:
-    """What went wrong in all sentences seen.
+    """Counts of the mistakes in all sentences seen.
 
     >>> from nestag.data.sentence import Sentence
     >>> gold, ledger = Sentence(["the", "USA"], [Entity(0, 2, "GPE")]), Ledger()
@@ -64,90 +62,78 @@ class Ledger:
     def __init__(self) -> None:
         self.kinds: Counter[str] = Counter(dict.fromkeys(KINDS, 0))
         self.confusion: Counter[tuple[str | None, str | None]] = Counter()
-        self._worst: list[_Bad] = []
+        self._worst: list[_WorstSentence] = []
 
     def see(self, pair: Pair) -> None:
-        """Count the mistakes of a sentence, and keep it if few have more."""
-        found = mistakes_of(pair.gold.entities, pair.predicted.entities)
-        if not found:
-            return
-        kinds, confusion = self.kinds, self.confusion
-        for kind, gold, predicted in found:
-            kinds[kind] += 1
+        """Count the mistakes of a sentence, and keep it if it is among the worst."""
+        mistakes = mistakes_of(pair.gold.entities, pair.predicted.entities)
+        for kind, gold, predicted in mistakes:
+            self.kinds[kind] += 1
             if kind == KINDS[TYPE] and gold and predicted:
-                confusion[gold.type, predicted.type] += 1
+                self.confusion[gold.type, predicted.type] += 1
                 continue
             if gold:
-                confusion[gold.type, None] += 1
+                self.confusion[gold.type, None] += 1
             if predicted:
-                confusion[None, predicted.type] += 1
-        self._keep(pair, len(found))
+                self.confusion[None, predicted.type] += 1
+        if mistakes and (len(self._worst) < MOST_KEPT or -len(mistakes) <= self._worst[-1].mistakes):
+            gold_sentence, prediction = pair
+            entities = gold_sentence.entities, prediction.entities
+            insort(self._worst, _WorstSentence(-len(mistakes), gold_sentence.tokens, *entities, gold_sentence.id or ""))
+            del self._worst[MOST_KEPT:]
 
     def worst(self) -> tuple[Shown, ...]:
-        """The sentences with the most mistakes, the worst first; at most MOST_KEPT."""
+        """Return the sentences with the most mistakes, the worst first."""
         return tuple(Shown(bad.id or None, bad.tokens, bad.gold, bad.predicted) for bad in self._worst)
-
-    def _keep(self, pair: Pair, mistakes: int) -> None:
-        worst = self._worst
-        full = len(worst) == MOST_KEPT
-        if full and -mistakes > worst[-1].mistakes:
-            return
-        gold, predicted = pair
-        insort(worst, _Bad(-mistakes, gold.tokens, gold.entities, predicted.entities, gold.id or ""))
-        if full:
-            worst.pop()
 
 
 def mistakes_of(gold: Collection[Entity], predicted: Collection[Entity]) -> list[Mistake]:
-    """The mistakes of one sentence, in the order of the sentence; the order given does not matter.
+    """Return the mistakes of one sentence, in the order of the sentence.
 
     >>> for mistake in mistakes_of([Entity(0, 3, "PER"), Entity(4, 6, "GPE")], [Entity(1, 3, "PER")]):
     ...     print(mistake.kind, mistake.gold)
     boundary Entity(start=0, end=3, type='PER')
     missed Entity(start=4, end=6, type='GPE')
     """
-    right, guessed = set(gold), set(predicted)
-    unfound: list[Entity] = sorted(right - guessed, key=outermost_first)
-    wrong: list[Entity] = sorted(guessed - right, key=outermost_first)
-    partner: dict[int, _PossiblePartners] = {}
+    shared = {*gold} & {*predicted}
+    missed: list[Entity] = sorted({*gold} - shared, key=outermost_first)
+    wrong: list[Entity] = sorted({*predicted} - shared, key=outermost_first)
+    partners: dict[int, _Candidate] = {}
     taken: set[int] = set()
-    for candidate in sorted(_candidates(unfound, wrong)) if unfound and wrong else ():
-        if candidate.gold not in partner and candidate.predicted not in taken:
-            partner[candidate.gold] = candidate
+    for candidate in sorted(_candidates(missed, wrong)) if missed and wrong else ():
+        if candidate.gold not in partners and candidate.predicted not in taken:
+            partners[candidate.gold] = candidate
             taken.add(candidate.predicted)
-    found = [
-        Mistake(KINDS[partner[i].kind], entity, wrong[partner[i].predicted])
-        if i in partner
+    mistakes = [
+        Mistake(KINDS[partners[i].kind], entity, wrong[partners[i].predicted])
+        if i in partners
         else Mistake(KINDS[MISSED], entity, None)
-        for i, entity in enumerate(unfound)
+        for i, entity in enumerate(missed)
     ]
-    return found + [Mistake(KINDS[SPURIOUS], None, entity) for i, entity in enumerate(wrong) if i not in taken]
+    return mistakes + [Mistake(KINDS[SPURIOUS], None, entity) for i, entity in enumerate(wrong) if i not in taken]
 
 
-class _PossiblePartners(NamedTuple):
-    """Entities that could be partners, by their places; the best sort first."""
+class _Candidate(NamedTuple):
+    """Two entities that could be partners, by their places; the best pair sorts first."""
 
     kind: int
-    share: float  # of the tokens of both, negated
+    overlap: float  # intersection over union, negated
     gold: int
     predicted: int
 
 
-def _candidates(unfound: Sequence[Entity], wrong: Sequence[Entity]) -> Iterator[_PossiblePartners]:
-    """All that share tokens: visited by their starts, each meets those of the other side that have not ended."""
-    sides = unfound, wrong
+def _candidates(missed: Sequence[Entity], wrong: Sequence[Entity]) -> Iterator[_Candidate]:
+    """Yield all overlapping pairs, by a sweep over the starts of entities."""
+    sides = missed, wrong
     opened: list[list[int]] = [[], []]
-    for start, own, place in sorted((one.start, side, i) for side in (0, 1) for i, one in enumerate(sides[side])):
+    for start, own, place in sorted((entity.start, side, i) for side in (0, 1) for i, entity in enumerate(sides[side])):
         other = 1 - own
         opened[other] = [i for i in opened[other] if sides[other][i].end > start]
-        for met in opened[other]:
-            yield _candidate(unfound, wrong, *((met, place) if own else (place, met)))
         opened[own].append(place)
-
-
-def _candidate(unfound: Sequence[Entity], wrong: Sequence[Entity], gold: int, predicted: int) -> _PossiblePartners:
-    one, two = unfound[gold], wrong[predicted]
-    shared = min(one.end, two.end) - max(one.start, two.start)
-    union = max(one.end, two.end) - min(one.start, two.start)
-    kind = TYPE if shared == union else BOUNDARY if one.type == two.type else BOTH
-    return _PossiblePartners(kind, -shared / union, gold, predicted)
+        for i in opened[other]:
+            gold, predicted = (i, place) if own else (place, i)
+            first, second = missed[gold], wrong[predicted]
+            shared = min(first.end, second.end) - max(first.start, second.start)
+            union = max(first.end, second.end) - min(first.start, second.start)
+            kind = TYPE if shared == union else BOUNDARY if first.type == second.type else BOTH
+            yield _Candidate(kind, -shared / union, gold, predicted)

@@ -1,8 +1,7 @@
-"""The report on one model as a page: how good it is on sentences that it has not seen.
+"""The report on one model: an HTML page on how good it is on sentences that it has not seen.
 
-One HTML file that loads nothing: scores in all, by type, by depth and by length, how far confidences can be trusted,
-sentences that it gets right, and its worst mistakes. In these, gold is drawn above predicted, and each mistaken entity
-says what is wrong with it:
+The page is one file that loads nothing: scores overall, by type, depth and length, plots, calibration, sentences
+without mistakes, and the worst mistakes. These show gold above the prediction, and label each mistake:
 
     gold        Lincoln PER  was [ president of [ the USA GPE ] PER ✗ missed ]
     predicted   Lincoln PER  was   president of [ the USA GPE ]
@@ -16,15 +15,15 @@ from dataclasses import replace
 from importlib.resources import files
 from typing import TYPE_CHECKING, NamedTuple
 
-from nestag.data.sentence import Entity, Sentence
+from nestag.data.sentence import Entity, Origin, Sentence
 from nestag.errors import MissingExtraError
-from nestag.evaluation import display
+from nestag.evaluation import display, plots
 from nestag.evaluation.evaluator import evaluate_pairs
 from nestag.evaluation.matching import Pair
 from nestag.evaluation.mistakes import Mistake, mistakes_of
-from nestag.evaluation.result import KINDS, Evaluation, Interval, Intervals, Shown
-from nestag.evaluation.thresholds import Calibration, Rated, calibration
-from nestag.inspect.rendering import Html, Mark, harmless, sentence_html, style
+from nestag.evaluation.result import KINDS, Evaluation, Interval, Shown
+from nestag.evaluation.thresholds import Calibration, Candidate, Curve, Rated, calibration
+from nestag.inspect.rendering import Html, Mark, boxes, colours_of, harmless, sentence_html, style
 from nestag.inspect.table_forms import to_html
 from nestag.inspect.tables import Figure, Section, Table
 
@@ -32,22 +31,31 @@ if TYPE_CHECKING:
     from jinja2 import Template
 
 EXAMPLES = 5
-"""Sentences that are shown because all of their entities were found."""
+"""Sentences without mistakes to show."""
 WORST = 20
-"""Sentences that are shown because of their mistakes."""
+"""Sentences with mistakes to show."""
+
+NARROW = display.Detail.NARROW
+
+MEANINGS = {
+    "precision": "{:.0f} of 100 predicted entities are correct",
+    "recall": "{:.0f} of 100 gold entities are found",
+    "F1": "the harmonic mean of both",
+}
 
 
 class Trial(NamedTuple):
-    """A model, the sentences it was tested on, and the entities that it found in each, with their confidences."""
+    """A model, its test sentences, the predicted entities of each with their confidences, and the model's types."""
 
     model: str
     test: str
     gold: Sequence[Sentence]
-    found: Sequence[Mapping[Entity, float]]
+    predicted: Sequence[Mapping[Entity, float]]
+    types: Sequence[str] = ()
 
 
 class Tile(NamedTuple):
-    """A figure of the summary: its name, its value, its interval, and what it means."""
+    """A figure of the summary: its name, value, interval and meaning."""
 
     name: str
     value: str
@@ -56,157 +64,171 @@ class Tile(NamedTuple):
 
 
 class PageSection(NamedTuple):
-    """A section of the page."""
+    """A section of the page, with an explanation above tables and plots."""
 
     name: str
     title: str
     how: str
-    html: Html
+    table: Html
+    plot: Html = Html()
 
 
 def model_page(trial: Trial) -> str:
-    """The page; equal input gives equal bytes."""
-    frame = template(resource("report.html.jinja"))  # first: without its library, nothing need be scored
-    predicted = [sentence.with_entities(found) for sentence, found in zip(trial.gold, trial.found, strict=True)]
-    evaluation = evaluate_pairs(map(Pair, trial.gold, predicted))
-    kinds = {kind: place for place, kind in enumerate(display.types_of(evaluation))}
+    """Return the page; equal input gives equal bytes."""
+    frame = template(resource("report.html.jinja"))  # first: a missing library is an error before any work
+    pairs = (
+        Pair(gold, gold.with_entities(predicted)) for gold, predicted in zip(trial.gold, trial.predicted, strict=True)
+    )
+    evaluation = evaluate_pairs(pairs)
+    types = trial.types or display.types_of(evaluation)
+    colours = colours_of({*types, *evaluation.types})
+    origins = {sentence.tokens: sentence.origin for sentence in trial.gold}
+    worst = evaluation.mistakes.worst[:WORST]
     return frame.render(
         name=trial.model,
         test=trial.test,
         sentences=len(trial.gold),
         entities=evaluation.overall.gold,
-        types=list(kinds),
+        types={kind: colours[kind] for kind in types},
         tiles=tiles(evaluation),
         parts=[*parts(evaluation, trial)],
-        examples=examples(trial, kinds),
-        worst=[mistakes_html(one, kinds) for one in evaluation.mistakes.worst[:WORST]],
+        examples=examples(trial, colours),
+        worst=[mistakes_html(sentence, colours, origins[sentence.tokens]) for sentence in worst],
         style=stylesheet(),
     )
 
 
 def tiles(evaluation: Evaluation) -> list[Tile]:
-    """The three figures that count most."""
-    score, bounds = evaluation.overall, evaluation.intervals.get("all")
-    right, found = f"{100 * score.precision:.0f}", f"{100 * score.recall:.0f}"
-    meanings = {
-        "precision": f"of 100 entities that it marks, {right} are right",
-        "recall": f"of 100 entities that there are, it finds {found}",
-        "F1": "both in one figure, their harmonic mean",
-    }
-    return [
-        Tile(name, f"{100 * getattr(score, name.lower()):.1f}", _interval(bounds, name.lower()), meaning)
-        for name, meaning in meanings.items()
-    ]
-
-
-def _interval(bounds: Intervals | None, name: str) -> str:
-    if bounds is None:
-        return ""
-    between: Interval = getattr(bounds, name)
-    return f"{100 * between.low:.1f} to {100 * between.high:.1f}"
+    """Return the most important figures."""
+    bounds = evaluation.intervals.get("all")
+    result = []
+    for name, meaning in MEANINGS.items():
+        value = 100 * getattr(evaluation.overall, name.lower())
+        interval: Interval | None = getattr(bounds, name.lower()) if bounds else None
+        shown = f"{100 * interval.low:.1f} to {100 * interval.high:.1f}" if interval else ""
+        result.append(Tile(name, f"{value:.1f}", shown, meaning.format(value)))
+    return result
 
 
 def parts(evaluation: Evaluation, trial: Trial) -> Iterator[PageSection]:
-    """The tables, each with a line on how to read it."""
-    yield PageSection("types", "By type", "An entity counts as right if both its words and its type are.",
-                      _html(display.by_type(evaluation)))  # fmt: skip
-    yield PageSection("depth", "Entities inside entities", "Depth 0 is in no other entity, depth 1 in one, and so on.",
-                      _html(display.by_depth(evaluation)))  # fmt: skip
-    yield PageSection("length", "By length", "How many words an entity has.", _html(display.by_length(evaluation)))
-    yield PageSection("confidence", "How sure it is",
-                      "Of the entities that it marks with a confidence near 90 %, about 90 % should be right.",
-                      _html(confidence_table(rated(trial))))  # fmt: skip
-    yield PageSection("kinds", "What goes wrong",
-                      "Type: the right words with another type. Boundary: the right type with some"
-                      " words more or fewer. Missed: not found at all. Spurious: marked where there is none.",
+    """Yield the sections with tables and plots."""
+    yield PageSection("types", "By type", "An entity is correct if its span and its type are.",
+                      _html(display.by_type(evaluation, NARROW)))  # fmt: skip
+    yield PageSection("depth", "By depth", "Depth 0 is in no other entity, depth 1 in one, and so on.",
+                      _html(display.by_depth(evaluation, NARROW)), plots.f1_plot(evaluation))  # fmt: skip
+    yield PageSection("length", "By length", "The number of tokens.", _html(display.by_length(evaluation, NARROW)))
+    reliability = rated(trial)
+    yield PageSection("confidence", "Calibration",
+                      "Of the entities with a confidence near 90 %, about 90 % should be correct.",
+                      _html(confidence_table(reliability)), plots.calibration_plot(reliability))  # fmt: skip
+    yield PageSection("threshold", "Thresholds",
+                      "A higher minimum confidence drops wrong entities and also some correct ones. To choose a"
+                      " threshold, run nestag thresholds on a development corpus.",
+                      Html(), plots.threshold_plot(_curve(trial)))  # fmt: skip
+    yield PageSection("kinds", "Kinds of mistakes",
+                      "Type: the right span with another type. Boundary: the right type with a few tokens more or"
+                      " fewer. Missed: not found at all. Spurious: predicted where gold has nothing.",
                       _html(display.mistakes(evaluation)))  # fmt: skip
     if evaluation.mistakes.confusion:
-        yield PageSection("confusion", "Types that are mixed up", "True types in rows, what the model said in columns.",
-                          _html(display.confusion(evaluation)))  # fmt: skip
+        yield PageSection("confusion", "Confused types", "Gold types in rows, predicted types in columns.",
+                          _html(display.confusion(evaluation)), plots.confusion_plot(evaluation))  # fmt: skip
 
 
 def rated(trial: Trial) -> Calibration:
-    """How often it is right at each confidence."""
-    pairs = zip(trial.gold, trial.found, strict=True)
-    return calibration(
-        Rated(confidence, entity in set(sentence.entities))
-        for sentence, found in pairs
-        for entity, confidence in found.items()
-    )
+    """Return how often the model is right at each confidence."""
+    return calibration(Rated(candidate.confidence, candidate.right) for candidate in _candidates(trial))
 
 
-def confidence_table(found: Calibration) -> Table:
-    """A row for each tenth of confidence that has entities."""
+def _curve(trial: Trial) -> Curve:
+    return Curve.of(_candidates(trial), sum(len(sentence.entities) for sentence in trial.gold))
+
+
+def _candidates(trial: Trial) -> Iterator[Candidate]:
+    for sentence, predicted in zip(trial.gold, trial.predicted, strict=True):
+        gold = set(sentence.entities)
+        yield from (Candidate(entity.type, confidence, entity in gold) for entity, confidence in predicted.items())
+
+
+def confidence_table(reliability: Calibration) -> Table:
+    """Return a row for each tenth of confidence that has entities."""
     rows = tuple(
-        (f"{10 * place} to {10 * place + 10} %", one.entities, Figure(100 * one.mean, form=".1f"),
-         Figure(100 * one.share, form=".1f"))
-        for place, one in enumerate(found.bins)
-        if one.entities
+        (f"{10 * place} to {10 * place + 10} %", tenth.entities, Figure(100 * tenth.mean, form=".1f"),
+         Figure(100 * tenth.share, form=".1f"))
+        for place, tenth in enumerate(reliability.bins)
+        if tenth.entities
     )  # fmt: skip
-    return Table("Confidence", ("confidence", "entities", "mean, %", "right, %"), (Section("", rows),))
+    return Table("Confidence", ("confidence", "entities", "mean, %", "correct, %"), (Section("", rows),))
 
 
-def examples(trial: Trial, colours: dict[str, int]) -> list[Html]:
-    """The sentences with the most entities of which all were found and nothing else."""
-    pairs = zip(trial.gold, trial.found, strict=True)
-    right = [(gold, found) for gold, found in pairs if found and set(found) == set(gold.entities)]
+def examples(trial: Trial, colours: Mapping[str, int]) -> list[Html]:
+    """Draw the sentences with the most entities that have no mistake."""
+    pairs = zip(trial.gold, trial.predicted, strict=True)
+    right = [(gold, predicted) for gold, predicted in pairs if predicted and set(predicted) == set(gold.entities)]
     right.sort(key=lambda pair: -len(pair[1]))
     return [
-        sentence_html(gold.tokens, [Mark(*entity, confidence=sure) for entity, sure in found.items()], colours)
-        for gold, found in right[:EXAMPLES]
+        as_written(
+            gold.tokens, gold.origin, [Mark(*entity, confidence=sure) for entity, sure in predicted.items()], colours
+        )
+        for gold, predicted in right[:EXAMPLES]
     ]
 
 
+def as_written(tokens: Sequence[str], origin: Origin | None, marks: Iterable[Mark], colours: Mapping[str, int]) -> Html:
+    """Draw a sentence with the spaces of its text, or with single spaces if its text is unknown."""
+    if origin is None:
+        return sentence_html(tokens, marks, colours)
+    text = origin.text.strip()
+    first = origin.start + origin.text.index(text)
+    offsets = origin.offsets
+    moved = [
+        mark._replace(start=offsets[mark.start][0] - first, end=offsets[mark.end - 1][1] - first) for mark in marks
+    ]
+    return boxes(text, moved, colours)
+
+
 def _html(table: Table) -> Html:
-    """A table whose title stands above it already."""
+    """Return a table without its note."""
     return Html(to_html(replace(table, note="")))
 
 
-def mistakes_html(sentence: Shown, colours: Mapping[str, int]) -> Html:
-    """The sentence, its mistakes counted, in an `article`; `colours` gives the number of each type."""
+def mistakes_html(sentence: Shown, colours: Mapping[str, int], origin: Origin | None = None) -> Html:
+    """Draw a sentence with its mistakes in an `article`; `colours` has the colour number of each type."""
     mistakes = mistakes_of(sentence.gold, sentence.predicted)
-    of_gold = {mistake.gold: mistake.kind for mistake in mistakes if mistake.gold}
-    of_predicted = {mistake.predicted: mistake.kind for mistake in mistakes if mistake.predicted}
+    in_gold = {mistake.gold: mistake.kind for mistake in mistakes if mistake.gold}
+    in_prediction = {mistake.predicted: mistake.kind for mistake in mistakes if mistake.predicted}
+
+    def side(name: str, entities: Iterable[Entity], wrong: Mapping[Entity, str]) -> str:
+        marks = (Mark(*entity, wrong=wrong.get(entity, "")) for entity in entities)
+        drawn = as_written(sentence.tokens, origin, marks, colours)
+        return f'<div class="side"><span class="name">{name}</span>{drawn}</div>'
+
     return Html(
         f'<article class="sentence nestag" data-mistakes="{_keys(mistakes, colours)}">'
         f"<h4>{_heading(sentence, mistakes)}</h4>"
-        f"{_side('gold', sentence.tokens, sentence.gold, of_gold, colours)}"
-        f"{_side('predicted', sentence.tokens, sentence.predicted, of_predicted, colours)}</article>"
+        f"{side('gold', sentence.gold, in_gold)}{side('predicted', sentence.predicted, in_prediction)}</article>"
     )
 
 
 def _keys(mistakes: Iterable[Mistake], colours: Mapping[str, int]) -> str:
-    """Each mistake as `kind.type`, in numbers, for a page to choose by."""
-    found = {
+    """Return each mistake as numbers, `kind.type`, for scripts of a page."""
+    keys = {
         f"{KINDS.index(mistake.kind)}.{colours[entity.type]}"
         for mistake in mistakes
         for entity in (mistake.gold, mistake.predicted)
         if entity
     }
-    return " ".join(sorted(found))
+    return " ".join(sorted(keys))
 
 
 def _heading(sentence: Shown, mistakes: Sequence[Mistake]) -> str:
     counts = Counter(mistake.kind for mistake in mistakes)
-    told = ", ".join(f"{counts[kind]} {kind}" for kind in KINDS if counts[kind])
+    kinds = ", ".join(f"{counts[kind]} {kind}" for kind in KINDS if counts[kind])
     name = f"<bdi>{harmless(sentence.id)}</bdi> " if sentence.id else ""
-    return f"{name}<small>{len(mistakes)} mistake{'s' * (len(mistakes) != 1)}: {told}</small>"
-
-
-def _side(
-    name: str,
-    tokens: Sequence[str],
-    entities: Iterable[Entity],
-    wrong: Mapping[Entity, str],
-    colours: Mapping[str, int],
-) -> str:
-    """One of the two sides, with its name."""
-    marks = (Mark(*entity, wrong=wrong.get(entity, "")) for entity in entities)
-    return f'<div class="side"><span class="name">{name}</span>{sentence_html(tokens, marks, colours)}</div>'
+    return f"{name}<small>{len(mistakes)} mistake{'s' * (len(mistakes) != 1)}: {kinds}</small>"
 
 
 def template(text: str) -> Template:
-    """A page before it is filled in; every text is escaped, and a name that is missing is an error."""
+    """Return a page template; it escapes every text, and a missing name is an error."""
     try:
         from jinja2 import Environment, StrictUndefined
     except ImportError:
@@ -219,15 +241,15 @@ def template(text: str) -> Template:
 
 
 def _harmless(value: object) -> object:
-    """What is put into a page: HTML as it is, other text without characters that would turn or hide what follows."""
+    """Return HTML as it is, and other text without characters that reverse or hide what follows."""
     return Html(harmless(value)) if isinstance(value, str) and not hasattr(value, "__html__") else value
 
 
 def resource(name: str) -> str:
-    """A file of this folder."""
+    """Read a file of this folder."""
     return (files("nestag.evaluation") / name).read_text(encoding="utf-8")
 
 
 def stylesheet() -> Html:
-    """The style of a report and of the sentences in it."""
+    """Return the style of a report and of the sentences in it."""
     return Html(resource("report.css") + style())

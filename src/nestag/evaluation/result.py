@@ -1,20 +1,19 @@
-"""Scores and all that an evaluation finds: strict precision, recall and F1 over sets of (span, type), stored as JSON.
+"""Scores and evaluations: strict precision, recall and F1 over sets of (span, type); stored as JSON.
 
 Every entity belongs to one class of each breakdown, so the classes of a breakdown add up to the whole:
 
     types      by type
-    depths     by how many entities contain it, counted as in statistics.depths_of: 0 is in no other
-    lengths    by its number of tokens
-    nesting    flat: alone · outer: holds another and is in none · inner: in another, or over the same tokens
-    familiar   seen: train has an entity of that type with the same words · unseen: it has not
+    depths     by the number of entities that contain it, as in statistics.depths_of; 0 is in no other
+    lengths    by the number of tokens
+    nesting    flat: alone · outer: contains another and is in none · inner: in another, or over the same tokens
+    familiar   seen: train has an entity of that type with the same words · unseen: it does not
 
-Depth and nesting depend on the other entities of the same set: a predicted entity has those of the prediction, a gold
-one those of gold. Precision is the share of the predicted entities of a class that are gold, at any depth, and recall
-the share of the gold entities of a class that were predicted, at any depth.
+Depth and nesting depend on the other entities of the same side: gold for gold entities, the prediction for predicted
+ones. Precision is the share of the predicted entities of a class that are in gold, and recall the share of the gold
+entities of a class that were predicted, in both cases at any depth.
 
-`same_depth` are the depths as the paper scores them: for precision, an entity is right only if it is gold at the depth
-it is predicted at. Those do not add up to the whole. Over several depths together the paper's recall asks for the same
-depth as well (`Group.score_as_paper`); its printed figures fit no other reading.
+`same_depth` are depths as the paper scores them: for precision, an entity is correct only if gold has it at the same
+depth. For several depths together, recall asks for the same depth too (`Group.score_as_paper`).
 """
 
 from __future__ import annotations
@@ -22,51 +21,54 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from statistics import fmean, pstdev, stdev
+from html import escape
+from statistics import fmean, stdev
 from typing import NamedTuple
 
 from nestag.data.sentence import Entity
+from nestag.inspect.table_forms import to_html
+from nestag.inspect.tables import to_text
 
 
 class Score(NamedTuple):
-    """Counts of a group of entities, and what follows from them; a share of nothing is 0.
+    """The counts of a group of entities, with precision, recall and F1; a share of nothing is 0.
 
-    `correct` counts on the side of the prediction and `found` on the side of gold. They differ only in groups that an
-    entity belongs to by what stands around it: it may lie at depth 1 in the prediction and at 0 in gold.
+    `correct` counts predicted entities and `found` gold entities. They differ only in groups that depend on the other
+    entities: an entity may be at depth 1 in the prediction and at depth 0 in gold.
 
     >>> Score.of(correct=3, predicted=4, gold=6).f1
     0.6
     """
 
-    correct: int = 0  # entities predicted in the group that are gold
-    predicted: int = 0  # entities predicted in the group
-    gold: int = 0  # entities of the group
-    found: int = 0  # entities of the group that were predicted
+    correct: int = 0  # predicted entities that are in gold
+    predicted: int = 0
+    gold: int = 0
+    found: int = 0  # gold entities that were predicted
 
     @classmethod
     def of(cls, correct: int, predicted: int, gold: int) -> Score:
-        """The score of a group that an entity belongs to wherever it stands."""
+        """Return the score of a group that does not depend on other entities."""
         return cls(correct, predicted, gold, correct)
 
     @property
     def precision(self) -> float:
-        """Of the entities predicted, the share that is right."""
+        """The share of the predicted entities that are correct."""
         return self.correct / self.predicted if self.predicted else 0.0
 
     @property
     def recall(self) -> float:
-        """Of the entities there are, the share that was found."""
+        """The share of the gold entities that were predicted."""
         return self.found / self.gold if self.gold else 0.0
 
     @property
     def f1(self) -> float:
-        """The harmonic mean of precision and recall, rounded once, so that equal ones are equal."""
+        """The harmonic mean of precision and recall, computed with a single rounding."""
         both = self.correct * self.gold + self.found * self.predicted
         return 2 * self.correct * self.found / both if both else 0.0
 
 
 def total(scores: Iterable[Score]) -> Score:
-    """Groups put together.
+    """Return the score of several groups together.
 
     >>> total([Score.of(1, 2, 3), Score.of(4, 5, 6)])
     Score(correct=5, predicted=7, gold=9, found=5)
@@ -83,7 +85,7 @@ class Means(NamedTuple):
 
 
 def macro(types: Mapping[str, Score]) -> Means:
-    """The mean over all types, whether of gold or only predicted.
+    """Return the means over all types, in gold or only predicted.
 
     >>> macro({"A": Score.of(1, 1, 1), "B": Score.of(0, 1, 1)}).f1
     0.5
@@ -92,42 +94,17 @@ def macro(types: Mapping[str, Score]) -> Means:
     return Means(fmean(s.precision for s in scores), fmean(s.recall for s in scores), fmean(s.f1 for s in scores))
 
 
-class Spread(NamedTuple):
-    """How F1 differs between types, as the paper's table of types says it."""
-
-    best_type: str
-    worst_type: str
-    mean: float
-    deviation: float  # of all types, not of a sample
-
-
-def spread(types: Mapping[str, Score]) -> Spread | None:
-    """The best and worst type, and mean and deviation of F1 over the gold types; None if there are none.
-
-    >>> spread({"A": Score.of(1, 1, 1), "B": Score.of(0, 1, 1), "C": Score.of(0, 1, 0)})
-    Spread(best_type='A', worst_type='B', mean=0.5, deviation=0.5)
-    """
-    found = {kind: types[kind].f1 for kind in sorted(types) if types[kind].gold}
-    if not found:
-        return None
-    values = found.values()
-    return Spread(max(found, key=found.__getitem__), min(found, key=found.__getitem__), fmean(values), pstdev(values))
-
-
 def by_type(gold: Iterable[Collection[Entity]], predicted: Iterable[Collection[Entity]]) -> dict[str, Score]:
-    """The score of each type, sentence by sentence; order and duplicates do not matter."""
-    correct: Counter[str] = Counter()
-    guesses: Counter[str] = Counter()
-    wanted: Counter[str] = Counter()
-    for right, guessed in zip(map(set, gold), map(set, predicted), strict=True):
-        correct.update(entity.type for entity in right & guessed)
-        guesses.update(entity.type for entity in guessed)
-        wanted.update(entity.type for entity in right)
-    return {kind: Score.of(correct[kind], guesses[kind], wanted[kind]) for kind in sorted(wanted | guesses)}
+    """Return the score of each type; order and duplicates within a sentence do not matter."""
+    counts: tuple[Counter[str], Counter[str], Counter[str]] = (Counter(), Counter(), Counter())
+    for truth, guess in zip(map(set, gold), map(set, predicted), strict=True):
+        for counter, entities in zip(counts, (truth & guess, guess, truth), strict=True):
+            counter.update(entity.type for entity in entities)
+    return {kind: Score.of(*(counter[kind] for counter in counts)) for kind in sorted(counts[1] | counts[2])}
 
 
 def score(gold: Iterable[Collection[Entity]], predicted: Iterable[Collection[Entity]]) -> Score:
-    """The score of all types together.
+    """Return the score of all types together.
 
     >>> score([[Entity(0, 1, "A"), Entity(0, 2, "B")]], [[Entity(0, 2, "B")]]).recall
     0.5
@@ -136,7 +113,7 @@ def score(gold: Iterable[Collection[Entity]], predicted: Iterable[Collection[Ent
 
 
 class OverSeeds(NamedTuple):
-    """The values of several runs, at least one, with their mean and deviation."""
+    """The values of one or more runs, with their mean and deviation."""
 
     values: tuple[float, ...]
 
@@ -147,12 +124,12 @@ class OverSeeds(NamedTuple):
 
     @property
     def deviation(self) -> float | None:
-        """The sample standard deviation, None with a single run."""
+        """The sample standard deviation, None for a single run."""
         return stdev(self.values) if len(self.values) > 1 else None
 
     @property
     def seeds(self) -> int:
-        """How many runs there are."""
+        """The number of runs."""
         return len(self.values)
 
     def __str__(self) -> str:
@@ -160,13 +137,13 @@ class OverSeeds(NamedTuple):
 
 
 def over_seeds(values: Iterable[float]) -> OverSeeds | None:
-    """A value over seeds, None if there are no runs.
+    """Return a value over seeds, None without runs.
 
     >>> print(over_seeds([75, 76]), over_seeds([75]), over_seeds([]))
     75.50 ± 0.71 75.00 None
     """
-    known = tuple(values)
-    return OverSeeds(known) if known else None
+    runs = tuple(values)
+    return OverSeeds(runs) if runs else None
 
 
 ALL, MACRO = "all", "macro"
@@ -175,41 +152,41 @@ SEEN, UNSEEN = "seen", "unseen"
 
 
 class Group(NamedTuple):
-    """Depths or lengths that are shown together, from and to."""
+    """A range of depths or lengths that are shown together."""
 
     name: str
     least: int
     most: int | None = None
 
     def holds(self, number: int) -> bool:
-        """Whether a depth or length belongs to it."""
+        """Return whether a depth or length is in the range."""
         return self.least <= number and (self.most is None or number <= self.most)
 
     @property
     def single(self) -> bool:
-        """Whether it is one depth or length."""
+        """Whether the range has one member."""
         return self.least == self.most
 
     def score(self, classes: Mapping[int, Score]) -> Score:
-        """The score of all classes of the group."""
-        return total(found for number, found in classes.items() if self.holds(number))
+        """Return the score of all classes in the range."""
+        return total(score for number, score in classes.items() if self.holds(number))
 
     def score_as_paper(self, classes: Mapping[int, Score]) -> Score:
-        """The same of depths as the paper scores them: of several together, recall too asks for the same depth."""
-        found = self.score(classes)
-        return found if self.single else found._replace(found=found.correct)
+        """Return the score of depths as the paper counts them: for several depths, recall asks for the same depth."""
+        score = self.score(classes)
+        return score if self.single else score._replace(found=score.correct)
 
 
 SAME_DEPTH = "same depth"
 DEPTHS = (Group("0", 0, 0), Group("1", 1, 1), Group("≥ 1", 1), Group("≥ 2", 2))
-"""The depths that the paper's table shows."""
+"""The groups of depths, as in the paper's table."""
 
 LENGTHS = (Group("1", 1, 1), Group("2–4", 2, 4), Group("≥ 2", 2), Group("5–9", 5, 9), Group("≥ 10", 10))
-"""The lengths that the paper's table shows."""
+"""The groups of lengths, as in the paper's table."""
 
 PAPER_LENGTH = "paper length"
-PAPER_LENGTHS = tuple(Group(one.name, one.least + 1, None if one.most is None else one.most + 1) for one in LENGTHS)
-"""The same as the authors' code counts them: each class is one token longer than its heading."""
+PAPER_LENGTHS = tuple(Group(name, least + 1, None if most is None else most + 1) for name, least, most in LENGTHS)
+"""The same as the authors' code counts them: each group is one token longer than its name."""
 
 _GROUPED = {
     "depths": (("depth", DEPTHS),),
@@ -219,14 +196,14 @@ _GROUPED = {
 
 
 class Interval(NamedTuple):
-    """Where a figure would lie in 95 of 100 test sets like this one."""
+    """A 95 % confidence interval."""
 
     low: float
     high: float
 
 
 class Intervals(NamedTuple):
-    """Those of precision, recall and F1."""
+    """The intervals of precision, recall and F1."""
 
     precision: Interval
     recall: Interval
@@ -234,7 +211,7 @@ class Intervals(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """How much better one system is than another on the same sentences, in F1."""
+    """The F1 of two systems on the same sentences."""
 
     first: float
     second: float
@@ -245,7 +222,7 @@ class Comparison(NamedTuple):
 
 
 class Confused(NamedTuple):
-    """How often a span of one type in gold has another in the prediction; None is no entity there."""
+    """How often spans of one type in gold have another type in the prediction; None stands for no entity."""
 
     gold: str | None
     predicted: str | None
@@ -254,7 +231,7 @@ class Confused(NamedTuple):
 
 @dataclass(frozen=True)
 class Shown:
-    """A sentence with its gold and predicted entities, to be looked at."""
+    """A sentence with its gold and predicted entities."""
 
     id: str | None
     tokens: tuple[str, ...]
@@ -263,26 +240,22 @@ class Shown:
 
 
 KINDS = ("type", "boundary", "boundary and type", "missed", "spurious")
-"""What is wrong with an entity; mistakes.py says how each is told."""
+"""The kinds of mistakes, defined in mistakes.py."""
 
 
 @dataclass(frozen=True)
 class Mistakes:
-    """What went wrong.
-
-    Predicted entities are correct, or one of `type`, `boundary`, `boundary and type` and `spurious`; gold entities are
-    found, or one of `type`, `boundary`, `boundary and type` and `missed`.
-    """
+    """Counts of mistakes by kind, confusions of types, and the worst sentences."""
 
     kinds: dict[str, int] = field(default_factory=lambda: dict.fromkeys(KINDS, 0))
-    nesting: int = 0  # entities with the right span and type that lie at another depth than in gold
-    confusion: tuple[Confused, ...] = ()  # of types over the same span, the right ones included
+    nesting: int = 0  # entities with the right span and type at another depth than in gold
+    confusion: tuple[Confused, ...] = ()  # of types over the same span, including correct ones
     worst: tuple[Shown, ...] = ()  # sentences with the most mistakes, the worst first
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Evaluation:
-    """All that is known of a prediction."""
+    """The result of an evaluation; prints as a short table and draws as HTML in a notebook."""
 
     sentences: int
     overall: Score
@@ -294,14 +267,25 @@ class Evaluation:
     same_depth: dict[int, Score]
     mistakes: Mistakes
     intervals: dict[str, Intervals]  # of each of `figures`, and of MACRO
-    documents: int = 0  # how many were drawn for the intervals; 0 if sentences were
-    comparison: Comparison | None = None  # with another prediction, if one was given
+    documents: int = 0  # drawn for the intervals; 0 if sentences were drawn
+    comparison: Comparison | None = None  # with another prediction, if there is one
+
+    def __repr__(self) -> str:
+        from nestag.evaluation.display import summary  # which imports this module
+
+        return to_text(summary(self)).rstrip("\n")
+
+    def _repr_html_(self) -> str:
+        from nestag.evaluation.display import summary
+
+        table = summary(self)
+        return f"{to_html(table)}\n<p>{escape(table.note)}</p>"
 
     def figures(self) -> dict[str, Score]:
-        """Every score that is shown, by name: `all`, `type PER`, `depth ≥ 1`, `length 2–4`, `flat`, `seen`."""
+        """Return every score by name: `all`, `type PER`, `depth ≥ 1`, `length 2–4`, `flat`, `seen`."""
         return {
             ALL: self.overall,
-            **{f"type {kind}": found for kind, found in self.types.items()},
+            **{f"type {kind}": score for kind, score in self.types.items()},
             **{f"depth {group.name}": group.score(self.depths) for group in DEPTHS},
             **{f"length {group.name}": group.score(self.lengths) for group in LENGTHS},
             **{f"{PAPER_LENGTH} {group.name}": group.score(self.lengths) for group in PAPER_LENGTHS},
@@ -312,7 +296,7 @@ class Evaluation:
 
 
 def figures_of(breakdown: str, member: str | int) -> tuple[str, ...]:
-    """The names of the figures that a class counts in.
+    """Return the names of the figures that a class counts in.
 
     >>> figures_of("depths", 2), figures_of("types", "PER")
     (('depth ≥ 1', 'depth ≥ 2'), ('type PER',))

@@ -1,8 +1,14 @@
-"""Confidence thresholds that serve a goal best, found on sentences with their true entities, and calibration.
+"""Confidence thresholds for a goal, chosen on sentences with gold entities, and calibration.
 
-A lower threshold finds more entities and more wrong ones. Given every candidate with its probability, each threshold
-has a precision, a recall and an F1, and a goal names one of them. Calibration compares confidences with results: of the
-entities predicted with a confidence near p, the share p should be right.
+A lower threshold finds more entities and more wrong ones. Given every candidate with its confidence, each threshold has
+a precision, a recall and an F1, and a goal names one of them.
+
+Thresholds that are best on a small corpus are not best on the next one, so three estimates are shrunk. The F1 of a
+threshold counts each candidate partly as correct or wrong and partly as its confidence says, as if `PRIOR` more gold
+entities had been seen that agree with the confidences. The threshold of a type moves towards the overall threshold, the
+more the fewer examples it has, and types with fewer than `FEWEST` have none.
+
+Calibration compares confidences with results: of the entities with a confidence near p, the share p should be correct.
 """
 
 from __future__ import annotations
@@ -13,16 +19,20 @@ from math import fsum
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from nestag.data.arrays import Bools, Floats, Ints
 from nestag.evaluation.result import Score, total
 
-FEWEST = 20
-"""True entities that a type needs for a threshold of its own; with fewer it would be a matter of luck."""
+FEWEST = 50
+"""Gold entities that a type needs for its own threshold."""
+
+PRIOR = 2_000
+TYPE_PRIOR = 1_000
+"""Weights of confidences and of the overall threshold, in gold entities."""
 
 
 class Candidate(NamedTuple):
-    """An entity that a model holds possible: its type, how probable it is, and whether it is true."""
+    """An entity that a model considers possible: its type, its confidence, and whether it is in gold."""
 
     type: str
     confidence: float
@@ -31,7 +41,7 @@ class Candidate(NamedTuple):
 
 @dataclass(frozen=True)
 class Goal:
-    """What is wanted: the best F1, or the best of the other figure where one has at least a given value."""
+    """The best F1, or the best recall at a minimum precision, or the best precision at a minimum recall."""
 
     precision: float | None = None
     recall: float | None = None
@@ -43,7 +53,7 @@ class Goal:
 
 
 class Point(NamedTuple):
-    """A threshold, and the counts of the entities that are at least as probable."""
+    """A threshold, and the counts of the candidates that reach it."""
 
     threshold: float
     score: Score
@@ -51,98 +61,103 @@ class Point(NamedTuple):
 
 @dataclass(frozen=True)
 class Curve:
-    """Precision and recall at every threshold, from the surest candidate to the least sure."""
+    """Precision and recall at every threshold, from the highest confidence to the lowest."""
 
-    thresholds: NDArray[np.float64]  # falling
-    predicted: NDArray[np.int64]
-    right: NDArray[np.int64]
+    thresholds: Floats  # falling
+    predicted: Ints
+    right: Ints
+    expected: Floats  # the sum of the confidences
     gold: int
 
     @classmethod
     def of(cls, candidates: Iterable[Candidate], gold: int) -> Curve:
-        """The curve of candidates; `gold` counts all true entities, found or not.
+        """Return the curve of candidates; `gold` counts all gold entities.
 
         >>> curve = Curve.of([Candidate("PER", 0.9, True), Candidate("PER", 0.4, False)], gold=2)
         >>> curve.point(0).score.precision, curve.point(1).score.precision
         (1.0, 0.5)
         """
-        rows = list(candidates)
-        sure = np.array([row.confidence for row in rows], dtype=np.float64)
-        right = np.array([row.right for row in rows], dtype=np.int64)
-        order = np.argsort(-sure, kind="stable")
-        sure, right = sure[order], np.cumsum(right[order])
-        last = np.flatnonzero(np.append(sure[:-1] != sure[1:], [True] * bool(len(sure))))  # equals stand together
-        return cls(sure[last], last + 1, right[last], gold)
+        rows = sorted(candidates, key=lambda row: -row.confidence)
+        confidence = np.array([row.confidence for row in rows], dtype=np.float64)
+        right = np.cumsum(np.array([row.right for row in rows], dtype=np.int64))
+        last = np.flatnonzero(np.append(confidence[:-1] != confidence[1:], [True] * bool(rows)))
+        return cls(confidence[last], last + 1, right[last], np.cumsum(confidence)[last], gold)
 
     def __len__(self) -> int:
         return len(self.thresholds)
 
     @property
-    def precision(self) -> NDArray[np.float64]:
-        """At each threshold."""
+    def precision(self) -> Floats:
+        """The precision at each threshold."""
         return self.right / np.maximum(1, self.predicted)
 
     @property
-    def recall(self) -> NDArray[np.float64]:
-        """At each threshold."""
+    def recall(self) -> Floats:
+        """The recall at each threshold."""
         return self.right / max(1, self.gold)
 
     @property
-    def f1(self) -> NDArray[np.float64]:
-        """At each threshold."""
+    def f1(self) -> Floats:
+        """The F1 at each threshold."""
         return 2 * self.right / np.maximum(1, self.predicted + self.gold)
 
+    @property
+    def likely_f1(self) -> Floats:
+        """The F1 to expect on other sentences at each threshold."""
+        right = (self.gold * self.right + PRIOR * self.expected) / max(1, self.gold + PRIOR)
+        return 2 * right / np.maximum(1, self.predicted + self.gold)
+
     def point(self, place: int) -> Point:
-        """The threshold of that place."""
+        """Return the threshold at a place."""
         score = Score.of(int(self.right[place]), int(self.predicted[place]), self.gold)
         return Point(float(self.thresholds[place]), score)
 
     def best_point(self, goal: Goal, floor: float = 0.0) -> Point | None:
-        """The threshold that serves the goal; None if none does.
+        """Return the best threshold for the goal, None if no threshold reaches it.
 
-        It lies half-way to the next candidate below, or to `floor`, below which nothing is known.
+        It lies half-way to the next candidate below, or to `floor`, the lowest confidence of candidates.
         """
-        value, allowed = self._judged_by(goal)
+        value, allowed = self._criterion(goal)
         if not allowed.any():
             return None
         return self._between_candidates(int(np.argmax(np.where(allowed, value, -1.0))), floor)
 
     def nearest(self, goal: Goal, floor: float = 0.0) -> Point | None:
-        """The threshold that serves the goal, or else comes nearest to it; None if there are no candidates."""
+        """Return the best threshold for the goal, or the one nearest to it; None without candidates."""
         if not len(self):
             return None
         figure = self.precision if goal.precision is not None else self.recall
         last = len(self) - 1 - int(np.argmax(figure[::-1]))  # of equals, the one that finds most
         return self.best_point(goal, floor) or self._between_candidates(last, floor)
 
-    def _judged_by(self, goal: Goal) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """What should be large, and where the goal is kept."""
+    def _criterion(self, goal: Goal) -> tuple[Floats, Bools]:
+        """Return the figure to maximize, and where the goal is reached."""
         if goal.precision is not None:
             return self.recall, self.precision >= goal.precision
         if goal.recall is not None:
             return self.precision, self.recall >= goal.recall
-        return self.f1, np.ones(len(self), dtype=bool)
+        return self.likely_f1, np.ones(len(self), dtype=bool)
 
     def _between_candidates(self, place: int, floor: float) -> Point:
         below = float(self.thresholds[place + 1]) if place + 1 < len(self) else min(floor, self.thresholds[place])
-        found = self.point(place)
-        return found._replace(threshold=_between(below, found.threshold))
+        point = self.point(place)
+        return point._replace(threshold=_between(below, point.threshold))
 
     def limits(self) -> str:
-        """The highest precision and recall that any threshold reaches, in words."""
+        """Return the highest precision and recall of any threshold, in words."""
         if not len(self):
             return "the model finds nothing"
         return f"precision goes up to {100 * self.precision.max():.2f} %, recall to {100 * self.recall.max():.2f} %"
 
     def at(self, threshold: float) -> Point:
-        """The counts at a threshold."""
+        """Return the counts at a threshold."""
         place = int(np.searchsorted(-self.thresholds, -threshold, side="right")) - 1
         score = self.point(place).score if place >= 0 else Score.of(0, 0, self.gold)
         return Point(threshold, score)
 
 
 class Thresholds(NamedTuple):
-    """The threshold for all types, those of single types, and one for the types that have none of their own."""
+    """The overall threshold, those of single types, and one for all other types."""
 
     overall: Point
     types: dict[str, Point]
@@ -150,43 +165,43 @@ class Thresholds(NamedTuple):
 
     @property
     def together(self) -> Score:
-        """The counts if each type has its threshold."""
+        """The score with the thresholds of types."""
         return total([*(point.score for point in self.types.values()), self.others.score])
 
 
 def find_thresholds(
     candidates: Iterable[Candidate], gold: Mapping[str, int], goal: Goal, *, by_type: bool = True, floor: float = 0.0
 ) -> Thresholds | None:
-    """The thresholds that serve a goal, overall and by type; None if the goal is out of reach.
+    """Return the best thresholds for a goal, overall and by type; None if the goal cannot be reached.
 
-    A type that cannot reach the goal alone comes as near as it can; types with few true entities share a threshold. If
-    all of them together miss the goal, or serve it worse than one threshold for all, there are none of single types.
+    There are no thresholds by type if together they miss the goal, or serve it worse than the overall threshold.
     """
     rows = list(candidates)
     overall = Curve.of(rows, sum(gold.values())).best_point(goal, floor)
     if overall is None:
         return None
     alone = Thresholds(overall, {}, overall)
-    found = _by_type(rows, gold, goal, floor, overall) if by_type else alone
-    return found if _serves(found.together, goal, overall.score) else alone
+    thresholds = _by_type(rows, gold, goal, floor, overall) if by_type else alone
+    return thresholds if _serves(thresholds.together, goal, overall.score) else alone
 
 
 def _by_type(
     rows: Sequence[Candidate], gold: Mapping[str, int], goal: Goal, floor: float, overall: Point
 ) -> Thresholds:
-    curves = {
-        kind: Curve.of([row for row in rows if row.type == kind], count)
-        for kind, count in sorted(gold.items())
-        if count >= FEWEST
-    }
-    own = {kind: point for kind, curve in curves.items() if (point := curve.nearest(goal, floor))}
-    missing = sum(count for kind, count in gold.items() if kind not in own)
-    others = Curve.of([row for row in rows if row.type not in own], missing)
-    return Thresholds(overall, own, others.nearest(goal, floor) or others.at(overall.threshold))
+    types: dict[str, Point] = {}
+    for kind, count in sorted(gold.items()):
+        curve = Curve.of([row for row in rows if row.type == kind], count)
+        best = curve.nearest(goal, floor) if count >= FEWEST else None
+        if best:
+            weight = count / (count + TYPE_PRIOR)
+            types[kind] = curve.at(round(weight * best.threshold + (1 - weight) * overall.threshold, 4))
+    left = sum(count for kind, count in gold.items() if kind not in types)
+    others = Curve.of([row for row in rows if row.type not in types], left)
+    return Thresholds(overall, types, others.at(overall.threshold))
 
 
 def _serves(score: Score, goal: Goal, overall: Score) -> bool:
-    """Whether a goal is kept, and what should be large is no smaller than with one threshold for all."""
+    """Return whether a score reaches the goal and is at least as good as the overall threshold."""
     if goal.precision is not None:
         return score.precision >= goal.precision and score.recall >= overall.recall
     if goal.recall is not None:
@@ -195,7 +210,7 @@ def _serves(score: Score, goal: Goal, overall: Score) -> bool:
 
 
 def _between(below: float, here: float) -> float:
-    """A threshold between two confidences with few digits; it keeps what is here and drops what is below."""
+    """Return a threshold between two confidences with few digits that keeps `here` and drops `below`."""
     middle = (below + here) / 2
     short = round(middle, 4)
     return short if below < short <= here else middle
@@ -209,7 +224,7 @@ class Bin(NamedTuple):
 
     entities: int = 0
     right: int = 0
-    confidence: float = 0.0  # the sum of it
+    confidence: float = 0.0  # the sum
 
     @property
     def mean(self) -> float:
@@ -218,7 +233,7 @@ class Bin(NamedTuple):
 
     @property
     def share(self) -> float:
-        """The share of entities that are right."""
+        """The share of entities that are correct."""
         return self.right / self.entities if self.entities else 0.0
 
 
@@ -227,17 +242,17 @@ class Calibration:
     """A reliability diagram in ten bins, with the expected calibration error and the Brier score."""
 
     bins: tuple[Bin, ...]
-    brier: float  # the mean square of the distance from what was true
+    brier: float  # the mean squared difference between confidence and correctness
 
     @property
     def entities(self) -> int:
-        """How many entities were rated."""
-        return sum(found.entities for found in self.bins)
+        """The number of entities."""
+        return sum(tenth.entities for tenth in self.bins)
 
     @property
     def error(self) -> float:
-        """The expected calibration error: the mean distance of confidence from the share that is right."""
-        return fsum(abs(found.confidence - found.right) for found in self.bins) / max(1, self.entities)
+        """The expected calibration error: the mean difference between confidence and the share that is correct."""
+        return fsum(abs(tenth.confidence - tenth.right) for tenth in self.bins) / max(1, self.entities)
 
 
 class Rated(NamedTuple):
@@ -250,8 +265,8 @@ class Rated(NamedTuple):
 def calibration(rated: Iterable[Rated]) -> Calibration:
     """Sort entities into tenths of confidence.
 
-    >>> found = calibration([Rated(0.95, True), Rated(0.95, False), Rated(0.25, False)])
-    >>> round(found.error, 3), found.bins[9].share
+    >>> result = calibration([Rated(0.95, True), Rated(0.95, False), Rated(0.25, False)])
+    >>> round(result.error, 3), result.bins[9].share
     (0.383, 0.5)
     """
     bins = [Bin()] * BINS
@@ -261,5 +276,5 @@ def calibration(rated: Iterable[Rated]) -> Calibration:
         old = bins[place]
         bins[place] = Bin(old.entities + 1, old.right + right, old.confidence + confidence)
         squares += (confidence - right) ** 2
-    count = sum(found.entities for found in bins)
+    count = sum(tenth.entities for tenth in bins)
     return Calibration(tuple(bins), squares / max(1, count))

@@ -56,7 +56,7 @@ def conll(
     labels: Labels = "joint",
     crossing: ExportCrossing = "error",
 ) -> ExportOutcome:
-    """Write columns for Flair, spaCy and the like: a token and its label a line."""
+    """Write columns for Flair, spaCy and the like: a token and its label per line."""
     return _export(Conll(labels), directory, train, dev, test, encoding, crossing)
 
 
@@ -90,7 +90,7 @@ def _export(
 
 @dataclass(frozen=True)
 class Recovery:
-    """What was recovered from a library's predictions."""
+    """The encoding, the counts and the report of recovered predictions."""
 
     encoding: str
     counts: LabellingTally
@@ -107,9 +107,9 @@ def back(
     unseen: Unseen = "refuse",
     to: str | None = None,
 ) -> Recovery:
-    """Write a library's predictions as sentences with entities, repairing labels that describe no tree.
+    """Write a library's predictions as sentences with entities, repairing invalid labels.
 
-    `directory` is the export that the library was trained on, `corpus` what was predicted; its entities are ignored.
+    `directory` is the export that the library was trained on, `corpus` the predicted corpus; its entities are ignored.
     """
     export, write = folder.read(directory), writer_for(output, to)
     sentences, counts, report = corpus_of(corpus), LabellingTally(), Report()
@@ -126,10 +126,10 @@ def onnx(
     dev: CorpusSource | None = None,
     max_loss: float = 1.0,
 ) -> Exported:
-    """Write a model as an ONNX graph that runs without torch, checked against torch before it is kept.
+    """Write a model as an ONNX graph that runs without torch, checked against torch before it is saved.
 
-    It is checked on `dev`, an annotated corpus, or else on a sample with torch's predictions as gold. With `int8`, most
-    weights are computed in lower precision; a loss of more than `max_loss` points of F1 is refused.
+    It is checked on `dev`, an annotated corpus, or else on a sample with torch's predictions as gold. `int8` quantizes
+    most weights; a loss of more than `max_loss` points of F1 is an error.
     """
     try:
         recognizer = nestag.NestedNER.from_pretrained(model, "cpu")

@@ -4,8 +4,7 @@
     find = transformers.pipeline("nested-ner", model="folder or hub name")
     find("The mayor of Utrecht resigned.")
 
-Transformers finds tasks and models of others only once they are registered, so that one call is needed. The pipeline
-calls the engine, whatever it is given.
+transformers finds models and tasks of other packages only after such a call.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ PipelineDict = dict[str, Any]
 
 
 def register() -> None:
-    """Make transformers know the models (`AutoConfig`, `AutoModel`) and the task `nested-ner`; again does no harm."""
+    """Register the models (`AutoConfig`, `AutoModel`) and the task `nested-ner` in transformers."""
     AutoConfig.register(TaggerConfig.model_type, TaggerConfig, exist_ok=True)
     AutoModel.register(TaggerConfig, WholeTagger, exist_ok=True)
     if TASK not in PIPELINE_REGISTRY.get_supported_tasks():
@@ -36,7 +35,7 @@ def register() -> None:
 
 
 class WholeTagger(Tagger):
-    """The tagger as transformers loads it: with all that lies beside its weights, so that a token is needed once."""
+    """The tagger as transformers loads it, with all files of its folder, so that a token is needed only once."""
 
     @classmethod
     def from_pretrained(
@@ -50,7 +49,7 @@ class WholeTagger(Tagger):
 
 
 class NestedNERPipeline(Pipeline):
-    """A pipeline of transformers around a recognizer; it returns the records of all other interfaces."""
+    """A transformers pipeline that returns the same records as all other interfaces."""
 
     _load_tokenizer: Any = False
     _load_feature_extractor: Any = False
@@ -58,7 +57,7 @@ class NestedNERPipeline(Pipeline):
     _load_processor: Any = False
 
     def __init__(self, model: Tagger, **rest: Any) -> None:
-        """The model comes loaded; what else it needs lies in the folder that it came from."""
+        """Load the rest of the recognizer from the model's folder."""
         super().__init__(model=model, **rest)
         if not model.name_or_path:
             raise InputError('the model was not saved; give its folder: pipeline("nested-ner", model=PATH)', "model")
@@ -67,36 +66,36 @@ class NestedNERPipeline(Pipeline):
     def __call__(
         self, inputs: Any, *args: Any, num_workers: int | None = None, batch_size: int | None = None, **kwargs: Any
     ) -> Any:
-        """The entities of a text, of each text of a list, or, as they stream by, of any other source of texts."""
+        """Return the entities of a text or of each text in a list; stream those of any other iterable."""
         if isinstance(inputs, str):
             return self.recognizer(inputs).records()
         if not isinstance(inputs, Iterable):
-            raise TypeError(f'{inputs!r:.80} is no text; call find("A text.") or find(["One text.", "Another."])')
-        records = (found.records() for found in self.recognizer.pipe(inputs, batch_size or 0))
+            raise TypeError(f'{inputs!r:.80} is not text; call find("A text.") or find(["One text.", "Another."])')
+        records = (entities.records() for entities in self.recognizer.pipe(inputs, batch_size or 0))
         return list(records) if isinstance(inputs, list | tuple) else records
 
-    def _sanitize_parameters(self, **given: Any) -> tuple[PipelineDict, PipelineDict, PipelineDict]:
+    def _sanitize_parameters(self, **_: Any) -> tuple[PipelineDict, PipelineDict, PipelineDict]:
         return {}, {}, {}
 
     def preprocess(self, input_: str, **_: Any) -> PipelineDict:
-        """A text as a step of transformers has it."""
+        """Return a text as a model input."""
         return {"text": input_}
 
     def _forward(self, input_tensors: PipelineDict, **_: Any) -> Any:
         return {"found": self.recognizer(input_tensors["text"]).records()}
 
     def postprocess(self, model_outputs: Any, **_: Any) -> Any:
-        """Entities as a pipeline returns them."""
+        """Return the entities."""
         return model_outputs["found"]
 
 
 def with_entities(dataset: Any, recognizer: Predictor, column: str | None = None) -> Any:
-    """A dataset of Hugging Face `datasets` with a column `entities` for its texts or lists of tokens."""
-    name = column or next((one for one in ("tokens", "words", "text") if one in dataset.column_names), None)
+    """Return a dataset of Hugging Face `datasets` with a column `entities` for its texts or lists of tokens."""
+    name = column or next((known for known in ("tokens", "words", "text") if known in dataset.column_names), None)
     if name is None or name not in dataset.column_names:
         raise InputError(f"no column {name or 'tokens or text'!r} among {', '.join(dataset.column_names)}", "dataset")
 
     def tag(batch: Any) -> PipelineDict:
-        return {"entities": [found.records() for found in recognizer.pipe(batch[name])]}
+        return {"entities": [entities.records() for entities in recognizer.pipe(batch[name])]}
 
     return dataset.map(tag, batched=True, batch_size=CHUNK)

@@ -1,10 +1,10 @@
-"""A component of spaCy: nested entities as `doc.spans["nestag"]`, with their confidences in the group's `attrs`.
+"""A spaCy component: nested entities as `doc.spans["nestag"]`, with their confidences in the group's `attrs`.
 
     nlp = spacy.blank("en")
     nlp.add_pipe("sentencizer")
     nlp.add_pipe("nestag", config={"model": "folder"})
 
-spaCy finds it by its entry point, so that nothing need be imported. It calls the engine and writes what comes out.
+spaCy finds it by its entry point, without an import. `nlp.evaluate` scores its span group.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ import numpy as np
 from spacy import blank
 from spacy.language import Language
 from spacy.pipeline import Pipe
+from spacy.scorer import Scorer
 from spacy.tokens import Doc, Span, SpanGroup
+from spacy.training import Example
 from spacy.util import filter_spans, minibatch
 
 from nestag.data.document import Document
@@ -28,8 +30,7 @@ from nestag.model.model_folder import PACKAGED, copy_model, load, local_folder, 
 from nestag.model.predictor import Predictor, TextEntity
 
 Words = Literal["auto", "doc", "model"]
-"""Whose words are tagged: those of the Doc, or those that the model was trained with; auto takes the Doc's if both are
-cut by the same rules."""
+"""Which tokens to tag: those of the Doc, or those of the model's tokenizer; auto takes the Doc's if both are equal."""
 
 
 @Language.factory(
@@ -56,15 +57,15 @@ def make_component(
     decoding: str | None,
     device: str | None,
 ) -> Recognizer:
-    """The component of a model: `ents` sets the outermost entities as `doc.ents` too."""
-    given = {"threshold": threshold, "decoding": decoding}
-    changes = {key: value for key, value in given.items() if value is not None}
+    """Return the component of a model; `ents` also sets the outermost entities as `doc.ents`."""
+    options = {"threshold": threshold, "decoding": decoding}
+    changes = {key: value for key, value in options.items() if value is not None}
     language = nlp.lang if _has_usual_tokenizer(nlp) else None
     return Recognizer(name, language, model, spans_key, ents, words, changes, device)
 
 
 class Recognizer(Pipe):
-    """A recognizer of nested entities as spaCy calls it; its model is loaded when it is first needed."""
+    """A recognizer of nested entities as a spaCy component; its model is loaded when it is first needed."""
 
     def __init__(
         self,
@@ -77,10 +78,7 @@ class Recognizer(Pipe):
         changes: dict[str, Any],
         device: str | None,
     ) -> None:
-        """`language` is that whose rules cut the pipeline's words, None if it has rules of its own.
-
-        `changes` are settings of the model that are not as trained.
-        """
+        """`language` is that of the pipeline's tokenizer, None if it is not spaCy's; `changes` are model settings."""
         self.name = name
         self.language = language
         self.model = model
@@ -113,35 +111,35 @@ class Recognizer(Pipe):
         return vocabulary.types if vocabulary else ()
 
     def __call__(self, doc: Doc) -> Doc:
-        """The Doc with its entities."""
+        """Return the Doc with its entities."""
         handle = self.get_error_handler()
         try:
             self.set_annotations([doc], self.predict([doc]))
-        except Exception as error:  # noqa: BLE001 - spaCy says what becomes of it
+        except Exception as error:  # noqa: BLE001 - spaCy handles it
             handle(self.name, self, [doc], error)
         return doc
 
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 1000) -> Iterator[Doc]:
-        """The Docs with their entities, a batch at a time."""
+        """Yield the Docs with their entities, in batches."""
         handle: Callable[..., None] = self.get_error_handler()
         for docs in minibatch(stream, size=batch_size):  # type: ignore[no-untyped-call]
             try:
                 self.set_annotations(docs, self.predict(docs))
-            except Exception as error:  # noqa: BLE001 - spaCy says what becomes of it
+            except Exception as error:  # noqa: BLE001 - spaCy handles it
                 handle(self.name, self, docs, error)
             else:
                 yield from docs
 
     def predict(self, docs: Sequence[Doc]) -> list[Sequence[TextEntity]]:
-        """The entities of each Doc; nothing is written."""
+        """Return the entities of each Doc without writing them."""
         options = self.predictor.settings.reading
         if self._takes_words_of_docs(options):
             return list(self.predictor.pipe(document_from(doc, options, number) for number, doc in enumerate(docs)))
         return list(self.predictor.pipe(doc.text for doc in docs))
 
-    def set_annotations(self, docs: Iterable[Doc], found: Iterable[Sequence[TextEntity]]) -> None:
+    def set_annotations(self, docs: Iterable[Doc], predicted: Iterable[Sequence[TextEntity]]) -> None:
         """Write the entities of each Doc."""
-        for doc, entities in zip(docs, found, strict=True):
+        for doc, entities in zip(docs, predicted, strict=True):
             spans = [span_of(doc, entity) for entity in entities]
             group = SpanGroup(doc, name=self.spans_key, spans=spans)
             group.attrs["scores"] = np.array([entity.confidence for entity in entities], dtype=np.float32)
@@ -149,12 +147,22 @@ class Recognizer(Pipe):
             if self.ents:
                 set_outermost(doc, spans)
 
+    def score(self, examples: Iterable[Example], **_: Any) -> dict[str, Any]:
+        """Score the span group, overall and by type, as `nlp.evaluate` does for spaCy's own components."""
+        return Scorer.score_spans(
+            examples,
+            f"spans_{self.spans_key}",
+            getter=lambda doc, _: doc.spans.get(self.spans_key, []),
+            has_annotation=lambda doc: self.spans_key in doc.spans,
+            allow_overlap=True,
+        )
+
     def to_disk(self, path: str | Path, exclude: Iterable[str] = ()) -> None:
         """Save the model in a folder."""
         copy_model(local_folder(str(self.model)), Path(path))
 
     def from_disk(self, path: str | Path, exclude: Iterable[str] = ()) -> Recognizer:
-        """Take the model of a folder instead of the one that the configuration names."""
+        """Use the model of a folder instead of the configured one."""
         self.model, self.loaded = str(path), None
         return self
 
@@ -164,7 +172,7 @@ class Recognizer(Pipe):
 
 
 def document_from(doc: Doc, options: Options, number: int) -> Document:
-    """A Doc with its words except white space, in its own sentences or else in those that the rules find."""
+    """Return the tokens of a Doc without white space, in its sentences, or in those of the rules."""
     words = [(token.idx, token.idx + len(token)) for token in doc if not token.is_space]
     if doc.has_annotation("SENT_START"):
         segments = split_before(words, (sentence.start_char for sentence in doc.sents))
@@ -174,27 +182,27 @@ def document_from(doc: Doc, options: Options, number: int) -> Document:
 
 
 def span_of(doc: Doc, entity: TextEntity) -> Span:
-    """The tokens that an entity touches; where the model cut words otherwise, whole tokens of the Doc."""
+    """Return the tokens that an entity touches; where tokenizers differ, whole tokens of the Doc."""
     span = doc.char_span(entity.start, entity.end, label=entity.type, alignment_mode="expand")
     assert span is not None
     return span
 
 
 def set_outermost(doc: Doc, spans: Iterable[Span]) -> None:
-    """Write the outermost entities as `doc.ents`; what others wrote there stays where it touches none of them."""
+    """Write the outermost entities as `doc.ents`, and keep existing ones that do not overlap."""
     outermost = filter_spans(spans)
     taken = {token for span in outermost for token in range(span.start, span.end)}
-    kept = [span for span in doc.ents if taken.isdisjoint(range(span.start, span.end))]
-    doc.set_ents([*outermost, *kept])
+    others = [span for span in doc.ents if taken.isdisjoint(range(span.start, span.end))]
+    doc.set_ents([*outermost, *others])
 
 
 def _has_usual_tokenizer(nlp: Language) -> bool:
-    """Whether a pipeline cuts words as spaCy does it in its language."""
+    """Return whether a pipeline has spaCy's tokenizer for its language."""
     return type(nlp.tokenizer) is type(blank(nlp.lang or "xx").tokenizer)
 
 
 def _one_thread(predictor: Predictor) -> None:
-    """In a process of several, torch may use one thread: those of the process it was forked from are gone."""
+    """Limit torch to one thread in a forked process, where the threads of the parent do not exist."""
     if hasattr(predictor, "model"):
         import torch
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from nestag.data.report import Report
-from nestag.data.sentence import Sentence
+from nestag.data.sentence import Sentence, fingerprint
 from nestag.errors import InputError, either, named
 from nestag.evaluation.report import Trial, model_page
 from nestag.evaluation.result import Score
@@ -17,10 +17,11 @@ from nestag.formats.corpus import CorpusFile, CorpusSource, corpus_of, path_of, 
 from nestag.formats.files import writing
 from nestag.inspect.plotting import check_suffix, plot_curve
 from nestag.inspect.tables import Figure, Section, Table
-from nestag.model.model_folder import change_settings, is_finished, load
+from nestag.model.model_folder import CLAIM, change_settings, is_finished, load, read_json
 from nestag.model.predictor import Predictor
 
 FLOOR = 0.02  # the minimum probability of a candidate
+FEW_ENTITIES = 500  # gold entities below which thresholds are uncertain
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,7 @@ class ThresholdSearch:
     thresholds: Thresholds | None
     curve: Curve
     report: Report  # of reading the corpus
+    warnings: tuple[str, ...] = ()  # why the thresholds may not suit other sentences
 
     def table(self) -> Table:
         """Return the thresholds with their scores: overall, by type, and all of them together."""
@@ -57,6 +59,8 @@ def thresholds(
     device: str | None = None,
 ) -> ThresholdSearch:
     """Find the minimum confidence of entities, overall and by type, and store it in the model.
+
+    Thresholds of types are shrunk towards the overall threshold, so that few examples do not mislead them.
 
     The goal is the best F1, or the best recall at a `precision`, or the best precision at a `recall`. All candidates
     count, also those that are not in the model's best answer. `plot` is a .png or .svg file.
@@ -85,7 +89,17 @@ def thresholds(
     if save and best:
         own = {kind: point.threshold for kind, point in best.types.items()}
         change_settings(model, {"return_candidates": True, "threshold": best.others.threshold, "thresholds": own})
-    return ThresholdSearch(goal, best, curve, report_of(corpus))
+    warnings = _warnings(Path(model), [entities.source for entities in tagged], gold.total())
+    return ThresholdSearch(goal, best, curve, report_of(corpus), tuple(warnings))
+
+
+def _warnings(model: Path, dev: Sequence[Sentence], entities: int) -> Iterator[str]:
+    """Yield why thresholds chosen on these sentences may not suit others."""
+    if entities < FEW_ENTITIES:
+        yield f"the corpus has only {entities:,} entities; thresholds from fewer than {FEW_ENTITIES} are uncertain"
+    run = read_json(model / CLAIM).get("data", {}) if (model / CLAIM).is_file() else {}
+    if run.get("train") == fingerprint(dev):
+        yield "the model was trained on these sentences, so its confidences are too high here; use other sentences"
 
 
 @dataclass(frozen=True)
@@ -100,7 +114,7 @@ class ModelReport:
 def report(
     model: str | Path, test: CorpusSource, output: str | Path | None = None, *, device: str | None = None
 ) -> ModelReport:
-    """Write an HTML page on a model: scores, calibration, examples and mistakes.
+    """Write an HTML page on a model: scores, plots, calibration, examples and mistakes.
 
     It is written to MODEL/report.html unless `output` names another file.
     """
@@ -109,7 +123,8 @@ def report(
     tagged = list(recognizer.pipe(corpus))
     predicted = [{entity.entity: entity.confidence for entity in entities} for entities in tagged]
     name = Path(path_of(corpus, "test")).name
-    page = model_page(Trial(Path(model).resolve().name, name, [entities.source for entities in tagged], predicted))
+    gold = [entities.source for entities in tagged]
+    page = model_page(Trial(Path(model).resolve().name, name, gold, predicted, recognizer.types))
     file = str(output or Path(model) / "report.html")
     with writing(file) as stream:
         stream.write(page)

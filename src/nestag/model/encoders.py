@@ -95,14 +95,31 @@ def download(name: str, files: Sequence[str], revision: str | None = None, token
     """Download these files of a model from the hub, as far as it has them, and return their folder."""
     try:
         from huggingface_hub import snapshot_download
+        from huggingface_hub.errors import LocalEntryNotFoundError
     except ImportError:
         raise MissingExtraError(
             f"there is no folder {name}, and a model of the hub needs huggingface_hub", "model"
         ) from None
     try:
         return Path(snapshot_download(name, revision=revision, token=token, allow_patterns=list(files)))
+    except LocalEntryNotFoundError:
+        reason = "there is no such folder, the Hugging Face hub cannot be reached, and there is no copy in its cache"
+        raise InputError(f"{reason}; check the connection, or give a folder", name) from None
     except (OSError, ValueError) as error:  # the hub's errors are of these kinds
         raise InputError(f"neither a folder nor on the hub ({type(error).__name__}); check the name", name) from None
+
+
+ENCODER_FILES = ("*.json", "*.safetensors", "*.txt", "*.model")
+"""The files of an encoder and its tokenizer."""
+
+
+def fetch(encoder: str) -> str:
+    """Return the folder of an encoder; one on the hub is downloaded, and an unreachable hub is an error at once."""
+    place = locate(encoder)
+    try:
+        return place if Path(place).is_dir() else str(download(place, ENCODER_FILES))
+    except InputError as error:
+        raise out_of_reach(encoder, error) from None
 
 
 def upload(

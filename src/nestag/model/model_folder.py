@@ -30,7 +30,7 @@ from nestag.model.subwords.tokenizer import WordTokenizer
 
 MANIFEST, CARD = "manifest.json", "README.md"
 CONFIG, VOCABULARY, SETTINGS, TOKENIZER = "config.json", "vocabulary.json", "nestag.json", "tokenizer.json"
-TOKENIZER_CONFIG, HISTORY = "tokenizer_config.json", "history.json"
+TOKENIZER_CONFIG, HISTORY, CLAIM = "tokenizer_config.json", "history.json", "run.json"
 WEIGHTS, GRAPH = "model.safetensors", "model.onnx"
 ADAPTED = "adaptation.json"  # in the folder of an adapted encoder, which is not a model
 

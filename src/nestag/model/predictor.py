@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import groupby, pairwise
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar, overload
 
 import numpy as np
 
@@ -36,6 +36,7 @@ InputT = TypeVar("InputT", bound=str | Document | Sentence | Sequence[str], cova
 CALLS = 'ner("A text."), ner(["One text.", "Another."]), or for tokens ner([["One", "sentence"]]) or ner(sentences)'
 DECIMALS = 4  # of confidences in records
 PROBE = ["a", "☃"]  # every tokenizer must be able to read these words
+SHOWN_TYPES = 10  # maximum number of types in the repr of a recognizer
 ROUNDING = 1e-4  # subtracted from the lowest logit, so that rounding drops no span before its probability is compared
 
 
@@ -148,6 +149,32 @@ class Predictor(ABC):
     @abstractmethod
     def scorer(self) -> Scorer:
         """Return the scorer with the current settings."""
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """The entity types that it finds."""
+        return self.vocabulary.types
+
+    @property
+    def size(self) -> str:
+        """The encoder and its size, in words."""
+        return "ONNX graph"
+
+    def __repr__(self) -> str:
+        types = [*self.types[:SHOWN_TYPES], *["…"] * (len(self.types) > SHOWN_TYPES)]
+        return f"<{type(self).__name__}: {self.size}; {len(self.types)} types: {', '.join(types)}>"
+
+    @overload
+    def __call__(self, inputs: str) -> TextEntities[str]: ...  # type: ignore[overload-overlap]
+
+    @overload
+    def __call__(self, inputs: Document) -> TextEntities[Document]: ...
+
+    @overload
+    def __call__(self, inputs: Sentence) -> TextEntities[Sentence]: ...
+
+    @overload
+    def __call__(self, inputs: Iterable[InputT]) -> list[TextEntities[InputT]]: ...
 
     def __call__(self, inputs: Any) -> Any:
         """Return the entities of a text or sentence, or a list with those of each of several.

@@ -26,7 +26,7 @@ from transformers.models.auto.modeling_auto import (
 )
 
 from nestag.errors import InputError, SettingError, as_input_error
-from nestag.model.encoders import locate, out_of_reach
+from nestag.model.encoders import fetch, out_of_reach
 
 WHOLE_MASKS = ("bert", "camembert", "electra", "roberta", "xlm-roberta")
 """Kinds of encoders whose every subword sees every other, and whose masks can have four dimensions."""
@@ -100,7 +100,7 @@ class LightStart(NamedTuple):
 
 def load_light(encoder: str, size: int = SIZE) -> LightStart:
     """Load a pretrained light encoder, or make one whose vectors have `size` numbers from another encoder's table."""
-    folder = Path(locate(encoder))
+    folder = Path(fetch(encoder))
     if not _is_pretrained_light(folder):
         return LightStart(LightEncoder.reduced(load_encoder(encoder).get_input_embeddings().weight, size), {})
     with as_input_error("the light encoder cannot be loaded", str(folder)):
@@ -191,7 +191,7 @@ def principal_components(table: Tensor, size: int) -> Tensor:
 
 def load_encoder(encoder: str) -> Any:
     """The pretrained encoder of a name or folder, in float32; one that is not whole or reads no text is refused."""
-    where = locate(encoder)
+    where = fetch(encoder)
     try:
         config = AutoConfig.from_pretrained(where, trust_remote_code=False)
         if "/" in str(config._attn_implementation or ""):

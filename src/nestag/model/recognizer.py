@@ -12,7 +12,7 @@ from transformers import AutoTokenizer, PreTrainedTokenizerBase
 
 from nestag.encodings.vocabulary import Vocabulary
 from nestag.errors import InputError, SettingError, UnknownNameError, as_input_error
-from nestag.model.encoders import locate, longest_window, out_of_reach, upload
+from nestag.model.encoders import fetch, longest_window, out_of_reach, upload
 from nestag.model.model_folder import (
     CARD,
     CONFIG,
@@ -92,6 +92,12 @@ class NestedNER(Predictor):
         texts = {TOKENIZER_CONFIG: self.tokenizer.tokenizer_config(), CARD: self.card}
         save_model(folder, self.vocabulary, self.settings, self.tokenizer, texts)
 
+    @property
+    def size(self) -> str:
+        """The encoder and its size, in words."""
+        parameters = sum(parameter.numel() for parameter in self.model.parameters())
+        return f"{self.model.config.encoder['model_type']} encoder, {parameters / 1e6:.1f}M parameters"
+
     def scorer(self) -> TaggerScorer:
         """What scores words, with the current settings."""
         settings = self.settings
@@ -130,7 +136,7 @@ def _device(name: str | None) -> str:
 def load_tokenizer(encoder: str) -> PreTrainedTokenizerBase:
     """The fast tokenizer of an encoder."""
     try:
-        tokenizer = AutoTokenizer.from_pretrained(locate(encoder), trust_remote_code=False, add_prefix_space=True)
+        tokenizer = AutoTokenizer.from_pretrained(fetch(encoder), trust_remote_code=False, add_prefix_space=True)
     except (OSError, ValueError) as error:
         raise out_of_reach(encoder, error) from None
     if not tokenizer.is_fast:

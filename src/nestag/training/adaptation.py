@@ -41,6 +41,7 @@ from nestag.model.pretrained import load_encoder
 from nestag.model.recognizer import load_tokenizer
 from nestag.model.subwords import Layout, LayoutMaker, Subwords, join_windows, windows_of
 from nestag.training.checkpoints import ResumableTrainer, explained
+from nestag.training.display import AdaptationDisplay, AdaptationProgress, is_watched
 from nestag.training.run_folder import CHECKPOINTS, claimed, is_first_process, process_count
 from nestag.training.trainer import CHECKPOINT_SECONDS
 
@@ -53,14 +54,6 @@ DEV_WINDOWS = 512  # windows of dev that are scored at the end, at most
 CHUNK = 10_000  # sentences in memory while a text is read
 MASKED = 0.2  # share of the words that are predicted
 MASK_TOKENS, RANDOM_TOKENS = 0.8, 0.1  # of those, the shares of mask and random tokens; the rest stays unchanged
-
-
-class AdaptationProgress(NamedTuple):
-    """The state of an adaptation."""
-
-    step: int
-    steps: int
-    loss: float | None
 
 
 @dataclass(frozen=True)
@@ -81,19 +74,38 @@ def adapt(
     epochs: int | None = None,
     seed: int = 1,
     watch: Callable[[AdaptationProgress], None] | None = None,
+    quiet: bool | None = None,
     use_cpu: bool = False,
 ) -> Adaptation:
     """Continue pretraining an encoder on a text and save it in `output`; entities are ignored.
 
     The text is an iterable of sentences, or datasets of Hugging Face `datasets`. The accuracy on `dev` is measured at
-    the end. The same call resumes after an interruption.
+    the end. The same call resumes after an interruption. `watch` and
+    `quiet` work as in `train`.
     """
     if is_light(encoder):
         raise InputError(f"{encoder!r} has no layers to adapt; adapt another, then train with light:FOLDER", "adapt")
     if epochs is not None and epochs < 1:
         raise InputError(f"{epochs} epochs are too few; give 1 or more", named("epochs"))
+    folder = Path(output)
+    display = AdaptationDisplay("adapting", folder) if is_watched(watch, quiet) else None
+    with display or nullcontext():
+        return _adapt(text, folder, encoder, dev, epochs, seed, display or watch, use_cpu)
+
+
+def _adapt(
+    text: Iterable[Sentence] | Any,
+    folder: Path,
+    encoder: str,
+    dev: Iterable[Sentence] | Any,
+    epochs: int | None,
+    seed: int,
+    watch: Callable[[AdaptationProgress], None] | None,
+    use_cpu: bool,
+) -> Adaptation:
+    """Adapt an encoder in a folder, or return what was done there."""
     set_seed(seed)
-    pretrained, tokenizer, folder = load_encoder(encoder), load_tokenizer(encoder), Path(output)
+    pretrained, tokenizer = load_encoder(encoder), load_tokenizer(encoder)
     if tokenizer.mask_token_id is None:
         raise InputError("its tokenizer has no mask token; choose another encoder", encoder)
     maker = LayoutMaker(tokenizer, longest_window(pretrained.config, WIDTH))

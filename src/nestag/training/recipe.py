@@ -147,15 +147,20 @@ def recipe_for(encoder: str | None) -> str:
     return "light" if encoder and is_light(encoder) else "default"
 
 
+def recipe_names() -> list[str]:
+    """Return the names of the packaged recipes."""
+    return sorted(entry.name[:-5] for entry in (files("nestag.training") / "recipes").iterdir())
+
+
 def load_recipe(name: str) -> Recipe:
-    """The recipe of that name, or in that file."""
+    """Return the recipe of that name, or in that file."""
     packaged = files("nestag.training") / "recipes" / f"{name}.toml"
     source = Path(name) if name.endswith(".toml") else packaged
     try:
         text = source.read_text(encoding="utf-8")
     except FileNotFoundError:
-        names = ", ".join(sorted(entry.name[:-5] for entry in (files("nestag.training") / "recipes").iterdir()))
-        raise UnknownNameError(f"no recipe is called {name!r}; there are {names}, or give a .toml file") from None
+        known = ", ".join(recipe_names())
+        raise UnknownNameError(f"no recipe is called {name!r}; there are {known}, or give a .toml file") from None
     except OSError as error:
         raise InputError(f"the recipe cannot be read ({error.strerror}); give a .toml file", name) from None
     except ValueError as error:  # not UTF-8, or a null character in the name

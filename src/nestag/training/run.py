@@ -27,9 +27,9 @@ from nestag.encodings import encoding
 from nestag.encodings.vocabulary import Vocabulary
 from nestag.errors import InputError, either, named
 from nestag.evaluation import Score, score
-from nestag.formats.corpus import CorpusSource, in_memory
+from nestag.formats.corpus import CorpusSource, in_memory, report_of
 from nestag.formats.files import writing
-from nestag.model.encoders import locate, longest_window
+from nestag.model.encoders import fetch, longest_window
 from nestag.model.model_folder import CARD, HISTORY, is_finished, read_json
 from nestag.model.predictor import Settings
 from nestag.model.recognizer import NestedNER, load_tokenizer
@@ -41,6 +41,7 @@ from nestag.training.calibration import calibrated
 from nestag.training.card import card
 from nestag.training.checkpoints import explained
 from nestag.training.dataset import GoldSpans, TrainingSet
+from nestag.training.display import TrainingDisplay, is_watched
 from nestag.training.plan import ProgressCallback, Scoring, TrainingPlan, best_of, plan_for, scorings_from
 from nestag.training.recipe import Recipe, load_recipe, recipe_for
 from nestag.training.run_folder import CHECKPOINTS, claim_of, claimed, is_first_process, process_count
@@ -81,6 +82,7 @@ def train(
     test: CorpusSource | None = None,
     seed: int = 1,
     watch: ProgressCallback | None = None,
+    quiet: bool | None = None,
     report_to: Sequence[str] = (),
     use_cpu: bool = False,
     options: Options | None = None,
@@ -88,22 +90,47 @@ def train(
 ) -> Run:
     """Train a recognizer and save it in `output` with a model card; the same call resumes after an interruption.
 
-    Corpora are files, sentences, or datasets of Hugging Face `datasets`. `recipe` is a name, a .toml file or a Recipe,
-    and without one `default`, or `light` for the light encoder; keyword arguments change its settings, e.g.
-    `epochs=20`. `watch` is called with the plan, the estimated time and the scores as they come. The model is scored on
-    dev and, if given, on `test`. It will tokenize raw text as `options` say, or else as the training corpus was, e.g.
-    by `read_corpus(language="da")`.
+    Corpora are files, sentences, data frames, or datasets of Hugging Face `datasets`. `recipe` is a name, a .toml file
+    or a Recipe, and without one `default`, or `light` for the light encoder; keyword arguments change its settings,
+    e.g. `epochs=20`. The model is scored on dev and, if given, on `test`. It will tokenize raw text as `options` say,
+    or else as the training corpus was, e.g. by `read_corpus(language="da")`.
+
+    The plan, the estimated time, progress and scores are shown in a terminal or notebook; `quiet=True` shows nothing,
+    `quiet=False` shows them anywhere. If `watch` is given, it is called with the progress instead.
     """
     recipe = recipe or recipe_for(settings.get("encoder"))
     chosen = (load_recipe(recipe) if isinstance(recipe, str) else recipe).changed(settings, either("train", "--set"))
-    locate(chosen.encoder)  # before anything is read or made
+    fetch(chosen.encoder)  # before anything is read or made
     encoding(chosen.encoding)
     _refuse_loggers(report_to)
-    splits = {name: in_memory(one) for name, one in (("train", train), ("dev", dev), ("test", test)) if one is not None}
-    _refuse_empty(splits["train"], splits["dev"])
+    sources = {"train": train, "dev": dev, "test": test}
     folder = Path(output)
-    reading: Options = options or getattr(splits["train"], "options", None) or DEFAULT
-    check_cutting(reading)
+    display = TrainingDisplay(f"seed {seed}", folder) if is_watched(watch, quiet) else None
+    with display or nullcontext():
+        splits = {name: in_memory(source) for name, source in sources.items() if source is not None}
+        if display:
+            display.read({name: report_of(sentences) for name, sentences in splits.items()})
+        _refuse_empty(splits["train"], splits["dev"])
+        reading: Options = options or getattr(splits["train"], "options", None) or DEFAULT
+        check_cutting(reading)
+        loggers = report_to if is_first_process() else ()
+        run = _run(splits, folder, chosen, seed, display or watch, loggers, use_cpu, reading)
+        if display:
+            display.finish(run)
+    return run
+
+
+def _run(
+    splits: Mapping[str, Sequence[Sentence]],
+    folder: Path,
+    chosen: Recipe,
+    seed: int,
+    watch: ProgressCallback | None,
+    report_to: Sequence[str],
+    use_cpu: bool,
+    reading: Options,
+) -> Run:
+    """Train in a folder, or load the run that is finished there."""
     claim = claim_of(chosen, seed, splits["train"], splits["dev"], reading)
     with claimed(folder, claim) if is_first_process() else nullcontext(), explained(folder):
         if not is_finished(folder):

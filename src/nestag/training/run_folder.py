@@ -6,7 +6,6 @@ once there is something to lose. A run is finished when its model's manifest is 
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import shutil
@@ -16,14 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from nestag.data.segment import DEFAULT, Options
-from nestag.data.sentence import Sentence
+from nestag.data.sentence import Sentence, fingerprint
 from nestag.data.validation import to_mapping
 from nestag.errors import InputError
 from nestag.formats.files import is_part, remove_leftovers, writing
-from nestag.model.model_folder import is_finished
+from nestag.model.model_folder import CLAIM, is_finished
 from nestag.training.recipe import Recipe, as_now
 
-CHECKPOINTS, CLAIM, LOCK = "checkpoints", "run.json", ".lock"
+CHECKPOINTS, LOCK = "checkpoints", ".lock"
 TAGGED = "tagged"  # the folder of text that a teacher tagged for the run
 COMPLETE = "complete"  # the file that marks a checkpoint as complete
 
@@ -69,15 +68,6 @@ def claim_of(
     claim = {"recipe": to_mapping(recipe), "seed": seed, "data": data}
     text, default = ({name: getattr(of, name) for name in ("tokenizer", "language")} for of in (reading, DEFAULT))
     return claim if text == default else {**claim, "text": text}
-
-
-def fingerprint(sentences: Sequence[Sentence]) -> str:
-    """Return the sha256 of sentences: their words, entities and ids."""
-    digest = hashlib.sha256()
-    for sentence in sentences:
-        record = [sentence.tokens, sorted(sentence.entities), sentence.id]
-        digest.update(json.dumps(record, ensure_ascii=True).encode())
-    return digest.hexdigest()
 
 
 @contextmanager

@@ -20,7 +20,7 @@ from nestag.formats import jsonl
 from nestag.formats.corpus import CorpusFile
 from nestag.formats.files import writing
 from nestag.formats.labels import LabellingTally, read_vocabulary
-from nestag.integrations.tagging import available, folder
+from nestag.integrations.tagging import folder
 from nestag.integrations.tagging.conll import Conll
 from nestag.integrations.tagging.folder import recovered
 from nestag.integrations.tagging.hf import HuggingFace
@@ -101,7 +101,7 @@ def test_an_export_says_what_it_is_and_is_found_again(tmp_path: Path, name: str)
     assert made.exit_code == 0, made.output
     out = tmp_path / "new" / "out"
     found = folder.read(out)
-    assert type(found.target) is available()[name]
+    assert type(found.target) is folder.TARGETS[name]
     assert found.vocabulary == read_vocabulary(out / "vocabulary.json") == Vocabulary.learn([LINCOLN, USA], "dyn")
     assert all((out / file).exists() for file in found.target.files.values())
     assert f"nestag export back . {train.resolve()} " in (out / "README.md").read_text("utf-8")
@@ -131,7 +131,7 @@ def test_sentences_without_tokens_are_left_out_and_told_and_come_back(tmp_path: 
     gold = [Sentence([], id="none"), USA, Sentence([]), LINCOLN]
     train = corpus(tmp_path / "train.jsonl", *gold)
     told = run("conll", tmp_path / "out", "--train", train, "--dev", train).output
-    assert "4 sentence without tokens left out" in told
+    assert "4 sentence without tokens skipped" in told
     assert "\n\n\n" not in (tmp_path / "out" / "train.tsv").read_text("utf-8")
     back = run("back", tmp_path / "out", train, tmp_path / "out" / "train.tsv", "-o", tmp_path / "back.jsonl")
     assert back.exit_code == 0, back.output

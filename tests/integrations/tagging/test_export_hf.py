@@ -89,7 +89,7 @@ def test_numbers_and_texts_come_back_for_three_outputs_and_for_one(out: Path) ->
         ({"ner_tags": [0, 0, 0, 0, 0, 6]}, "ner_tags is 6;"),
         ({"ner_tags": [True] * 6}, "ner_tags is True;"),
         ({"ner_tags": [0.0] * 6}, "ner_tags is 0.0;"),
-        ({"ner_tags": ["O"] * 6}, "'O' is no joint label"),
+        ({"ner_tags": ["O"] * 6}, "'O' is not a joint label"),
         ({"ner_tags": ["1|S|NEW"] * 6}, "u is 'NEW', which no label of train has"),
     ],
 )

@@ -50,7 +50,7 @@ def test_labels_that_describe_no_tree_are_repaired_and_counted(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("old", "new", "reason"),
     [
-        ("was 1|PER|-", "was O", ":2: 'O' is no joint label"),
+        ("was 1|PER|-", "was O", ":2: 'O' is not a joint label"),
         ("was 1|PER|-", "was", ":2: 1 columns; write the token first and the predicted label last"),
         ("was 1|PER|-", " ", ":2: 0 columns"),
         ("was 1|PER|-", "was one|PER|-", ":2: n is 'one'; this encoding takes an integer"),

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+import nestag
 from nestag.cli.terminal import hush, tell
 from nestag.errors import InputError
 from nestag_lab.release.english import SENTENCES, STEPS, TEACHER
@@ -41,7 +42,6 @@ def build(
     the model in float32 in DIR-training.
     """
     hush()
-    from nestag.cli.train import one
     from nestag.model.recognizer import NestedNER
     from nestag.training.distillation import distill
     from nestag.training.recipe import load_recipe
@@ -58,14 +58,14 @@ def build(
     training, train, dev = f"{Path(output)}-training", joined(splits, "train"), joined(splits, "dev")
     if text:
         teacher = f"{Path(output)}-teacher"
-        one({"train": train, "dev": dev}, teacher, load_recipe(teacher_recipe), seed, (), cpu)
+        nestag.train(train, dev, teacher, teacher_recipe, seed=seed, quiet=False, use_cpu=cpu)
         done = distill(
             teacher, read_texts(text), train, dev, training, chosen, encoder=chosen.encoder, seed=seed,
             max_sentences=SENTENCES, steps=steps, use_cpu=cpu,
         )  # fmt: skip
         tell(str(done.text))
     else:
-        one({"train": train, "dev": dev}, training, chosen, seed, (), cpu)
+        nestag.train(train, dev, training, chosen, seed=seed, quiet=False, use_cpu=cpu)
     command = f"nestag build {name.value} -o {Path(output).name} --litbank litbank --gum gum"
     command += "".join(f" --text {Path(file).name}" for file in text or ())
     command += f" --recipe {Path(recipe).name}" if recipe != "light" else ""

@@ -24,7 +24,7 @@ from nestag.data.document import document_of
 from nestag.data.sentence import Sentence
 from nestag.data.validation import to_mapping
 from nestag.errors import InputError
-from nestag.evaluation.matching import matched
+from nestag.evaluation.matching import match_sentences
 from nestag.formats import jsonl
 from nestag.formats.files import read_lines, writing
 from nestag_lab.experiment.facts import Facts, read_all_facts
@@ -140,7 +140,7 @@ def _gold_counts(sentences: Sequence[Sentence]) -> GoldCounts:
 def _found_counts(sentences: Sequence[Sentence], file: Path) -> FoundCounts:
     pairs = [
         (set(pair.gold.entities), set(pair.predicted.entities))
-        for pair in matched(sentences, jsonl.read(file), "order", ("test set", str(file)))
+        for pair in match_sentences(sentences, jsonl.read(file), "order", ("test set", str(file)))
     ]
     return FoundCounts(_ints(len(gold & found) for gold, found in pairs), _ints(len(found) for _, found in pairs))
 

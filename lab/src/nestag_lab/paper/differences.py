@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nestag.data.arrays import Floats, Ints
-from nestag.evaluation.counts import FEWEST_DOCUMENTS
+from nestag.evaluation.evaluator import FEWEST_DOCUMENTS
 from nestag.evaluation.result import Interval
 from nestag.evaluation.significance import AT_ONCE, DRAWS, SWAPS, WITHIN, chance, unit_draws
 from nestag.inspect.tables import Figure, Row, Section, Table

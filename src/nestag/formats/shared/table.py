@@ -74,12 +74,16 @@ def tables_in(path: str | Path) -> list[Table]:
 
 
 def is_dataset(value: object) -> bool:
-    """Say whether a value is of Hugging Face `datasets`, without importing the library."""
-    return type(value).__module__.partition(".")[0] == "datasets"
+    """Return whether a value is of Hugging Face `datasets` or a data frame, without importing the library."""
+    return type(value).__module__.partition(".")[0] in ("datasets", "pandas", "polars")
 
 
 def table_of(dataset: Any) -> Table:
-    """Return the table of a `datasets.Dataset`, or of one that streams."""
+    """Return the table of a `datasets.Dataset`, also one that streams, or of a data frame."""
+    if type(dataset).__name__ == "DataFrame":
+        pa = pyarrow()
+        frame = dataset.to_arrow() if hasattr(dataset, "to_arrow") else pa.Table.from_pandas(dataset)
+        return Table("data frame", {}, frame.to_batches)
     if isinstance(dataset, dict):
         splits = ", ".join(f'dataset["{name}"]' for name in dataset)
         raise InputError(f"it holds several splits; name one: {splits}", type(dataset).__name__)

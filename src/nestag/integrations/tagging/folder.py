@@ -1,12 +1,12 @@
-"""An export: a folder that holds a corpus as labels, and all that is needed to read predictions for it.
+"""An export: a folder with a corpus as labels, and everything to read predictions for it.
 
     vocabulary.json   the labels of train, and the order of same-span types that every split is written in
     export.json       the target and its settings
-    README.md         the commands to train, to predict and to come back
-    ...               the splits, and the settings that the library wants
+    README.md         the commands to train, to predict and to convert predictions back
+    ...               the splits, and the settings of the library
 
-Labels are learned from train alone; labels that only other splits have are counted and reported. When predictions are
-read, the corpus gives tokens, ids and places in the text, and the predictions, in the same order, give the labels.
+Labels are learned from train alone; labels that only other splits have are reported. To convert predictions back, the
+corpus provides tokens, ids and offsets, and the predictions, in the same order, the labels.
 """
 
 from __future__ import annotations
@@ -40,14 +40,18 @@ from nestag.formats.labels import (
     place_of,
     read_vocabulary,
 )
-from nestag.integrations.tagging import available
+from nestag.integrations.tagging.conll import Conll
+from nestag.integrations.tagging.hf import HuggingFace
+from nestag.integrations.tagging.machamp import MaChAmp
 from nestag.integrations.tagging.target import Description, Target
 
 ExportCrossing = Literal["error", "set-aside"]
-"""Entities that overlap without nesting: stop at the first, or set the fewest aside."""
+"""Entities that overlap without nesting: stop at the first, or drop the fewest."""
+
+TARGETS: dict[str, type[Target]] = {target.name: target for target in (Conll, HuggingFace, MaChAmp)}
 
 FORMAT = 1
-"""The layout of export.json; a folder of another layout is refused."""
+"""The version of export.json; other versions are refused."""
 
 
 @dataclass(frozen=True)
@@ -60,17 +64,17 @@ class Source:
 
     @property
     def path(self) -> str:
-        """What it is called in messages."""
+        """Its name in messages."""
         return path_of(self.corpus, self.name)
 
     def sentences(self, report: Report) -> Iterator[Sentence]:
-        """Its sentences, from the first."""
+        """Read its sentences from the first."""
         return nesting(self.corpus, self.path, report) if self.crossing == "set-aside" else iter(self.corpus)
 
 
 @dataclass(frozen=True)
 class ExportOutcome:
-    """What was exported."""
+    """The vocabulary of an export, the counts of each split, and a report."""
 
     vocabulary: Vocabulary
     tallies: dict[Split, LabellingTally]
@@ -78,7 +82,7 @@ class ExportOutcome:
 
 
 class Export(NamedTuple):
-    """An export that was written before."""
+    """An export in a folder."""
 
     target: Target
     vocabulary: Vocabulary
@@ -91,7 +95,7 @@ def write(
     folder: str | Path,
     crossing: ExportCrossing = "error",
 ) -> ExportOutcome:
-    """Export a corpus; the folder appears whole or not at all."""
+    """Export a corpus; the folder is written atomically."""
     report = Report()
     tallies: dict[Split, LabellingTally] = {}
     sources = {
@@ -118,13 +122,13 @@ def write(
 
 
 def read(folder: str | Path) -> Export:
-    """An export that was written before; an InputError says what it lacks."""
+    """Read an export; an InputError says what is missing."""
     path = Path(folder) / "export.json"
     try:
         settings = json.loads("\n".join(line.text for line in read_lines(path)))
         if settings.pop("format") != FORMAT:
             raise InputError(f"this version reads exports of format {FORMAT}; export again", str(path))
-        target = available()[settings.pop("target")]
+        target = TARGETS[settings.pop("target")]
         chosen = {name: tuple(value) if isinstance(value, list) else value for name, value in settings.items()}
         return Export(target(**chosen), read_vocabulary(Path(folder) / "vocabulary.json"))
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
@@ -132,7 +136,7 @@ def read(folder: str | Path) -> Export:
 
 
 def learn(source: Source, by: Encoding) -> Vocabulary:
-    """The vocabulary of train; an InputError names the sentence whose entities cross."""
+    """Learn the vocabulary of train; an InputError names a sentence with crossing entities."""
     number, last = 0, Sentence([])
 
     def sentences() -> Iterator[Sentence]:
@@ -144,7 +148,7 @@ def learn(source: Source, by: Encoding) -> Vocabulary:
         vocabulary = Vocabulary.learn(sentences(), by)
     except CrossingError as error:
         raise InputError(
-            f"{error} ({named('crossing', 'set-aside')} sets them aside)", place_of(source.path, last, number)
+            f"{error} ({named('crossing', 'set-aside')} drops them)", place_of(source.path, last, number)
         ) from None
     if not vocabulary.n:
         raise InputError("train has no tokens, so there are no labels to learn; is this the right file?", source.path)
@@ -152,22 +156,22 @@ def learn(source: Source, by: Encoding) -> Vocabulary:
 
 
 def _labelled(source: Source, vocabulary: Vocabulary, tally: LabellingTally, report: Report) -> Iterator[Labelled]:
-    """The sentences of a split as labels; what the vocabulary lacks goes into the report."""
+    """Yield the sentences of a split as labels, and report labels that the vocabulary lacks."""
     by = encoding(vocabulary.encoding)
-    told = 0
+    reported = 0
     for sentence in labelled(source.sentences(report), source.path, by, tally, vocabulary):
-        if tally.unseen > told:
-            told = tally.unseen
+        if tally.unseen > reported:
+            reported = tally.unseen
             for what in unseen_parts(sentence, vocabulary):
                 report.add("label part that train lacks", f"{source.path}: sentence {tally.sentences}", what)
         if sentence.tokens:
             yield sentence
         else:
-            report.add("sentence without tokens left out", source.path, f"sentence {tally.sentences}")
+            report.add("sentence without tokens skipped", source.path, f"sentence {tally.sentences}")
 
 
 def unseen_parts(sentence: Labelled, vocabulary: Vocabulary) -> Iterator[str]:
-    """The parts of a sentence's labels that the vocabulary lacks, as text."""
+    """Yield the parts of a sentence's labels that the vocabulary lacks, as text."""
     write_n = encoding(vocabulary.encoding).write_n
     for label, n, c, u in zip(sentence.labels, *vocabulary.ids(sentence.labels), strict=True):
         if n == UNSEEN:
@@ -183,7 +187,7 @@ def _to_json(settings: dict[str, object]) -> str:
 
 
 Unseen = Literal["refuse", "allow"]
-"""Labels that train lacks: a mistake, since nothing learned from train says them, or something to be counted."""
+"""Predicted labels that train lacks: an error, or accepted and counted."""
 
 T = TypeVar("T")
 
@@ -196,15 +200,15 @@ def recovered(
     naming: Naming = "first",
     unseen: Unseen = "refuse",
 ) -> Iterator[Sentence]:
-    """The sentences of a corpus with the entities that were predicted for them, ill-formed labels repaired."""
+    """Yield the sentences of a corpus with their predicted entities; invalid labels are repaired."""
     target, vocabulary = export
     by = encoding(vocabulary.encoding)
     readers = parts(by) if unseen == "allow" else known_parts(parts(by), vocabulary)
     blocks = (block for block in target.read(predictions, readers, vocabulary) if block.labels)
     for number, sentence in enumerate(corpus, 1):
-        found = aligned(next(blocks, None), sentence, number, predictions).labels if len(sentence) else []
-        tally.unseen += vocabulary.ids(found).unseen
-        predicted = sentence.with_entities(entities_of(found, by, naming, tally))
+        labels = aligned(next(blocks, None), sentence, number, predictions).labels if len(sentence) else []
+        tally.unseen += vocabulary.ids(labels).unseen
+        predicted = sentence.with_entities(entities_of(labels, by, naming, tally))
         tally.see(predicted)
         yield predicted
     if (more := next(blocks, None)) is not None:
@@ -214,28 +218,21 @@ def recovered(
 
 
 def aligned(block: LabelBlock | None, sentence: Sentence, number: int, source: str | Path) -> LabelBlock:
-    """The block, if it is the sentence's."""
+    """Return the block, or raise an InputError if it is not that of the sentence."""
     if block is None:
         raise InputError(f"ends before sentence {number} of the corpus; predict all of it, in its order", str(source))
     if len(block.labels) != len(sentence):
-        raise InputError(
-            f"{len(block.labels)} labels for sentence {number}, which has {len(sentence)} tokens; predict one a token",
-            str(source),
-            block.line,
-        )
-    for position, (told, token) in enumerate(zip(block.tokens, sentence.tokens, strict=False)):
-        if told != token:
-            raise InputError(
-                f"token {position} of sentence {number} is {told!r}, in the corpus {token!r};"
-                " give the corpus that was predicted, in its order",
-                str(source),
-                block.line,
-            )
+        counts = f"{len(block.labels)} labels for sentence {number}, which has {len(sentence)} tokens"
+        raise InputError(f"{counts}; predict one a token", str(source), block.line)
+    for position, (word, token) in enumerate(zip(block.tokens, sentence.tokens, strict=False)):
+        if word != token:
+            reason = f"token {position} of sentence {number} is {word!r}, in the corpus {token!r}"
+            raise InputError(f"{reason}; give the corpus that was predicted, in its order", str(source), block.line)
     return block
 
 
 def known_parts(parts: LabelParsers, vocabulary: Vocabulary) -> LabelParsers:
-    """The same parts, with an error for those that the vocabulary lacks."""
+    """Return the same parts, with an error for those that the vocabulary lacks."""
     return LabelParsers(
         _among(parts.n, vocabulary.n, "n"), _among(parts.c, vocabulary.c, "c"), _among(parts.u, vocabulary.u, "u")
     )

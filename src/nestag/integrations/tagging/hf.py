@@ -26,7 +26,7 @@ from nestag.errors import InputError, LabelError
 from nestag.formats.files import read_lines
 from nestag.formats.folders import Split
 from nestag.formats.labels import LabelBlock, Labelled, LabelParsers
-from nestag.integrations.tagging.target import Description, Target, joint_writer, read_joint
+from nestag.integrations.tagging.target import Description, Target, fill, joint_writer, read_joint
 
 TAGS = "ner_tags"
 HEADS = Label._fields
@@ -53,7 +53,7 @@ class HuggingFace(Target):
         return replace(self, ner_tags=tuple(sorted(counts, key=lambda tag: (-counts[tag], tag))))
 
     def write(self, sentences: Iterable[Labelled], vocabulary: Vocabulary, stream: TextIO) -> None:
-        """An object a line."""
+        """Write an object per line."""
         text = joint_writer(encoding(vocabulary.encoding))
         numbers = {tag: number for number, tag in enumerate(self.ner_tags)}
         for position, (tokens, labels) in enumerate(sentences):
@@ -62,7 +62,7 @@ class HuggingFace(Target):
             stream.write(json.dumps(record, ensure_ascii=False) + "\n")
 
     def read(self, path: str | Path, parts: LabelParsers, vocabulary: Vocabulary) -> Iterator[LabelBlock]:
-        """An object a line, with numbers or texts."""
+        """Read an object per line, with numbers or texts."""
         heads: list[Callable[[object], Any]] = [
             _reader("n", parts.n, vocabulary.n),
             _reader("c", parts.c, vocabulary.c),
@@ -79,16 +79,16 @@ class HuggingFace(Target):
                 raise InputError(f"not a line of predictions ({error})", str(path), line.number) from None
 
     def texts(self, about: Description) -> dict[str, str]:
-        """The dataset card."""
-        backs = "\n".join(f"    {about.back(split, f'{split}.out.jsonl')}" for split in about.predicted)
-        card = _CARD.format(title=about.title, encoding=about.vocabulary.encoding)
-        return {"README.md": card_head(self, about) + card + backs + "\n"}
+        """Return the dataset card."""
+        commands = "\n".join(f"    {about.back(split, f'{split}.out.jsonl')}" for split in about.predicted)
+        card = fill("hf.md", title=about.title, encoding=about.vocabulary.encoding, commands=commands)
+        return {"README.md": card_head(self, about) + card}
 
 
 def _block(
     record: object, line: int, heads: Sequence[Callable[[object], Any]], tag: Callable[[object], Label]
 ) -> LabelBlock:
-    """A parsed line of predictions; a LabelError says what it lacks."""
+    """Return a parsed line of predictions; a LabelError says what is missing."""
     if not isinstance(record, dict):
         raise LabelError(f"it holds {type(record).__name__}, not an object")
     if (TAGS in record) == any(head in record for head in HEADS):
@@ -110,7 +110,7 @@ def _list(record: dict[str, Any], name: str) -> list[Any]:
 
 
 def _reader(name: str, read: Callable[[str], T], table: Sequence[T]) -> Callable[[object], T]:
-    """How one value is read: a number by the table, a text by the notation."""
+    """Return a function that reads a value: a number by the table, a text by the notation."""
 
     def read_value(value: object) -> T:
         if isinstance(value, str):
@@ -123,7 +123,7 @@ def _reader(name: str, read: Callable[[str], T], table: Sequence[T]) -> Callable
 
 
 def card_head(chosen: HuggingFace, about: Description) -> str:
-    """The head of the card in YAML: where the splits are, and the names of the numbers."""
+    """Return the head of the card in YAML: the files of the splits, and the names of the numbers."""
     vocabulary = about.vocabulary
     names = {
         "n": map(encoding(vocabulary.encoding).write_n, vocabulary.n),
@@ -144,33 +144,9 @@ def card_head(chosen: HuggingFace, about: Description) -> str:
 
 
 def yaml_text(text: str) -> str:
-    r"""Any text as YAML.
+    r"""Return any text as YAML.
 
     >>> print(yaml_text('a "b"'))
     "a \U00000022b\U00000022"
     """
     return '"' + "".join(c if c.isprintable() and c not in '"\\' else f"\\U{ord(c):08x}" for c in text) + '"'
-
-
-_CARD = """
-# {title}: nested entities for token classification
-
-Labels of the {encoding} encoding, as numbers whose names `datasets` knows:
-
-    from datasets import load_dataset
-    corpus = load_dataset(".")                                     # this folder
-    names = corpus["train"].features["ner_tags"].feature.names     # id2label = dict(enumerate(names))
-
-`ner_tags` are joint labels such as `1|S|PER`, for any script that trains a token classifier with one output; `n`, `c`
-and `u` are their parts, for a model with three. -100 marks a label that train lacks; losses leave it out.
-
-Predictions go back to entities from JSON Lines, one object a sentence in the order of the corpus, with what was
-predicted for each token as numbers or as names:
-
-    {{"ner_tags": [3, 0, 12]}}      or      {{"n": [1, 0, 2], "c": [0, 0, 1], "u": [0, 0, 0]}}
-
-In this folder:
-
-"""
-
-TARGET = HuggingFace

@@ -17,7 +17,7 @@ import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, TextIO
+from typing import Any, ClassVar, TextIO
 
 from nestag.encodings import encoding
 from nestag.encodings.base import Label
@@ -25,7 +25,7 @@ from nestag.encodings.vocabulary import Vocabulary
 from nestag.formats.folders import Split
 from nestag.formats.labels import LabelBlock, Labelled, LabelParsers, blocks, columns
 from nestag.formats.labels import write as write_labels
-from nestag.integrations.tagging.target import Description, Target
+from nestag.integrations.tagging.target import Description, Target, fill
 
 
 @dataclass(frozen=True)
@@ -40,15 +40,15 @@ class MaChAmp(Target):
     seed: int = 8446  # MaChAmp's default
 
     def write(self, sentences: Iterable[Labelled], vocabulary: Vocabulary, stream: TextIO) -> None:
-        """An ordinary label file."""
+        """Write a label file."""
         write_labels(sentences, encoding(vocabulary.encoding), stream)
 
     def read(self, path: str | Path, parts: LabelParsers, vocabulary: Vocabulary) -> Iterator[LabelBlock]:
-        """A label file again, with predicted labels."""
+        """Read a label file with predicted labels."""
         return blocks(path, columns(parts))
 
     def texts(self, about: Description) -> dict[str, str]:
-        """The two configurations and the README."""
+        """Return the two configurations and the README."""
         return {
             "dataset.json": _to_json({about.title: dataset(self.files)}),
             "params.json": _to_json(parameters(self)),
@@ -57,7 +57,7 @@ class MaChAmp(Target):
 
 
 def dataset(files: Mapping[Split, str]) -> dict[str, object]:
-    """The dataset configuration; paths count from where train.py is run."""
+    """Return the dataset configuration; paths are relative to the folder where train.py runs."""
     return {
         "train_data_path": files["train"],
         "dev_data_path": files["dev"],
@@ -66,81 +66,31 @@ def dataset(files: Mapping[Split, str]) -> dict[str, object]:
     }
 
 
-def parameters(chosen: MaChAmp) -> dict[str, object]:
-    """The parameter configuration: MaChAmp's defaults for the task type seq."""
-    return {
-        "transformer_model": chosen.encoder,
-        "reset_transformer_model": False,
-        "random_seed": chosen.seed,
-        "default_dec_dataset_embeds_dim": 12,
-        "encoder": {"dropout": 0.2, "max_input_length": 128, "update_weights_encoder": True},
-        "decoders": {
-            "default_decoder": {"loss_weight": 1.0, "metric": "accuracy", "topn": 1, "layers_to_use": [-1]},
-            "seq": {},
-        },
-        "batching": {
-            "max_tokens": 1024,
-            "shuffle": True,
-            "batch_size": 32,
-            "sort_by_size": True,
-            "diverse": False,
-            "sampling_smoothing": 1.0,
-        },
-        "training": {
-            "keep_top_n": 1,
-            "learning_rate_scheduler": {
-                "cut_frac": 0.3,
-                "decay_factor": 0.38,
-                "discriminative_fine_tuning": True,
-                "gradual_unfreezing": True,
-            },
-            "num_epochs": chosen.epochs,
-            "optimizer": {"betas": [0.9, 0.99], "lr": 0.0001, "weight_decay": 0.01},
-        },
-    }
+def parameters(chosen: MaChAmp) -> dict[str, Any]:
+    """Return the parameter configuration: MaChAmp's defaults for the task type seq."""
+    values = {"encoder": json.dumps(chosen.encoder), "epochs": str(chosen.epochs), "seed": str(chosen.seed)}
+    settings: dict[str, Any] = json.loads(fill("machamp.json", **values))
+    return settings
 
 
 def readme(chosen: MaChAmp, about: Description) -> str:
-    """The commands, to be run in the folder."""
-    name = shlex.quote(about.title)
-    predicts = "\n".join(
+    """Return the commands, to be run in the folder."""
+    commands = "\n".join(
         f'    python3 "$MACHAMP/predict.py" "$MODEL" {chosen.files[split]} {split}.out\n'
         f"    {about.back(split, f'{split}.out')}"
         for split in about.predicted
     )
-    return _README.format(
+    return fill(
+        "machamp.md",
         title=about.title,
         encoding=about.vocabulary.encoding,
         encoder=chosen.encoder,
-        name=name,
-        seed=chosen.seed,
-        epochs=chosen.epochs,
-        predicts=predicts,
+        name=shlex.quote(about.title),
+        seed=str(chosen.seed),
+        epochs=str(chosen.epochs),
+        commands=commands,
     )
 
 
 def _to_json(settings: dict[str, object]) -> str:
     return json.dumps(settings, ensure_ascii=False, indent=2) + "\n"
-
-
-_README = """\
-# {title}: nested entities for MaChAmp
-
-Three tasks of the type `seq` over one encoder ({encoder}): n, c and u of the {encoding} encoding. Get MaChAmp 0.4.2 or
-later (https://github.com/machamp-nlp/machamp) and run these commands in this folder:
-
-    MACHAMP=/path/to/machamp
-    python3 "$MACHAMP/train.py" --dataset_configs dataset.json --parameters_config params.json \\
-        --name {name} --seed {seed}
-    MODEL=$(ls -d logs/{name}/*/model.pt | tail -n 1)
-{predicts}
-
-`params.json` has MaChAmp's defaults, which the paper used: AdamW, learning rate 1e-4, betas 0.9 and 0.99, weight decay
-0.01, batches of 32 sentences and at most 1,024 subwords, dropout 0.2, slanted triangular schedule with gradual
-unfreezing, input split at 128 subwords, the three losses added, the epoch with the best label accuracies kept. It
-trains for {epochs} epochs; MaChAmp's default is 20, the authors' script has 30. Results in the paper are means over
-five seeds: train again with another `--seed` and `--name`. Its encoders are roberta-large and bert-large-uncased for
-ACE and NNE, and dmis-lab/biobert-large-cased-v1.1 for GENIA.
-"""
-
-TARGET = MaChAmp

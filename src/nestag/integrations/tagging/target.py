@@ -16,7 +16,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from importlib.resources import files
 from pathlib import Path
+from string import Template
 from typing import ClassVar, NamedTuple, Self, TextIO
 
 from nestag.data.sentence import Sentence
@@ -29,7 +31,7 @@ from nestag.formats.labels import LabelBlock, Labelled, LabelParsers
 
 
 class Description(NamedTuple):
-    """What the instructions of an export may refer to."""
+    """What the README of an export refers to."""
 
     title: str
     """The name of the folder."""
@@ -39,25 +41,25 @@ class Description(NamedTuple):
 
     @property
     def predicted(self) -> tuple[Split, ...]:
-        """The splits to predict: all but train."""
+        """All splits but train."""
         return tuple(split for split in self.corpora if split != "train")
 
     def back(self, split: Split, predictions: str) -> str:
-        """The command that makes entities of predictions, to be run in the folder."""
+        """Return the command that turns predictions into entities, to be run in the folder."""
         gold = shlex.quote(str(Path(self.corpora[split]).resolve()))
         return f"nestag export back . {gold} {predictions} -o {split}.entities.jsonl"
 
 
 @dataclass(frozen=True)
 class Target(ABC):
-    """How one library wants its files; fields are what can be chosen, and are stored with the export."""
+    """The files of one library; fields are its settings, and are stored with the export."""
 
     name: ClassVar[str]
     files: ClassVar[Mapping[Split, str]]
     """Where each split is written, in the folder."""
 
     def learned(self, vocabulary: Vocabulary, sentences: Iterable[Sentence]) -> Self:
-        """The target after a look at train, where it needs one."""
+        """Return the target with what it learns from train."""
         return self
 
     @abstractmethod
@@ -66,11 +68,17 @@ class Target(ABC):
 
     @abstractmethod
     def texts(self, about: Description) -> dict[str, str]:
-        """The other files of the folder by name: settings, and a README.md with the commands."""
+        """Return the other files of the folder by name: settings, and a README.md with the commands."""
 
     @abstractmethod
     def read(self, path: str | Path, parts: LabelParsers, vocabulary: Vocabulary) -> Iterator[LabelBlock]:
-        """The labels in the library's predictions; an InputError names the line that holds none."""
+        """Read the labels in the library's predictions; an InputError names an invalid line."""
+
+
+def fill(template: str, **values: str) -> str:
+    """Return a text of the folder `templates` with its `$names` replaced."""
+    text = (files("nestag.integrations.tagging") / "templates" / template).read_text(encoding="utf-8")
+    return Template(text).safe_substitute(values)
 
 
 SEPARATOR = "|"
@@ -79,7 +87,7 @@ _SPACE = re.compile(r"\s")
 
 
 def joint_writer(encoding: Encoding) -> Callable[[Label], str]:
-    r"""How labels of an encoding are written as one word.
+    r"""Return a function that writes labels of an encoding as one word.
 
     >>> from nestag.encodings import encoding
     >>> from nestag.data.tree import Name
@@ -95,20 +103,20 @@ def joint_writer(encoding: Encoding) -> Callable[[Label], str]:
 
 
 def read_joint(text: str, parts: LabelParsers) -> Label:
-    """The inverse; a LabelError says what is not well formed."""
-    found = text.split(SEPARATOR)
-    if len(found) != len(Label._fields):
-        raise LabelError(f"{text!r} is no joint label; it takes n, c and u with | between, as in 1|S|PER")
-    return parts.label(*found)
+    """Read a joint label, the inverse of `joint_writer`; a LabelError says what is invalid."""
+    fields = text.split(SEPARATOR)
+    if len(fields) != len(Label._fields):
+        raise LabelError(f"{text!r} is not a joint label; write n, c and u with | between, as in 1|S|PER")
+    return parts.label(*fields)
 
 
 def fit(part: str) -> str:
-    """A written part of a label without white space and separators."""
+    """Return a part of a label with white space and separators as character codes."""
     return _UNFIT.sub(_number, part)
 
 
 def write_word(token: str) -> str:
-    r"""A token as one column without white space.
+    r"""Return a token as one column without white space.
 
     >>> print(write_word("New York"))
     New\u0020York

@@ -1,0 +1,228 @@
+"""What people see of training and adaptation: plan, time estimate, progress, scores, and the place of the model.
+
+Lines and a progress bar go to stderr, or into the cell of a notebook. Programs pass their own `watch` instead.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Mapping
+from html import escape
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+from transformers.utils import logging
+
+from nestag.data.report import Report
+from nestag.errors import either, visible
+from nestag.evaluation import Score
+from nestag.inspect.tables import duration
+from nestag.training.plan import Progress
+from nestag.training.run_folder import CHECKPOINTS, is_first_process, last_checkpoint, step_of
+
+if TYPE_CHECKING:
+    from nestag.training.run import Run
+
+TIMED_STEPS = 10
+"""Steps of an adaptation after the first from which its time is estimated."""
+REDRAW_SECONDS = 0.5
+"""Seconds between two updates of the progress bar in a notebook."""
+
+
+def is_watched(watch: object, quiet: bool | None) -> bool:
+    """Return whether to show progress: by default in a terminal or notebook, unless the caller watches."""
+    if watch is not None or quiet or not is_first_process():
+        return False
+    return quiet is False or in_notebook() or (sys.stderr is not None and sys.stderr.isatty())
+
+
+def in_notebook() -> bool:
+    """Return whether this is the kernel of a notebook."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return type(shell).__name__ == "ZMQInteractiveShell"
+
+
+class Terminal:
+    """Lines and a bar on stderr."""
+
+    def __init__(self, title: str) -> None:
+        """Show a bar without a total."""
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import Progress as Bar
+
+        columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
+        self.bar = Bar(*columns, console=Console(stderr=True, highlight=False, markup=False))
+        self.bar.start()
+        self.task = self.bar.add_task(title, total=None)
+
+    def say(self, line: str) -> None:
+        """Print a line above the bar."""
+        self.bar.console.print(visible(line), soft_wrap=True)
+
+    def update(self, text: str, step: int, steps: int) -> None:
+        """Redraw the bar."""
+        self.bar.update(self.task, description=text, completed=step, total=steps)
+
+    def stop(self) -> None:
+        """Leave the bar as it is."""
+        self.bar.stop()
+
+
+class Notebook:
+    """The same in the cell of a notebook."""
+
+    def __init__(self, title: str) -> None:
+        """Show the title."""
+        from IPython.display import HTML, display
+
+        self.html: Any = HTML
+        self.handle: Any = display(HTML(escape(title)), display_id=True)  # type: ignore[no-untyped-call]
+        self.drawn = 0.0
+        self.shown = escape(title)
+
+    def say(self, line: str) -> None:
+        """Print a line."""
+        sys.stdout.write(f"{visible(line)}\n")
+
+    def update(self, text: str, step: int, steps: int) -> None:
+        """Redraw the bar, unless it was drawn just now."""
+        bar = f'<progress value="{step}" max="{steps}"></progress>'
+        self.shown = f"{escape(text)} {bar} {step:,} of {steps:,}"
+        if time.monotonic() - self.drawn >= REDRAW_SECONDS:
+            self.stop()
+
+    def stop(self) -> None:
+        """Draw the bar as it is."""
+        self.drawn = time.monotonic()
+        self.handle.update(self.html(self.shown))
+
+
+class _Display:
+    """A screen for a run, without the notices of transformers while it lasts."""
+
+    def __init__(self, title: str, output: Path | None) -> None:
+        """`output` is the folder of the run, None if nobody will find it there."""
+        self.title, self.output = title, output
+        self.screen: Terminal | Notebook
+        self.step = 0
+
+    def __enter__(self) -> Self:
+        self.verbosity, self.has_bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+        logging.set_verbosity_error()
+        logging.disable_progress_bar()
+        self.screen = (Notebook if in_notebook() else Terminal)(self.title)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> None:
+        self.screen.stop()
+        logging.set_verbosity(self.verbosity)
+        if self.has_bars:
+            logging.enable_progress_bar()
+        if kind is not None and issubclass(kind, KeyboardInterrupt | SystemExit):
+            self.screen.say(f"{self.stopped()}{saved_in(self.output)}")
+
+    def stopped(self) -> str:
+        """Return where the run was stopped."""
+        return f"stopped after step {self.step:,}" if self.step else "stopped before the first step"
+
+
+class TrainingDisplay(_Display):
+    """The plan, a bar with loss and dev F1, a line for each evaluation on dev, and the final scores."""
+
+    def __init__(self, title: str, output: Path | None) -> None:
+        super().__init__(title, output)
+        self.evaluations: int | None = None  # that have been shown; None before the plan
+        self.is_timed = False
+        self.last: Progress | None = None
+
+    def read(self, reports: Mapping[str, Report]) -> None:
+        """Print what the readers of the corpora changed."""
+        for name, report in reports.items():
+            for line in report.summary():
+                self.screen.say(f"{name}: {line}")
+
+    def __call__(self, progress: Progress) -> None:
+        """Show the state of the run."""
+        self.last, self.step = progress, progress.step
+        if self.evaluations is None:
+            self.evaluations = len(progress.dev)
+            self.screen.say(str(progress.plan))
+            if progress.step:
+                self.screen.say(f"resuming after step {progress.step:,}")
+        if progress.seconds is not None and not self.is_timed:
+            self.is_timed = True
+            self.screen.say(f"about {duration(progress.seconds)} on this machine, less if it stops early")
+        loss = "" if progress.loss is None else f"  loss {progress.loss:.3f}"
+        best = "" if progress.best_scoring is None else f"  dev F1 {100 * progress.best_scoring.score.f1:.2f}"
+        self.screen.update(self.title + loss + best, progress.step, progress.plan.steps)
+        for scoring in progress.dev[self.evaluations :]:
+            f1 = 100 * scoring.score.f1
+            self.screen.say(f"step {scoring.step:,}: loss {scoring.loss:.3f}, dev F1 {f1:.2f}")
+        self.evaluations = len(progress.dev)
+
+    def stopped(self) -> str:
+        """Return where the run was stopped."""
+        if self.last is None or not self.step:
+            return super().stopped()
+        best = self.last.best_scoring
+        reached = f", dev F1 {100 * best.score.f1:.2f} so far" if best else ""
+        return f"stopped after step {self.step:,} of {self.last.plan.steps:,}{reached}"
+
+    def finish(self, run: Run) -> None:
+        """Print dropped entities, advice, the scores, and where the model is."""
+        self.screen.stop()
+        if run.set_aside:
+            self.screen.say(f"{run.set_aside:,} crossing entities of train were dropped")
+        for line in run.advice:
+            self.screen.say(line)
+        for name, score in run.scores.items():
+            self.screen.say(f"{self.title} {name:5} {score_line(score)}")
+        if self.output:
+            load = f'; load it with nestag.load("{self.output}")'
+            self.screen.say(f"the model is in {self.output}{either(load, '')}")
+
+
+class AdaptationProgress(NamedTuple):
+    """The state of an adaptation, passed to the watcher."""
+
+    step: int
+    steps: int
+    loss: float | None
+
+
+class AdaptationDisplay(_Display):
+    """A bar with the loss, a time estimate, and a line each tenth."""
+
+    begun = 0.0  # when the first step was done
+
+    def __call__(self, progress: AdaptationProgress) -> None:
+        """Show the state of the adaptation."""
+        if not self.begun:
+            self.begun, self.first = time.monotonic(), progress.step
+        elif progress.step == self.first + TIMED_STEPS:
+            left = (time.monotonic() - self.begun) / TIMED_STEPS * (progress.steps - progress.step)
+            self.screen.say(f"about {duration(left)} more on this machine")
+        self.step = progress.step
+        loss = "" if progress.loss is None else f"  loss {progress.loss:.3f}"
+        self.screen.update(f"{self.title}{loss}", progress.step, progress.steps)
+        if progress.step % max(1, progress.steps // 10) == 0:
+            self.screen.say(f"step {progress.step:,} of {progress.steps:,}{loss}")
+
+
+def saved_in(output: Path | None) -> str:
+    """Return what a stopped run saved, to append to a line; nothing if nobody will find it."""
+    last = last_checkpoint(output / CHECKPOINTS) if output else None
+    resume = either("call", "command")
+    return f"; step {step_of(last):,} is saved in {output}, and the same {resume} resumes there" if last else ""
+
+
+def score_line(score: Score) -> str:
+    """Return a score in one line.
+
+    >>> score_line(Score.of(1, 2, 1))
+    'precision  50.00  recall 100.00  F1  66.67'
+    """
+    return f"precision {100 * score.precision:6.2f}  recall {100 * score.recall:6.2f}  F1 {100 * score.f1:6.2f}"

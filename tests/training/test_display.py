@@ -1,0 +1,103 @@
+"""What a person sees of a run: plan, progress, scores and the place of the model; nothing if a program watches."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+import nestag
+from nestag.errors import UnknownNameError
+from nestag.model.encoders import fetch
+from nestag.training import display
+from nestag.training.display import Notebook, is_watched
+from nestag.training.plan import Progress
+from two_sentences import CORPUS
+
+QUICK = {"steps": 2, "batch_subwords": 64, "evaluations": 1, "use_cpu": True}
+
+
+def train(folder: Path, encoder: str, **options: object) -> nestag.NestedNER:
+    return nestag.train(CORPUS, CORPUS, folder, encoder=encoder, **QUICK, **options).recognizer  # type: ignore[arg-type]
+
+
+def test_a_run_shows_plan_scores_and_place(
+    tiny_encoder: Callable[[str], str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ner = train(tmp_path / "m", tiny_encoder("bert"), quiet=False)
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    for part in ("2 sentences of", "step 2: loss", "seed 1 dev   precision", f'nestag.load("{tmp_path / "m"}")'):
+        assert part in "".join(shown.err.split("\r")), part
+    assert repr(ner).startswith("<NestedNER: bert encoder, ")
+    assert repr(ner).endswith("M parameters; 3 types: GPE, ORG, PER>")
+    assert ner.types == ("GPE", "ORG", "PER")
+
+
+def test_nothing_is_shown_to_a_program(
+    tiny_encoder: Callable[[str], str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    steps: list[int] = []
+
+    def watch(progress: Progress) -> None:
+        steps.append(progress.step)
+
+    train(tmp_path / "watched", tiny_encoder("bert"), watch=watch, quiet=False)
+    train(tmp_path / "piped", tiny_encoder("bert"))
+    assert max(steps) == 2
+    assert "seed 1" not in capsys.readouterr().err
+
+
+def test_progress_is_shown_in_terminals_and_notebooks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stderr", SimpleNamespace(isatty=lambda: True))
+    assert is_watched(None, None)
+    assert not is_watched(None, True)
+    assert not is_watched(print, None)
+    monkeypatch.setenv("RANK", "1")
+    assert not is_watched(None, False)
+    monkeypatch.delenv("RANK")
+    monkeypatch.setattr(sys, "stderr", None)
+    assert not is_watched(None, None)
+    monkeypatch.setattr(display, "in_notebook", lambda: True)
+    assert is_watched(None, None)
+
+
+def test_a_notebook_gets_lines_and_a_bar(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    drawn: list[str] = []
+    handle = SimpleNamespace(update=drawn.append)
+    fake = SimpleNamespace(HTML=str, display=lambda html, display_id: handle)
+    monkeypatch.setitem(sys.modules, "IPython.display", fake)
+    screen = Notebook("<seed 1>")
+    screen.update("<seed 1>", 1, 4)
+    screen.update("<seed 1>", 2, 4)  # at once after the first
+    screen.update("<seed 1>", 4, 4)
+    screen.stop()
+    screen.say("a line")
+    assert [text.partition("</progress>")[2] for text in drawn] == [" 1 of 4", " 4 of 4"]
+    assert all("&lt;seed 1&gt;" in text for text in drawn)
+    assert capsys.readouterr().out == "a line\n"
+
+
+def test_data_frames_and_files_train_alike(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
+    polars = pytest.importorskip("polars")
+    rows = [
+        {"tokens": list(s.tokens), "entities": [{"start": a, "end": b, "type": t} for a, b, t in s.entities]}
+        for s in CORPUS
+    ]
+    frame = polars.DataFrame(rows)
+    assert list(nestag.read_corpus(frame)) == [nestag.Sentence(s.tokens, s.entities) for s in CORPUS]
+    run = nestag.train(frame, frame, tmp_path / "m", encoder=tiny_encoder("bert"), **QUICK)  # type: ignore[arg-type]
+    assert run.recognizer.types == ("GPE", "ORG", "PER")
+
+
+def test_an_unreachable_hub_is_an_error_at_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    from huggingface_hub import constants
+
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
+    with pytest.raises(UnknownNameError, match="cannot be reached") as error:
+        fetch("nobody/nothing")
+    assert "\n" not in str(error.value)
