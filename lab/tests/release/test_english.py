@@ -75,7 +75,9 @@ def test_the_command_makes_a_folder_that_tags_without_torch(
         f'encoder = "light:{tiny_encoder("bert")}"\nsteps = 150\nevaluations = 2\nconv_size = 24\n'
         "batch_subwords = 128\nlearning_rate = 1e-2\nhead_learning_rate = 1e-2\ndropout = 0.0\nspan_loss = 1\n"
     )
+    (tmp_path / "text.txt").write_text("She met Ada in Oslo .\nMr. Li sank .\n" * 3)
     options = ["--litbank", sources / "litbank", "--gum", sources / "gum", "--recipe", tmp_path / "quick.toml", "--cpu"]
+    options += ["--text", tmp_path / "text.txt", "--teacher-recipe", tmp_path / "quick.toml", "--steps", 150]
     command = ["build", "english", "-o", f"{tmp_path}/english", *map(str, options)]
     done = CliRunner().invoke(app, command)
     assert done.exit_code == 0, done.stderr
@@ -85,13 +87,14 @@ def test_the_command_makes_a_folder_that_tags_without_torch(
     assert built.predict([NEWS])[0] == from_gum(NEWS).entities
     card = (tmp_path / "english" / "README.md").read_text()
     for told in (
-        "from nestag.model.onnx_runtime import OnnxNER",
+        'nestag.load("english")',
+        "gucorpling/amalgum",
         "dbamman/litbank",
         "words a second in one thread",
         "## Scores",
     ):
         assert told in card
-    assert "    nestag build english -o english --litbank litbank --gum gum --recipe quick.toml" in card
+    assert "    nestag build english -o english --litbank litbank --gum gum --text text.txt --recipe quick.toml" in card
     data = ModelCard.load(tmp_path / "english" / "README.md").data
     assert (data.license, data.language) == ("cc-by-4.0", "en")
     again = CliRunner().invoke(app, command)

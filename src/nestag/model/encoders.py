@@ -58,8 +58,7 @@ def behind(encoder: str) -> str:
     >>> Path(behind("light")).name, behind("light:/some/folder"), behind("org/model")
     ('light', '/some/folder', 'org/model')
     """
-    pretrained = str(LIGHT_FOLDER) if LIGHT_FOLDER.is_dir() else "minilm"
-    return encoder.partition(":")[2] or pretrained if is_light(encoder) else encoder
+    return encoder.partition(":")[2] or str(LIGHT_FOLDER) if is_light(encoder) else encoder
 
 
 def out_of_reach(encoder: str, error: Exception) -> UnknownNameError:
