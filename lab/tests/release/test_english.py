@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import lzma
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from nestag.formats import jsonl
 from nestag.model.model_folder import load
 from nestag.model.onnx_runtime import OnnxNER
 from nestag_lab.corpora import gum
-from nestag_lab.release.english import SHARE_ALIKE, corpora, from_gum, from_litbank, joined
+from nestag_lab.release.english import SHARE_ALIKE, TEXT, corpora, from_gum, from_litbank, joined
 
 BOOK = Sentence(
     ["Mr.", "Li", "'s", "house", "near", "a", "ship", "sank", ",", "sir"],
@@ -75,7 +76,12 @@ def test_the_command_makes_a_folder_that_tags_without_torch(
         f'encoder = "light:{tiny_encoder("bert")}"\nsteps = 150\nevaluations = 2\nconv_size = 24\n'
         "batch_subwords = 128\nlearning_rate = 1e-2\nhead_learning_rate = 1e-2\ndropout = 0.0\nspan_loss = 1\n"
     )
+    (tmp_path / "text").mkdir()
+    for name in TEXT:
+        packed = lzma.compress(b"She met Ada in Oslo .\nMr. Li sank .\n" * 3)
+        (tmp_path / "text" / f"{name}.txt.xz").write_bytes(packed)
     options = ["--litbank", sources / "litbank", "--gum", sources / "gum", "--recipe", tmp_path / "quick.toml", "--cpu"]
+    options += ["--text", tmp_path / "text", "--teacher-recipe", tmp_path / "quick.toml", "--steps", 150]
     command = ["build", "english", "-o", f"{tmp_path}/english", *map(str, options)]
     done = CliRunner().invoke(app, command)
     assert done.exit_code == 0, done.stderr
@@ -85,13 +91,14 @@ def test_the_command_makes_a_folder_that_tags_without_torch(
     assert built.predict([NEWS])[0] == from_gum(NEWS).entities
     card = (tmp_path / "english" / "README.md").read_text()
     for told in (
-        "from nestag.model.onnx_runtime import OnnxNER",
+        'nestag.load("english")',
+        "gucorpling/amalgum",
         "dbamman/litbank",
         "words a second in one thread",
         "## Scores",
     ):
         assert told in card
-    assert "    nestag build english -o english --litbank litbank --gum gum --recipe quick.toml" in card
+    assert "    nestag build english -o english --litbank litbank --gum gum --text text --recipe quick.toml" in card
     data = ModelCard.load(tmp_path / "english" / "README.md").data
     assert (data.license, data.language) == ("cc-by-4.0", "en")
     again = CliRunner().invoke(app, command)

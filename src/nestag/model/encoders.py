@@ -30,7 +30,7 @@ LIGHT_FOLDER = Path(__file__).parent / "light"
 
 def locate(encoder: str) -> str:
     """Return the folder or hub name to load an encoder from."""
-    encoder = behind(encoder)
+    encoder = base_encoder(encoder)
     if encoder == "minilm":
         return str(_minilm())
     path = Path(encoder).expanduser()
@@ -52,14 +52,13 @@ def is_light(encoder: str) -> bool:
     return encoder.partition(":")[0] == LIGHT
 
 
-def behind(encoder: str) -> str:
+def base_encoder(encoder: str) -> str:
     """Return the encoder whose subwords a light encoder has; any other encoder is returned as it is.
 
-    >>> Path(behind("light")).name, behind("light:/some/folder"), behind("org/model")
+    >>> Path(base_encoder("light")).name, base_encoder("light:/some/folder"), base_encoder("org/model")
     ('light', '/some/folder', 'org/model')
     """
-    pretrained = str(LIGHT_FOLDER) if LIGHT_FOLDER.is_dir() else "minilm"
-    return encoder.partition(":")[2] or pretrained if is_light(encoder) else encoder
+    return encoder.partition(":")[2] or str(LIGHT_FOLDER) if is_light(encoder) else encoder
 
 
 def out_of_reach(encoder: str, error: Exception) -> UnknownNameError:

@@ -11,7 +11,7 @@ import typer
 import nestag
 from nestag.cli.terminal import hush, tell
 from nestag.errors import InputError
-from nestag_lab.release.english import SENTENCES, STEPS, TEACHER
+from nestag_lab.release.english import SENTENCES, STEPS, TEACHER, TEXT
 
 
 class ReleasedModel(StrEnum):
@@ -26,8 +26,10 @@ def build(
     litbank: Annotated[str, typer.Option(metavar="DIR", help="A copy of github.com/dbamman/litbank.")],
     gum: Annotated[str, typer.Option(metavar="DIR", help="A copy of github.com/amir-zeldes/gum.")],
     text: Annotated[
-        list[str] | None,
-        typer.Option(metavar="FILE", help="Raw text that a teacher tags, a sentence a line; may be repeated."),
+        str | None,
+        typer.Option(
+            metavar="DIR", help="Raw text that a teacher tags, as python -m nestag_lab.release.text saves it."
+        ),
     ] = None,
     recipe: Annotated[str, typer.Option(metavar="R", help="The recipe of the model, or a .toml file.")] = "light",
     encoder: Annotated[str | None, typer.Option(metavar="E", help="Another encoder than the recipe's.")] = None,
@@ -52,6 +54,7 @@ def build(
     if Path(output).exists():
         raise InputError("is there already; remove it, or write to a new folder", output)
     chosen = load_recipe(recipe).changed({"encoder": encoder} if encoder else {}, "--encoder")
+    texts = [f"{text}/{name}.txt.xz" for name in TEXT] if text else []
     splits = corpora(litbank, gum)
     for corpus, parts in splits.items():
         tell(f"{corpus}: " + ", ".join(f"{len(sentences):,} {split}" for split, sentences in parts.items()))
@@ -60,14 +63,14 @@ def build(
         teacher = f"{Path(output)}-teacher"
         nestag.train(train, dev, teacher, teacher_recipe, seed=seed, quiet=False, use_cpu=cpu)
         done = distill(
-            teacher, read_texts(text), train, dev, training, chosen, encoder=chosen.encoder, seed=seed,
+            teacher, read_texts(texts), train, dev, training, chosen, encoder=chosen.encoder, seed=seed,
             max_sentences=SENTENCES, steps=steps, use_cpu=cpu,
         )  # fmt: skip
         tell(str(done.text))
     else:
         nestag.train(train, dev, training, chosen, seed=seed, quiet=False, use_cpu=cpu)
     command = f"nestag build {name.value} -o {Path(output).name} --litbank litbank --gum gum"
-    command += "".join(f" --text {Path(file).name}" for file in text or ())
+    command += f" --text {Path(text).name}" if text else ""
     command += f" --recipe {Path(recipe).name}" if recipe != "light" else ""
     command += f" --seed {seed}" if seed != 1 else ""
     released = release(NestedNER.from_pretrained(training, "cpu"), output, splits, chosen, seed, command)

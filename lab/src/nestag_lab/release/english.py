@@ -78,6 +78,9 @@ TEXTS = (
 )
 """Raw text that was used."""
 
+TEXT = ("novels", "news", "interview", "academic")
+"""The files of raw text."""
+
 TEACHER, SENTENCES, STEPS = "accurate", 110_000, 5_000
 """The recipe of the teacher, the sentences of raw text that it tags, and the student's training steps."""
 

@@ -27,14 +27,13 @@ from nestag.evaluation import score
 from nestag.formats import jsonl
 from nestag.formats.folders import SPLITS
 from nestag_lab.corpora.split import subset
-from nestag_lab.release.english import SplitCorpora, corpora, joined
-from nestag_lab.release.text import read_texts
+from nestag_lab.release.english import SENTENCES, STEPS, TEACHER, TEXT, SplitCorpora, corpora, joined
+from nestag_lab.release.text import GENRES, read_texts
 
-PROSE = ("news", "interview", "academic")
-FREE = ("novels", *PROSE, "craft")
-"""Texts in the public domain or under CC BY, which ask for no more than to name them."""
+FREE = ("novels", *GENRES, "craft")
+"""Texts in the public domain or under CC BY."""
 
-OWN_TEXT = {"litbank": ("novels",), "gum": PROSE, "genia": ("craft",), "english": ("novels", *PROSE)}
+OWN_TEXT = {"litbank": ("novels",), "gum": GENRES, "genia": ("craft",), "english": TEXT}
 """Text of the kind of each corpus."""
 
 
@@ -143,49 +142,28 @@ def _trained(job: Job, places: Places, folder: Path) -> dict[str, Any]:
     }
 
 
-def first() -> Iterator[Job]:
-    """What pretraining and distilling are worth."""
-    pretrainings: dict[str, dict[str, Any]] = {
-        "long": {"epochs": 40},
-        "base": {},
-        "last": {"layers": (6,)},
-        "plain": {"masked": 0.0, "shapes": 0.0},
-    }
-    for name, options in pretrainings.items():
-        yield Job(name, pretraining=options, text=FREE)
-    for corpus in ("litbank", "english", "gum", "genia"):
-        yield Job(f"{corpus}-teacher", corpus, recipe="accurate", encoder="minilm")
-    for encoder in ("untrained", *pretrainings):
-        for size in (400, 1_200):
+def released() -> Iterator[Job]:
+    """The encoder and the English model that come with nestag, and what pretraining and distilling are worth."""
+    yield Job("base", pretraining={}, text=FREE)
+    for corpus in ("english", "litbank", "gum", "genia"):
+        yield Job(f"{corpus}-teacher", corpus, recipe=TEACHER, encoder="minilm")
+    yield from distilled("english", "base", SENTENCES, {"steps": STEPS})
+    for corpus in ("litbank", "gum", "genia"):
+        yield from distilled(corpus, "base", 60_000, {"steps": 3_500})
+    for encoder in ("untrained", "base"):
+        for size in (400, 1_200, 0):
             for corpus in ("litbank", "gum", "genia"):
                 yield Job(f"{corpus}-{size}-{encoder}", corpus, size, encoder=encoder)
-    for encoder in ("untrained", "base", "long"):
-        for corpus in ("litbank", "gum", "genia"):
-            yield Job(f"{corpus}-all-{encoder}", corpus, encoder=encoder)
-    yield from distilled("litbank", "base", sentences=60_000)
-    yield from distilled("english", "base")
-    yield from distilled("gum", "base")
-    yield from distilled("genia", "base")
-    yield from distilled("litbank", "untrained", sentences=60_000)
-    yield from distilled("litbank", "base", sentences=60_000, gold_repeats=1)
-    yield from distilled("litbank", "base", sentences=60_000, min_confidence=0.5)
-    yield from distilled("gum", "base", min_confidence=0.5)
-    yield from distilled("litbank", "base", sentences=15_000)
-    yield from distilled("litbank", "base")
-    for name, changes in {
-        "slow": {"learning_rate": 1e-3},
-        "slower": {"learning_rate": 5e-4, "head_learning_rate": 5e-4},
-    }.items():
-        for size in (400, 0):
-            for corpus in ("litbank", "gum", "genia"):
-                yield Job(f"{corpus}-{size}-base-{name}", corpus, size, encoder="base", settings=changes)
-    yield from distilled("litbank", "minilm", sentences=60_000)
+    yield from distilled("litbank", "base", 15_000)
+    yield from distilled("litbank", "minilm", 60_000, {"steps": 3_000})
 
 
-def distilled(corpus: str, encoder: str, **options: Any) -> Iterator[Job]:
+def distilled(corpus: str, encoder: str, sentences: int, settings: Mapping[str, Any] = {}) -> Iterator[Job]:
     """A student of a corpus's teacher."""
-    name = "-".join([corpus, "student", encoder, *(f"{key}{value}" for key, value in options.items())])
-    yield Job(name, corpus, encoder=encoder, teachers=(f"{corpus}-teacher",), text=OWN_TEXT[corpus], **options)
+    yield Job(
+        f"{corpus}-student-{encoder}-{sentences}", corpus, encoder=encoder, teachers=(f"{corpus}-teacher",),
+        text=OWN_TEXT[corpus], sentences=sentences, settings=settings,
+    )  # fmt: skip
 
 
 def smoke() -> Iterator[Job]:
@@ -196,10 +174,10 @@ def smoke() -> Iterator[Job]:
     yield Job("english-teacher", "english", 100, recipe="light", encoder="untrained", settings=quick)
     yield Job("gum-small", "gum", 100, encoder="tiny", settings=quick)
     for corpus in ("gum", "english"):
-        yield from distilled(corpus, "tiny", sentences=300, settings=quick)
+        yield from distilled(corpus, "tiny", 300, quick)
 
 
-PLANS = {"first": first, "smoke": smoke}
+PLANS = {"released": released, "smoke": smoke}
 
 
 def main() -> None:
@@ -207,8 +185,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("plan", choices=PLANS)
     parser.add_argument("results", type=Path)
-    for name in ("data", "text", "work"):
-        parser.add_argument(f"--{name}", type=Path, required=True)
+    for name in ("--data", "--text", "--work"):
+        parser.add_argument(name, type=Path, required=True)
     parser.add_argument("--minilm", default="minilm")
     parser.add_argument("--at-once", type=int, default=14)
     parser.add_argument("--minutes", type=float, default=9.0)
