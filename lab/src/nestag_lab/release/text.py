@@ -98,8 +98,9 @@ def identity(words: Sequence[str]) -> str:
 def main() -> None:
     """Write a file for each text."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for name in ("output", "--litbank", "--gum", "--amalgum", "--craft"):
-        parser.add_argument(name, type=Path, **({"required": True} if name.startswith("--") else {}))
+    parser.add_argument("output", type=Path)
+    for name in ("--litbank", "--gum", "--amalgum", "--craft"):
+        parser.add_argument(name, type=Path, required=True)
     given = parser.parse_args()
     placed = [*litbank.read(given.litbank), *gum.read(given.gum)]
     unseen = [one.sentence.tokens for one in placed if one.split != "train"]
