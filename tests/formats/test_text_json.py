@@ -157,7 +157,7 @@ def test_prodigy_tokens_that_leave_text_out_are_filled(tmp_path: Path) -> None:
     assert sentence.tokens == ("Go", "to", "NYC", ".")
     assert report.counts == {
         "text without a token made a token": 2,
-        "token left out because it is empty, overlaps another or is outside": 2,
+        "token dropped because it is empty, overlaps another or is outside": 2,
     }
 
 

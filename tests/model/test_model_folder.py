@@ -259,7 +259,7 @@ def test_a_file_of_anything_is_one_line(model: Path, name: str, data: bytes) -> 
     ("name", "change", "told"),
     [
         ("vocabulary.json", lambda v: v["c"].__setitem__(0, "S" + "+X" * 99), "99 types over the same tokens"),
-        ("vocabulary.json", lambda v: v["u"].__setitem__(0, v["u"][1]), "stands twice in the table of u"),
+        ("vocabulary.json", lambda v: v["u"].__setitem__(0, v["u"][1]), "in the table of u twice"),
         ("vocabulary.json", lambda v: v["n"].__setitem__(0, "999999999"), "n is 999999999"),
         ("vocabulary.json", lambda v: v.update(c="abcd"), "are lists"),
         ("nestag.json", lambda s: s.update(threshold=float("nan")), "NaN is not a finite number"),

@@ -222,7 +222,7 @@ def test_every_answer_is_guarded_by_headers(client: TestClient) -> None:
 
 
 def test_python_of_the_page_runs(running: tuple[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
-    page = (Path(__file__).parents[2] / "docs" / "serving.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "how-to" / "serve.md").read_text(encoding="utf-8")
     (example,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     exec(example.replace("http://127.0.0.1:8000", running[0]), {})
     assert capsys.readouterr().out.splitlines()[0] == "0 7 WORD Lincoln 0.7"

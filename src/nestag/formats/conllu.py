@@ -44,7 +44,7 @@ _PART = re.compile(r"\[([0-9]+)/[0-9]+\]")
 _NAME = re.compile(r"[a-z]?[0-9]+(\[[0-9]+/[0-9]+\])?")
 
 
-class Fields(NamedTuple):
+class FieldPlaces(NamedTuple):
     """The positions of a mention's name, if it has one, and type among the fields of a bracket."""
 
     name: int | None
@@ -108,7 +108,7 @@ class _Reader:
         self.source = source
         self.options = options
         self.report = report
-        self.fields: Fields | None = None
+        self.fields: FieldPlaces | None = None
         self.document = ""
         self.number = 0
         self.left_open: Counter[str] = Counter()  # brackets of sentences before, by name
@@ -149,7 +149,7 @@ class _Reader:
             kind = places.get("etype", places.get("entity", places.get("type")))
             if kind is None:
                 raise DataError(f"no field 'etype' among {', '.join(places)}; the field with the type needs this name")
-            self.fields = Fields(places.get("eid", places.get("GRP")), kind)
+            self.fields = FieldPlaces(places.get("eid", places.get("GRP")), kind)
 
     def _row(self, line: Line) -> None:
         columns = line.text.split("\t")
@@ -189,7 +189,7 @@ class _Reader:
             raise DataError(f"Entity={text} cannot be read from {text[read:]!r} on")
 
     def _mention(self, fields: list[str], start: int, place: str) -> Mention:
-        name, kind = self.fields or Fields(*((0, 1) if _NAME.fullmatch(fields[0]) else (1, 0)))
+        name, kind = self.fields or FieldPlaces(*((0, 1) if _NAME.fullmatch(fields[0]) else (1, 0)))
         kinds = tuple(fields[kind : kind + 1])
         names = kinds if name is None else ("-".join(fields[: name + 1]), *fields[name : name + 1])
         if self.fields is None and name == 1:

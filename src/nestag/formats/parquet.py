@@ -28,7 +28,7 @@ from nestag.formats.shared.table import (
     INFO,
     OWN,
     ROWS,
-    Table,
+    ArrowTable,
     columns_of,
     pyarrow,
     sentence_of,
@@ -53,7 +53,7 @@ def read_dataset(dataset: Any, options: Options, report: Report) -> Iterator[Sen
     yield from _sentences([table_of(dataset)], options, report)
 
 
-def _sentences(tables: Sequence[Table], options: Options, report: Report) -> Iterator[Sentence]:
+def _sentences(tables: Sequence[ArrowTable], options: Options, report: Report) -> Iterator[Sentence]:
     for table, columns in zip(tables, columns_of(tables, options.field, report), strict=False):
         rows = (row for batch in table.batches() for row in batch.to_pylist())
         for number, row in enumerate(rows, 1):

@@ -26,7 +26,7 @@ TRIM_SECONDS = 5.0
 """Seconds between two calls of `trim_memory`, while there is work."""
 
 
-class Job:
+class PendingRequest:
     """The texts of a request and a future of their entities; it is done early if the request fails or is cancelled."""
 
     def __init__(self, texts: Sequence[Document]) -> None:
@@ -42,7 +42,7 @@ class Job:
             self.future.set_result(self.entities)
 
 
-Batch = list[tuple[Job, Document]]
+TextBatch = list[tuple[PendingRequest, Document]]
 
 
 class Batcher:
@@ -51,7 +51,7 @@ class Batcher:
     def __init__(self, tag: TagFunction, batch_words: int, metrics: Metrics) -> None:
         """Only one thread calls `tag`."""
         self._tag, self._batch_words, self._metrics = tag, batch_words, metrics
-        self._jobs: deque[Job] = deque()
+        self._jobs: deque[PendingRequest] = deque()
         self._thread = ThreadPoolExecutor(1, "nestag-tagging")
         self._task: asyncio.Task[None] | None = None
         self._trimmed = time.monotonic()
@@ -61,7 +61,7 @@ class Batcher:
         """Return the entities of each of one or more texts; cancelling drops those that are not tagged yet."""
         if not self.open:
             raise busy("the server is stopping; try again")
-        job = Job(texts)
+        job = PendingRequest(texts)
         self._jobs.append(job)
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._tag_jobs())
@@ -76,9 +76,9 @@ class Batcher:
         while batch := self._next_batch():
             await self._tag_batch(batch)
 
-    def _next_batch(self) -> Batch:
+    def _next_batch(self) -> TextBatch:
         """Take a text of each job in turn, up to the maximum number of words."""
-        batch: Batch = []
+        batch: TextBatch = []
         words = 0
         while self._jobs and words < self._batch_words:
             job = self._jobs.popleft()
@@ -91,7 +91,7 @@ class Batcher:
             words += count_words(text)
         return batch
 
-    async def _tag_batch(self, batch: Batch) -> None:
+    async def _tag_batch(self, batch: TextBatch) -> None:
         began = time.perf_counter()
         texts = [text for _, text in batch]
         results = await asyncio.get_running_loop().run_in_executor(self._thread, self._run, texts)
@@ -103,7 +103,7 @@ class Batcher:
         for (job, _), entities in zip(batch, results, strict=True):
             job.add(entities)
 
-    async def _retry(self, batch: Batch, error: Exception) -> None:
+    async def _retry(self, batch: TextBatch, error: Exception) -> None:
         """Tag each text of a failed batch alone; a text that fails alone fails its job."""
         if len(batch) > 1:
             for job, text in batch:

@@ -26,7 +26,7 @@ def to_integer(number: Any) -> Any:
 String = Annotated[str, AfterValidator(check_characters)]
 Position = Annotated[int, BeforeValidator(to_integer)]
 Token = Annotated[String, Field(min_length=1)]
-Tokens = Annotated[list[Token], Field(min_length=1)]
+WordList = Annotated[list[Token], Field(min_length=1)]
 LINCOLN = "Lincoln was president of the USA."
 WORDS = LINCOLN.removesuffix(".").split()
 PRESIDENT = [{"start": 2, "end": 6, "type": "PER"}, {"start": 4, "end": 6, "type": "GPE"}]
@@ -51,8 +51,8 @@ class EntitiesRequest(StrictModel):
 
     text: String = optional("One text.", LINCOLN)
     texts: Annotated[list[String], Field(min_length=1)] = optional("Several texts.", [LINCOLN, "She left Utrecht."])
-    tokens: Tokens = optional("The tokens of one sentence.", WORDS)
-    sentences: Annotated[list[Tokens], Field(min_length=1)] = optional("The tokens of several sentences.", [WORDS])
+    tokens: WordList = optional("The tokens of one sentence.", WORDS)
+    sentences: Annotated[list[WordList], Field(min_length=1)] = optional("The tokens of several sentences.", [WORDS])
     threshold: float = Field(0.0, ge=0, le=1, description="The minimum confidence of an entity.")
     tokens_too: bool = Field(False, description="Whether to return sentences and tokens as well.")
 
@@ -129,7 +129,7 @@ class DrawingRequest(StrictModel):
 class LabelsRequest(StrictModel):
     """A sentence and its entities, which must nest."""
 
-    tokens: Tokens = Field(max_length=2_000, examples=[WORDS])
+    tokens: WordList = Field(max_length=2_000, examples=[WORDS])
     entities: list[EntityRequest] = Field(
         max_length=2_000,
         examples=[

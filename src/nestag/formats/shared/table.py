@@ -32,7 +32,7 @@ _LARGEST = 2**31
 _SPLITS = {name for names in ROLES.values() for name in names}
 
 
-class Table(NamedTuple):
+class ArrowTable(NamedTuple):
     """A table that can be read several times, and the names of the classes of each column of numbers."""
 
     path: str
@@ -58,7 +58,7 @@ def pyarrow() -> Any:
         raise MissingExtraError("tables need pyarrow", "parquet") from None
 
 
-def tables_in(path: str | Path) -> list[Table]:
+def tables_in(path: str | Path) -> list[ArrowTable]:
     """Return the tables of a file or folder, which must be of one split."""
     pa = pyarrow()
     if is_stream(path):
@@ -78,12 +78,12 @@ def is_dataset(value: object) -> bool:
     return type(value).__module__.partition(".")[0] in ("datasets", "pandas", "polars")
 
 
-def table_of(dataset: Any) -> Table:
+def table_of(dataset: Any) -> ArrowTable:
     """Return the table of a `datasets.Dataset`, also one that streams, or of a data frame."""
     if type(dataset).__name__ == "DataFrame":
         pa = pyarrow()
         frame = dataset.to_arrow() if hasattr(dataset, "to_arrow") else pa.Table.from_pandas(dataset)
-        return Table("data frame", {}, frame.to_batches)
+        return ArrowTable("data frame", {}, frame.to_batches)
     if isinstance(dataset, dict):
         splits = ", ".join(f'dataset["{name}"]' for name in dataset)
         raise InputError(f"it holds several splits; name one: {splits}", type(dataset).__name__)
@@ -91,7 +91,7 @@ def table_of(dataset: Any) -> Table:
     classes = {name: _names_in(feature) for name, feature in features.items()}
     arrow = dataset.with_format("arrow")
     name = f"dataset {dataset.split}" if dataset.split else "dataset"
-    return Table(name, classes, lambda: (part for table in arrow.iter(ROWS) for part in table.to_batches()))
+    return ArrowTable(name, classes, lambda: (part for table in arrow.iter(ROWS) for part in table.to_batches()))
 
 
 def _split_of(name: str) -> str:
@@ -106,7 +106,7 @@ def _seekable(file: Path) -> Iterator[Any]:
         yield stream if stream.seekable() else pyarrow().BufferReader(stream.read(_LARGEST))
 
 
-def _table(file: Path, opened: Callable[[], AbstractContextManager[Any]]) -> Table:
+def _table(file: Path, opened: Callable[[], AbstractContextManager[Any]]) -> ArrowTable:
     broken = (pyarrow().ArrowException, OSError, UnicodeDecodeError)
 
     def batches() -> Iterator[Any]:
@@ -117,7 +117,7 @@ def _table(file: Path, opened: Callable[[], AbstractContextManager[Any]]) -> Tab
 
     with opened() as source, explained("not a table that can be read", file, *broken):
         schema, _ = _content(source, file)
-    return Table(str(file), _class_names(schema, file), batches, _own_columns(schema))
+    return ArrowTable(str(file), _class_names(schema, file), batches, _own_columns(schema))
 
 
 def _content(source: Any, file: Path) -> tuple[Any, Iterator[Any]]:
@@ -166,7 +166,7 @@ def _names_in(feature: Any) -> list[str]:
     return list(map(str, feature["names"])) if "names" in feature else _names_in(feature.get("feature"))
 
 
-def columns_of(tables: Sequence[Table], field: str | None, report: Report) -> list[Columns]:
+def columns_of(tables: Sequence[ArrowTable], field: str | None, report: Report) -> list[Columns]:
     """Return the columns to read of each table: those that nestag wrote, or those that hold tags in all rows.
 
     The result is empty if the tables have no rows. Ignored columns are noted.
@@ -197,7 +197,7 @@ def columns_of(tables: Sequence[Table], field: str | None, report: Report) -> li
     return [Columns(token, tuple(tags), spans)] * len(tables)
 
 
-def _inspect(tables: Sequence[Table]) -> tuple[list[str], dict[str, set[str]], bool]:
+def _inspect(tables: Sequence[ArrowTable]) -> tuple[list[str], dict[str, set[str]], bool]:
     """Return the columns of all rows, the types of those that hold only tags, and whether `entities` holds spans."""
     types: dict[str, set[str] | None] = {}
     has_spans = True
