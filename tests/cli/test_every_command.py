@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 
 from forked_commands import Case, Outcome, outcomes
 from nestag.cli import COMMANDS, app, export
+from nestag.data.sentence import Sentence
 from nestag.formats import jsonl
 from two_sentences import CORPUS, MANY
 
@@ -24,6 +25,7 @@ pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="looks at descriptors as Linux shows them"),
 ]
 
+OTHER = [Sentence(["lincoln", "slept"])]
 PIPES = ("substitution", "stdin", "fifo")
 BROKEN = {"full": "No space left", "closed": "it is closed"}
 """An output that cannot be written, and why."""
@@ -60,7 +62,7 @@ LINES = {
 }
 """Each command as it is given; {} is its input."""
 INPUTS = {
-    "train": "train.jsonl", "split": "train.jsonl", "decode": "labels.tsv",
+    "train": "train.jsonl", "distill": "other.jsonl", "split": "train.jsonl", "decode": "labels.tsv",
     "export back": "labels/dev.tsv", "serve": "token",
 }  # fmt: skip
 TWICE = {"coverage", "doctor", "split", "export machamp", "export conll", "export hf"}
@@ -89,7 +91,7 @@ Found = dict[str, Outcome]
 def place(tiny_encoder: Callable[[str], str], tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("commands")
     shutil.copytree(tiny_encoder("bert"), folder / "encoder")
-    for name, sentences in (("train", MANY), ("dev", CORPUS), ("test", CORPUS)):
+    for name, sentences in (("train", MANY), ("dev", CORPUS), ("test", CORPUS), ("other", OTHER)):
         jsonl.write(sentences, folder / f"{name}.jsonl")
     corpora = ("--train", str(folder / "dev.jsonl"), "--dev", str(folder / "dev.jsonl"))
     assert CliRunner().invoke(app, ["export", "conll", str(folder / "labels"), *corpora]).exit_code == 0
