@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -53,20 +52,15 @@ def distill(
 ) -> None:
     """Train a student on annotated sentences and on raw text tagged by a teacher; the same command resumes."""
     hush()
-    from nestag.training.display import TrainingDisplay
-
     report = Report()
     texts = progress(together(inputs_from(sources, format), reading.options, report), "tagging")
     gold, development = reading.corpus(train), reading.corpus(dev)
     held_out = None if test is None else reading.corpus(test)
-    display = TrainingDisplay(f"seed {seed}", Path(output))
-    with display:
-        done = nestag.distill(
-            teacher.split(","), texts, gold, development, output, recipe, encoder=encoder, test=held_out,
-            gold_repeats=gold_repeats, min_confidence=min_confidence, max_sentences=max_sentences, seed=seed,
-            watch=display, use_cpu=cpu, **settings_from(settings or ()),
-        )  # fmt: skip
-        display.finish(done.run)
+    done = nestag.distill(
+        teacher.split(","), texts, gold, development, output, recipe, encoder=encoder, test=held_out,
+        gold_repeats=gold_repeats, min_confidence=min_confidence, max_sentences=max_sentences, seed=seed,
+        quiet=False, use_cpu=cpu, **settings_from(settings or ()),
+    )  # fmt: skip
     tell_all(report.summary())
     tell(f"{done.text}; annotated sentences repeated {done.gold_repeats} times")
-    tell(f"wrote {Path(output)}; try: nestag predict {output} article.txt")
+    tell(f"next: nestag predict {output} article.txt --show")

@@ -140,6 +140,7 @@ def distill(
     max_sentences: int | None = None,
     seed: int = 1,
     watch: ProgressCallback | None = None,
+    quiet: bool | None = None,
     device: str | None = None,
     use_cpu: bool = False,
     options: Options | None = None,
@@ -168,7 +169,7 @@ def distill(
     repeats = gold_repeats or repeats_for(len(gold), len(tagged))
     learned = [*list(gold) * repeats, *tagged]
     run = training_run.train(
-        learned, dev, output, recipe, test=test, seed=seed, watch=watch, use_cpu=use_cpu, options=options,
+        learned, dev, output, recipe, test=test, seed=seed, watch=watch, quiet=quiet, use_cpu=use_cpu, options=options,
         encoder=encoder, **settings,
     )  # fmt: skip
     _describe(Path(output), report, len(gold), repeats)
