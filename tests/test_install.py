@@ -47,8 +47,8 @@ CALLS = (
     Call("adapt train.jsonl --cpu --encoder encoder --epochs 1 -o adapted", ("model",)),
     Call("train --train train.jsonl --dev dev.jsonl --cpu --encoder encoder --set steps=1 -o trained", ("model",)),
     Call(
-        "distill model a.txt --train train.jsonl --dev dev.jsonl --cpu --encoder encoder --set steps=1 -o student",
-        ("model", "text"),
+        "distill model train.jsonl --train train.jsonl --dev dev.jsonl --cpu --encoder encoder --set steps=1 -o student",
+        ("model",),
     ),
     Call("predict english a.txt", ("onnx", "text")),
     Call("evaluate dev.jsonl dev.jsonl"),

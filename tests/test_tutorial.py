@@ -64,7 +64,7 @@ def test_the_tutorial_runs(
 ) -> None:
     pytest.importorskip("onnxscript")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(plan, "steps_for", lambda _: 2)
+    monkeypatch.setattr(plan, "steps_for", lambda *_: 2)
     monkeypatch.setattr(plan, "evaluations_for", lambda *_: 1)
     taken = enumerate(sample.sentences("train")[:60])
     brat.FORMAT.write((Sentence(s.tokens, s.entities, f"d{i // 3}-{i % 3 + 1}") for i, s in taken), "annotated")

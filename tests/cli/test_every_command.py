@@ -73,7 +73,7 @@ SILENT = {
 }  # fmt: skip
 """Commands that write files alone, and nothing to the standard output."""
 REFUSED = {
-    "export onnx": "no such folder", "serve": "no such folder", "batch": "no files of rows",
+    "export onnx": "no such folder", "serve": "no such folder", "batch": "no input files",
 }  # fmt: skip
 """What is said of models and files that are not there: the rest of these commands takes too long."""
 WRITERS = (

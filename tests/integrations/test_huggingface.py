@@ -187,7 +187,7 @@ for attempt in (
 
 @pytest.mark.slow
 def test_up_to_the_hub_and_down_again(trained_model: Path, tmp_path: Path) -> None:
-    page = (Path(__file__).parents[2] / "docs" / "huggingface.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "how-to" / "huggingface.md").read_text(encoding="utf-8")
     (example,) = re.findall(r'```python\n(token = "hf_.*?)```', page, re.DOTALL)
     with stand_in() as hub:
         environment = {"HF_HUB_OFFLINE": "0", "HF_ENDPOINT": hub.url, "HF_HOME": str(tmp_path), "no_proxy": "127.0.0.1"}

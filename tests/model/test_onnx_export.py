@@ -61,7 +61,7 @@ def command(*arguments: object) -> Result:
 def copied_graph(folder: Path) -> Iterator[None]:
     """Takes the graph of a folder instead of making it again, which takes seconds."""
 
-    def copy(tagger: Tagger, path: Path, vectors: bool = False) -> None:
+    def copy(tagger: Tagger, path: Path, spans: bool = False) -> None:
         shutil.copy(folder / GRAPH, path)
 
     with pytest.MonkeyPatch.context() as patch:
