@@ -1,5 +1,6 @@
 """A notebook that a real kernel runs: a result draws itself, and so does whatever is rendered."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
