@@ -19,6 +19,7 @@ from typer.testing import CliRunner
 
 from bare_environments import TOP, build_wheel, make_environment, outcomes
 from nestag.cli import COMMANDS, LAB, app
+from nestag.data.sentence import Sentence
 from nestag.formats import jsonl
 from two_sentences import CORPUS, MANY
 
@@ -47,7 +48,7 @@ CALLS = (
     Call("adapt train.jsonl --cpu --encoder encoder --epochs 1 -o adapted", ("model",)),
     Call("train --train train.jsonl --dev dev.jsonl --cpu --encoder encoder --set steps=1 -o trained", ("model",)),
     Call(
-        "distill model train.jsonl --train train.jsonl --dev dev.jsonl --cpu --encoder encoder --set steps=1 -o student",
+        "distill model text.jsonl --train train.jsonl --dev dev.jsonl --cpu --encoder encoder --set steps=1 -o student",
         ("model",),
     ),
     Call("predict english a.txt", ("onnx", "text")),
@@ -96,7 +97,7 @@ def place(tmp_path: Path) -> Path:
     """A folder with corpora."""
     folder = tmp_path / "place"
     folder.mkdir()
-    for name, sentences in (("train", MANY), ("dev", CORPUS)):
+    for name, sentences in (("train", MANY), ("dev", CORPUS), ("text", [Sentence(["Lincoln", "slept"])])):
         jsonl.write(sentences, folder / f"{name}.jsonl")
     (folder / "labels.tsv").write_text("Oslo\t0\tS\t-\n\n")
     (folder / "a.txt").write_text("Lincoln was president of the USA.\n")

@@ -172,7 +172,7 @@ huggingface.register()
 print(upload(folder, FILES, "you/model", private=True, token="secret", revision=None))
 scope = {"nestag": nestag, "transformers": transformers, "ner": nestag.NestedNER.from_pretrained(folder, "cpu")}
 exec(example.replace("hf_...", "secret"), scope)
-print([(record["text"], record["type"]) for record in scope["find"](text)])
+print([(record["text"], record["type"]) for record in scope["ner_pipeline"](text)])
 print(local_folder("you/model", "v1", "secret"))
 for attempt in (
     lambda: local_folder("you/none", token="secret"),
