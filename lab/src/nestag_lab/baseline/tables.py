@@ -13,7 +13,12 @@ from typing import Any
 
 from nestag.evaluation.result import over_seeds
 
-MODELS = {"cnn-ner": "CNN-NER", "light": "nestag `light`", "default": "nestag `default`", "accurate": "nestag `accurate`"}
+MODELS = {
+    "cnn-ner": "CNN-NER",
+    "light": "nestag `light`",
+    "default": "nestag `default`",
+    "accurate": "nestag `accurate`",
+}
 CORPORA = {"genia": "GENIA", "litbank": "LitBank", "gum": "GUM", "germeval2014": "GermEval"}
 Line = dict[str, Any]
 
@@ -49,7 +54,8 @@ def f1_table(lines: Sequence[Line]) -> str:
 
 def scores(lines: Sequence[Line], model: str, corpus: str, split: str) -> list[float]:
     """Return the scores of a model as it is in the package, a number for each seed."""
-    return [line[split] for line in lines if (line["model"], line.get("trial"), line.get("corpus")) == (model, "", corpus)]
+    wanted = {"model": model, "corpus": corpus, "trial": ""}.items()
+    return [line[split] for line in lines if wanted <= line.items()]
 
 
 def markdown(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
