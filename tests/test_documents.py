@@ -60,6 +60,7 @@ BLOCKS_NOT_RUN = {
     'token = "hf_': "tests/integrations/test_huggingface.py runs it against a stand-in of the hub",
     "@inproceedings": "a citation",
     "corpus -> Sentence": "a drawing",
+    "first word  ": "a drawing",
     "Queen\tB-PER": "a file",
 }
 """The beginning of a block -> why it does not run."""

@@ -38,7 +38,7 @@ def introduction() -> list[str]:
         "# Mutation tests",
         "",
         f"Written by `make mutants` ({datetime.now(UTC):%Y-%m-%d}). A mutant is a module with one small change made by",
-        "[cosmic-ray](https://cosmic-ray.readthedocs.io); it is killed if a test of its own room fails. This is",
+        "[cosmic-ray](https://cosmic-ray.readthedocs.io); it is killed if a test of the same room fails. This is",
         f"a sample drawn with seed {SEED}: one in each module and one for each place in the code before any has a",
         "second; modules that hold nothing to change have none. Property tests draw",
         f"{EXAMPLES} examples here, 50 in `make test` and 100 in CI. An equivalent mutant does what the module does,",

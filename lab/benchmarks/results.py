@@ -11,6 +11,7 @@ A pack holds results and counts by sentence, no text (`nestag tables --pack`). W
     <!-- end -->
 
 the table of that name (or `gains`, a sentence) is put between the two lines. A pack that is not there changes nothing.
+The tables of `recipes` come from lab/results/recipes.jsonl, a line for each run.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from pathlib import Path
 from nestag.formats.files import writing
 from nestag.inspect.table_forms import TableForm, write
 from nestag.inspect.tables import shown
+from nestag_lab.baseline.tables import recipe_tables
 from nestag_lab.experiment.pack import PACK, has_pack, joined, pack_of, read_pack, write_pack
 from nestag_lab.experiment.result import RunResult
 from nestag_lab.experiment.spec import GREEDY
@@ -59,10 +61,11 @@ def rebuilt(top: Path, change: bool, differences: bool = True) -> list[Path]:
     made = {name: packed_pages(pack, differences=differences) for name, pack in found.items()}
     stale: list[Path] = []
     results = {name: pack.results for name, pack in found.items()}
+    recipes = recipe_tables(top / "lab" / "results" / "recipes.jsonl")
     folders = (top / "docs", top / "lab" / "docs")
     for page in [top / "README.md", *(page for folder in folders for page in sorted(folder.rglob("*.md")))]:
         text = page.read_text(encoding="utf-8")
-        filled = BLOCK.sub(lambda block: _filled(block, made, results), text)
+        filled = BLOCK.sub(lambda block: _filled(block, made, results, recipes), text)
         if filled != text:
             stale.append(page)
             if change:
@@ -71,11 +74,18 @@ def rebuilt(top: Path, change: bool, differences: bool = True) -> list[Path]:
     return [path.relative_to(top) for path in stale]
 
 
-def _filled(block: re.Match[str], made: dict[str, Pages], results: dict[str, tuple[RunResult, ...]]) -> str:
+def _filled(
+    block: re.Match[str],
+    made: dict[str, Pages],
+    results: dict[str, tuple[RunResult, ...]],
+    recipes: dict[str, str],
+) -> str:
     """Return a block with its table, or unchanged if there is no such pack or table."""
     begin, name, what, _, indent = block.groups()
     table = made[name].table(what) if name in made else None
-    if name in made and what == "gains":
+    if name == "recipes" and what in recipes:
+        text = recipes[what]
+    elif name in made and what == "gains":
         text = gains_line(results[name]) + "\n"
     elif table is not None:
         text = write(replace(table, title=""), TableForm.markdown)

@@ -162,7 +162,7 @@ def test_words_of_white_space_are_kept_or_counted(entry: Format, tmp_path: Path)
         assert [(s.tokens, s.entities) for s in found] == [(s.tokens, s.entities) for s in BLANK]
         assert not {*writing.counts, *report.counts} - {"sentence id dropped"}
     else:
-        assert writing.counts["token of white space, which is no word in a text"] == 4
+        assert writing.counts["token of white space, which is not a word in a text"] == 4
 
 
 def test_entities_with_white_space_at_their_ends_are_the_same_in_brat_and_counted(tmp_path: Path) -> None:

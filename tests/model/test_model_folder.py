@@ -208,10 +208,10 @@ def test_a_vocabulary_of_another_size_is_refused(model: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        (lambda c: c["encoder"].update(model_type="timm_backbone"), "'timm_backbone' is no encoder of text"),
+        (lambda c: c["encoder"].update(model_type="timm_backbone"), "'timm_backbone' is not an encoder of text"),
         (
             lambda c: c["encoder"].update(model_type="modernvbert", text_config={}),
-            "'modernvbert' is no encoder of text",
+            "'modernvbert' is not an encoder of text",
         ),
         (lambda c: c["encoder"].update(num_hidden_layers=10**9), "too large a number"),
         (lambda c: c["encoder"].update(num_hidden_layers=3 * 10**6), "num_hidden_layers is 3,000,000"),

@@ -1,5 +1,6 @@
 """Numbers of the docs: what the packs say, and nothing else."""
 
+import json
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
@@ -42,6 +43,19 @@ def pack() -> Pack:
 def test_the_docs_say_what_the_packs_say(results: ModuleType) -> None:
     """Differences are drawn ten thousand times, so they are left to `lab/benchmarks/results.py --check`."""
     assert results.rebuilt(TOP, change=False, differences=False) == []
+
+
+def test_recipes_have_means_over_seeds(results: ModuleType, tmp_path: Path) -> None:
+    runs = [{"model": "light", "trial": "", "corpus": "gum", "seed": seed, "test": 60.0 + seed} for seed in (1, 2)]
+    trial = {**runs[0], "trial": "dropout 0.4", "test": 0.0}
+    facts = [{"model": model, "megabytes": 28} for model in ("cnn-ner", "light", "default", "accurate")]
+    facts[3]["sentences_per_second"] = 58_763
+    file = tmp_path / "recipes.jsonl"
+    file.write_text("".join(json.dumps(line) + "\n" for line in [*facts, *runs, trial]))
+    tables = results.recipe_tables(file)
+    assert "| nestag `light` | – | – | 61.5 | – | – | 28 MB |\n" in tables["comparison"]
+    assert "| nestag `accurate` | – | – | – | – | 58,763 | 28 MB |\n" in tables["comparison"]
+    assert "| nestag `light` | – | – | 61.50 ± 0.71 (2) | – |\n" in tables["f1"]
 
 
 def test_pages_are_filled_from_a_pack_and_then_agree(results: ModuleType, tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ def finish(spec: Spec) -> None:
     scores = {split: {"constrained": found} for split in ("dev", "test")}
     spec.folder.mkdir(parents=True)
     scorings = (Scoring(100, 0.5, found.overall, 13.0), Scoring(200, 0.5, found.overall, 26.0))
-    write_result(RunResult(spec.key, spec.settings, scorings, 26.0, 1, "a processor", {}, scores, {}), spec.folder)
+    write_result(RunResult(spec.key, spec.settings, scorings, 26.0, 1, "a CPU", {}, scores, {}), spec.folder)
 
 
 def begin(spec: Spec) -> None:

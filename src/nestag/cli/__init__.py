@@ -111,7 +111,7 @@ def _app_of(name: str, function: Any) -> typer.Typer:
 app = typer.Typer(
     name="nestag",
     cls=Commands,
-    help="Nested named entity recognition at the price of a tagger.",
+    help="Nested named entity recognition at the cost of a tagger.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
@@ -129,7 +129,7 @@ def options(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """Nested named entity recognition at the price of a tagger."""
+    """Nested named entity recognition at the cost of a tagger."""
 
 
 def main() -> None:

@@ -32,7 +32,7 @@ def convert(
     ],
     *,
     crossing: Annotated[
-        OnCrossing, typer.Option(help="Crossing entities: stop at the first, keep them, or drop the fewest.")
+        OnCrossing, typer.Option(help="Crossing entities: stop at the first, keep them, or drop as few as possible.")
     ] = "keep",
     listed: Annotated[bool, typer.Option("--list", help="List every finding, not only the counts.")] = False,
     to: To = None,
@@ -43,7 +43,7 @@ def convert(
 
     The formats are bioc, bioc-json, brackets, brat, cas, columns, conllu, doccano, dygie, gliner, jsonl, labelstudio,
     nner, oneie, parquet, prodigy, pubtator, spacy, spacy2, spert, text, w2ner and webanno; they are detected from
-    suffix and content, unless you name them with --from and --to. docs/formats.md shows each.
+    suffix and content, unless you name them with --from and --to. docs/reference/formats.md shows each.
     """
     corpus = reading.corpus(source, format, report=Listing() if listed else None)
     done = nestag.convert(corpus, target, to=to, crossing=crossing)

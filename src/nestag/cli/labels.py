@@ -44,7 +44,7 @@ EncodingOption = Annotated[Encoding, _encoding_option(f"One of {', '.join(sorted
 StrategyOption = Annotated[
     Naming, typer.Option(help="Label of a node whose words disagree: the first or the most frequent.")
 ]
-Policy = Annotated[ExportCrossing, typer.Option(help="Crossing entities: stop at the first, or drop the fewest.")]
+Policy = Annotated[ExportCrossing, typer.Option(help="Crossing entities: stop at the first, or drop a minimum.")]
 
 
 def encode(

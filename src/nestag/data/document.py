@@ -134,7 +134,7 @@ def text_of(sentence: Sentence) -> str:
 def count_blank(sentence: Sentence, report: Report) -> None:
     """Report the tokens of white space, which are lost when the text is read again."""
     for token in filter(str.isspace, sentence.tokens):
-        report.add("token of white space, which is no word in a text", sentence.id or "", repr(token))
+        report.add("token of white space, which is not a word in a text", sentence.id or "", repr(token))
 
 
 def _check_spans(document: Document, report: Report) -> list[TextSpan]:
@@ -249,7 +249,7 @@ def _document(pieces: Sequence[Sentence], report: Report, keeps_words: bool) -> 
     name = f"{name}@{origin.start}" if origin and origin.start else name
     for number, sentence in enumerate(pieces, 1):
         if sentence.id is not None and sentence.id != f"{name}-{number}":
-            report.add("sentence id left out", name, sentence.id)
+            report.add("sentence id dropped", name, sentence.id)
         if not keeps_words:
             count_blank(sentence, report)
     return Document(name, "".join(texts), tuple(spans), tuple(words))

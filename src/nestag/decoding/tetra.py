@@ -40,9 +40,9 @@ RISE = np.array([1, 0, 0, -1])  # how each of the first four marks changes the h
 
 
 class TetraRules(NamedTuple):
-    """The labels of a vocabulary that fit, as rows of the scores; the row after the last one stands for a missing one.
+    """The labels of a vocabulary that fit, as rows of the scores; the row after the last one means a missing one.
 
-    The last base stands for having no name, which is taken only where the vocabulary has none.
+    The last base means having no name, which is taken only where the vocabulary has none.
     """
 
     n_row: Ints  # the row of each of the first four marks

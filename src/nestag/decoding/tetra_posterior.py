@@ -42,7 +42,7 @@ class TetraPosterior(Posterior):
         self._rules, self.levels, self.span_states = rules, deepest or HIGHEST, 2 * self._highest + 6
         self.named_root = np.zeros(len(lengths))  # the whole sentence is a node
         bases, names = (self._c[rows].sum(axis=0) for rows in (rules.base[:-1], rules.any))
-        self._opening = bases / np.maximum(names, LEAST_WEIGHT)  # how probable it is that a right child is no helper
+        self._opening = bases / np.maximum(names, LEAST_WEIGHT)  # how probable it is that a right child is not a helper
         self._moves = _mark_weights(rules, self._n, self._c)
         self._before, self._after = np.zeros((2, self._highest + 2, self._n.shape[1]))
         for block in self._blocks:

@@ -91,7 +91,7 @@ def read_name(text: str) -> Name:
         return Name((), prime=prime)
     parts = _PART.findall(body)
     if "+".join(parts) != body or not parts:
-        raise LabelError(f"{text!r} is no chain of types; join them with single + signs")
+        raise LabelError(f"{text!r} is not a chain of types; join them with single + signs")
     root = parts[0] == "S"
     return Name(tuple(_read_type(part, text) for part in parts[root:]), root, prime)
 

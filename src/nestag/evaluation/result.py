@@ -222,7 +222,7 @@ class Comparison(NamedTuple):
 
 
 class Confused(NamedTuple):
-    """How often spans of one type in gold have another type in the prediction; None stands for no entity."""
+    """How often spans of one type in gold have another type in the prediction; None means no entity."""
 
     gold: str | None
     predicted: str | None

@@ -112,7 +112,7 @@ def _parse(line: str) -> tuple[list[str], list[Entity]]:
     opened: list[tuple[int, int]] = []  # the number of the entity, and its column
     column = 1
     if line.count(" ") >= MOST_PIECES:
-        raise DataError(f"more than {MOST_PIECES:,} words and brackets; put each sentence on a line of its own")
+        raise DataError(f"more than {MOST_PIECES:,} words and brackets; put each sentence on a separate line")
     for piece in line.split(" "):
         match = _PIECE.fullmatch(piece)
         if not match or not match["word"] or (match["opens"] and match["closes"]):
@@ -142,7 +142,7 @@ def _misplaced(piece: str, column: int) -> DataError:
     rest = _PIECE.sub("", piece, count=1)
     if not rest:
         return DataError(f"column {column}: the entity {piece} has no tokens; write [TYPE token], or \\[ and \\]")
-    place = len(piece) - len(rest) - (rest[0] not in "[]\\")  # what follows a ] is no mark itself
+    place = len(piece) - len(rest) - (rest[0] not in "[]\\")  # what follows a ] is not a mark
     return DataError(f"column {column + place}: {piece[place]} inside {piece!r}; write \\{piece[place]}")
 
 

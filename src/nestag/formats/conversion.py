@@ -17,7 +17,7 @@ from nestag.formats.labels import LabellingTally, nesting, place_of
 from nestag.formats.registry import format_for
 
 OnCrossing = Literal["error", "keep", "set-aside"]
-"""Entities that overlap without nesting: stop at the first, keep them, or drop the fewest."""
+"""Entities that overlap without nesting: stop at the first, keep them, or drop as few as possible."""
 
 
 @dataclass(frozen=True)

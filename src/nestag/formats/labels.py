@@ -132,7 +132,7 @@ def columns(parts: LabelParsers) -> Callable[[str], tuple[str, Label]]:
 
 
 def nesting(sentences: Iterable[Sentence], source: str, report: Report) -> Iterator[Sentence]:
-    """Yield the sentences without the fewest possible crossing entities, which the report lists."""
+    """Yield the sentences without the smallest possible number of crossing entities, which the report lists."""
     for number, sentence in enumerate(sentences, 1):
         nested, dropped = drop_crossing(sentence.annotated)
         for entity in dropped:

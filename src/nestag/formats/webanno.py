@@ -288,7 +288,7 @@ def _escape_controls(text: str) -> str:
 
 
 def _gap(text: str, size: int) -> str:
-    """Return what stands for the white space between two sentences."""
+    """Return what represents the white space between two sentences."""
     return "\n".ljust(size) if text and size else ""
 
 

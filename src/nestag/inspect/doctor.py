@@ -115,7 +115,7 @@ def nothing_to_learn(name: str, split: Symptoms) -> Iterator[Diagnosis]:
 
 def crossing(name: str, split: Symptoms, limits: DoctorLimits) -> Iterator[Diagnosis]:
     """Find crossing entities, which no tree can represent."""
-    what = f"{_have(split.tangled.count, 'sentence')} too many crossing entities to drop the fewest of them"
+    what = f"{_have(split.tangled.count, 'sentence')} too many crossing entities to drop as few as possible"
     yield from _if_any(split.tangled, ERROR, name, what, "split these sentences, or correct their annotation")
     severity = ERROR if split.crossing.count > limits.crossing * split.entities else WARNING
     what = f"{split.crossing.count:,} of {split.entities:,} entities cross others and cannot be encoded"

@@ -1,9 +1,9 @@
 """The engine: tokens in, entities out. It is the only way from words to entities.
 
-Three stages: sentences are laid out as arrays, the encoder scores them, and the scores are decoded. A GPU computes by
-itself once it has been told what, so while it scores a chunk, earlier ones are decoded in threads of their own and the
-next one is laid out. A processor is busy with the encoder anyway; there one stage follows the other. What comes out
-does not depend on how the sentences were cut into chunks or batches.
+Three stages: sentences are laid out as arrays, the encoder scores them, and the scores are decoded. A GPU computes
+asynchronously, so while it scores a chunk, earlier ones are decoded in separate threads and the next one is laid out.
+A CPU is busy with the encoder anyway; there one stage follows the other. The result does not depend on how the
+sentences were cut into chunks or batches.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ class Scorer(Protocol):
 
     sizes: tuple[int, int, int]
     batch_subwords: int
-    ahead: int  # chunks that may wait to be decoded while others are computed; 0 if nothing is computed by itself
+    ahead: int  # chunks that may wait to be decoded while others are computed; 0 if nothing is computed asynchronously
     reach: int | None  # words on each side of a word that are looked at above the encoder; None if that is not known
 
     def start(self, batches: Iterable[Batch], words: int) -> Callable[[], Heads]:
@@ -280,7 +280,7 @@ class Engine:
 
 @contextmanager
 def worker_threads(count: int) -> Iterator[ThreadPoolExecutor]:
-    """Threads that compute; what waits for them is dropped as soon as nobody wants it any more."""
+    """Threads that compute; what waits for them is dropped as soon as it is no longer wanted."""
     pool = ThreadPoolExecutor(count, thread_name_prefix="nestag")
     try:
         yield pool

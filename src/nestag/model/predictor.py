@@ -91,7 +91,7 @@ class Settings:
 
 
 class TextEntity(NamedTuple):
-    """An entity as every interface reports it, described in docs/predicting.md; positions are half-open."""
+    """An entity as every interface reports it, described in docs/how-to/predict.md; positions are half-open."""
 
     start: int  # in characters of the text; tokens without a text are joined by single spaces
     end: int

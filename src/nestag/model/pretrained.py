@@ -204,7 +204,7 @@ def load_encoder(encoder: str) -> Any:
     if missing := [name for name in sorted(info["missing_keys"]) if not name.startswith("pooler.")]:
         raise InputError(f"{len(missing)} of its weights are missing, e.g. {missing[0]}; get it again", encoder)
     if not _is_text_encoder(kind := pretrained.config.model_type):
-        raise InputError(f"{kind!r} is no encoder of text; choose one such as bert or roberta", encoder)
+        raise InputError(f"{kind!r} is not an encoder of text; choose one such as bert or roberta", encoder)
     return pretrained
 
 
@@ -232,7 +232,7 @@ def known_settings(stored: Mapping[str, Any]) -> dict[str, Any]:
     elif _is_text_encoder(kind):
         known = {*AutoConfig.for_model(kind).to_dict()} - {*PretrainedConfig().to_dict()} | MORE_SETTINGS
     else:
-        raise ValueError(f"{kind!r} is no encoder of text that transformers has")
+        raise ValueError(f"{kind!r} is not an encoder of text that transformers has")
     settings = {name: value for name, value in stored.items() if name in known}
     for name, value in settings.items():
         numbers = [number for number in (value if isinstance(value, list) else [value]) if isinstance(number, int)]

@@ -88,7 +88,7 @@ class NestedNER(Predictor):
         folder = Path(path)
         folder.mkdir(parents=True, exist_ok=True)
         self.model.save_pretrained(folder, max_shard_size="1000GB")  # always one file
-        shutil.copymode(folder / CONFIG, folder / WEIGHTS)  # safetensors lets nobody but the owner read
+        shutil.copymode(folder / CONFIG, folder / WEIGHTS)  # safetensors lets only the owner read
         texts = {TOKENIZER_CONFIG: self.tokenizer.tokenizer_config(), CARD: self.card}
         save_model(folder, self.vocabulary, self.settings, self.tokenizer, texts)
 

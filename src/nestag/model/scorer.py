@@ -1,7 +1,7 @@
 """The tagger as the engine calls it: arrays in, log-probabilities out.
 
-On a GPU nothing here waits: arrays go there from pinned memory, scores come back the same way, and only whoever needs
-them waits for them.
+On a GPU nothing here waits: arrays go there from pinned memory, scores come back the same way, and only the caller that
+needs them waits for them.
 """
 
 from __future__ import annotations
@@ -161,7 +161,7 @@ class GridCells:
 
 @cache
 def _side_stream(device: torch.device) -> torch.cuda.Stream:
-    """Return the one stream of a GPU for decoding; each stream keeps memory of its own."""
+    """Return the one stream of a GPU for decoding; each stream keeps separate memory."""
     return torch.cuda.Stream(device, priority=-1)  # type: ignore[no-untyped-call]
 
 
@@ -184,9 +184,9 @@ def _fetched(heads: Sequence[Tensor]) -> Callable[[], list[Floats32]]:
 
 @contextmanager
 def computing(device: torch.device, precision: Precision = "auto") -> Iterator[None]:
-    """How scores are computed on a device: in bfloat16 where a GPU has it and nobody asks for more.
+    """How scores are computed on a device: in bfloat16 where a GPU has it and no higher precision is asked for.
 
-    cuDNN's attention is left out, because it prepares itself anew for every shape of a batch, and ours all differ.
+    cuDNN's attention is not used, because it prepares itself anew for every shape of a batch, and ours all differ.
     """
     if device.type != "cuda":
         yield
@@ -197,7 +197,7 @@ def computing(device: torch.device, precision: Precision = "auto") -> Iterator[N
 
 
 def fewer_bits(device: torch.device, precision: Precision) -> torch.autocast:
-    """Compute in bfloat16 where a GPU has it and nobody asks for more, in this thread alone."""
+    """Compute in bfloat16 where a GPU has it and no higher precision is asked for, in this thread alone."""
     fast = device.type == "cuda" and precision == "auto" and torch.cuda.is_bf16_supported()
     return torch.autocast(device.type, torch.bfloat16, enabled=fast)
 

@@ -1,6 +1,6 @@
 """Adapting an encoder to a domain: masked language modelling on text without entities, before training.
 
-The gain is largest for text that differs from the encoder's (docs/results/recipe.md has the measurements). The result
+The gain is largest for text that differs from the encoder's (docs/results.md has the measurements). The result
 is a folder for `nestag train --encoder`. An interrupted adaptation resumes, like a training run. The head is tied to
 the encoder's subword vectors, so it works with any encoder, even if it was published without a head.
 """
@@ -187,7 +187,7 @@ class Prediction(NamedTuple):
 
 
 class MaskedLanguageModel(nn.Module):
-    """An encoder, and a head that predicts masked subwords."""
+    """An encoder for masked language modelling, with its head."""
 
     def __init__(self, encoder: Any, mask: int) -> None:
         super().__init__()

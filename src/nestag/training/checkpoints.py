@@ -142,7 +142,7 @@ def explained(folder: Path) -> Iterator[None]:
         if isinstance(error, OSError) or full:
             raise InputError(
                 f"cannot be written ({getattr(error, 'strerror', None) or reason[:200]});"
-                " make room, then the same command goes on from the last checkpoint",
+                " make room, then the same command resumes from the last checkpoint",
                 str(folder),
             ) from None
         raise

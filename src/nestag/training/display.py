@@ -104,7 +104,7 @@ class _Display:
     """A screen for a run, without the notices of transformers while it lasts."""
 
     def __init__(self, title: str, output: Path | None) -> None:
-        """`output` is the folder of the run, None if nobody will find it there."""
+        """`output` is the folder of the run, None if it is temporary."""
         self.title, self.output = title, output
         self.screen: Terminal | Notebook
         self.step = 0
@@ -213,7 +213,7 @@ class AdaptationDisplay(_Display):
 
 
 def saved_in(output: Path | None) -> str:
-    """Return what a stopped run saved, to append to a line; nothing if nobody will find it."""
+    """Return what a stopped run saved, to append to a line; nothing if the folder is temporary."""
     last = last_checkpoint(output / CHECKPOINTS) if output else None
     resume = either("call", "command")
     return f"; step {step_of(last):,} is saved in {output}, and the same {resume} resumes there" if last else ""

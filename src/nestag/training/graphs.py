@@ -27,7 +27,7 @@ class Padding:
     batch_subwords: int  # the budget of a batch
     windows: int  # in a batch, at most
     longest: int  # subwords of the longest window
-    pad: int  # the subword that stands for nothing
+    pad: int  # the padding subword
 
     def __call__(self, inputs: BatchTensors) -> BatchTensors:
         """A batch in a shape that will come again; as it is where it exceeds the budget."""

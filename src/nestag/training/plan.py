@@ -2,7 +2,7 @@
 
 The corpus decides what the recipe leaves open. A small corpus needs many epochs in small batches, a large one few in
 large batches. Neither may have too few steps. The rule was tuned on GENIA, LitBank and GUM and checked on GermEval
-(docs/results/sizes.md).
+(lab/docs/research.md).
 """
 
 from __future__ import annotations

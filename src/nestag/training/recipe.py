@@ -139,7 +139,7 @@ def as_now(stored: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def recipe_for(encoder: str | None) -> str:
-    """The name of the recipe that an encoder is trained with if nobody names one.
+    """The name of the recipe that an encoder is trained with if none is named.
 
     >>> recipe_for(None), recipe_for("minilm"), recipe_for("light")
     ('default', 'default', 'light')

@@ -1,7 +1,7 @@
 """A training run: a corpus and a recipe -> a recognizer, saved in a folder.
 
-A run that was interrupted, by Ctrl-C or by being killed at any moment, goes on from its last complete checkpoint when
-it is started again, and ends as it would have ended: to the bit on a processor, and on a GPU as nearly as two runs
+A run that was interrupted, by Ctrl-C or by being killed at any moment, resumes from its last complete checkpoint when
+it is started again, and ends as it would have ended: to the bit on a CPU, and on a GPU as nearly as two runs
 there ever agree. A run that is finished is loaded.
 """
 

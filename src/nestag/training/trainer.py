@@ -164,7 +164,7 @@ class NestedTrainer(ResumableTrainer):
         return torch.nn.utils.clip_grad_norm_(self.weights, self.args.max_grad_norm, foreach=True)
 
     def floating_point_ops(self, inputs: Any) -> int:
-        """Not counted: nobody reads it, and counting looks at every weight in every step."""
+        """Not counted: nothing reads it, and counting looks at every weight in every step."""
         return 0
 
     def freeze(self) -> None:
@@ -176,7 +176,7 @@ class NestedTrainer(ResumableTrainer):
 
     @property
     def seconds(self) -> float:
-        """How long was trained, interruptions left out."""
+        """How long was trained, without interruptions."""
         return time.monotonic() - self.begun
 
     def mean_loss(self) -> float | None:
@@ -322,7 +322,7 @@ def label_accuracy(scores: ChunkScores, labels: Sequence[Ints]) -> float:
 
 
 def _labels(vocabulary: Vocabulary, dev: Sequence[Sentence]) -> list[Ints]:
-    """The label numbers of all words, one array a head; crossing entities are set aside."""
+    """The label numbers of all words, one array a head; crossing entities are dropped."""
     nested = (sentence.with_entities(drop_crossing(sentence.annotated).nested) for sentence in dev)
     ids = [vocabulary.ids(vocabulary.encode(sentence)) for sentence in nested]
     return [np.array([number for one in ids for number in one[head]], dtype=np.int64) for head in range(3)]

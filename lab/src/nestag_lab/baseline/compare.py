@@ -56,7 +56,7 @@ class Task(NamedTuple):
 
 
 def train_nestag(task: Task, recipe: str) -> Predict:
-    """Train nestag with a recipe; the recipe `light` has an encoder of its own."""
+    """Train nestag with a recipe; the recipe `light` has its encoder built in."""
     from nestag.training.run import train
 
     settings: dict[str, Any] = {} if recipe == "light" else {"encoder": task.encoder}

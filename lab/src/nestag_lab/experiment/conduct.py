@@ -29,7 +29,7 @@ class Request:
 
     grid: str  # a file
     folder: str  # of the experiment
-    at_once: int = 1  # runs side by side
+    at_once: int = 1  # concurrent runs
     cpu: bool = False  # whether to leave GPUs alone
     only: str = ""  # words that the titles of runs must have
 

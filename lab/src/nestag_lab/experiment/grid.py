@@ -1,7 +1,7 @@
 """Grids: which corpora, encoders, encodings, recipes and seeds are to be tried with each other, as a TOML file.
 
     encodings = ["abs", "rel", "dyn", "4tg"]
-    recipes = ["default", "my.toml"]        # names, or files beside the grid
+    recipes = ["default", "my.toml"]        # names, or files next to the grid
     encoders = ["minilm"]                   # without it, and without encodings, those of the recipe
     decodings = ["greedy-first", "constrained"]   # every model is decoded so; without it also greedy-majority
     seeds = 3                               # 1, 2, 3; or a list

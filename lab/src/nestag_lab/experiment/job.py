@@ -178,7 +178,7 @@ def device(cpu: bool) -> str:
 
     if on_gpu(cpu):
         return torch.cuda.get_device_name()
-    return f"{platform.machine()} processor, {torch.get_num_threads()} of {os.cpu_count()} cores"
+    return f"{platform.machine()} CPU, {torch.get_num_threads()} of {os.cpu_count()} cores"
 
 
 def versions(cpu: bool) -> dict[str, str]:

@@ -206,7 +206,7 @@ class _Pool:
 
 
 def outcome_of(task: Task, code: int, seconds: float, stopping: bool) -> TaskOutcome:
-    """Return the outcome of an exit code; while tasks are being stopped, a stopped one is no failure."""
+    """Return the outcome of an exit code; while tasks are being stopped, a stopped one is not a failure."""
     if code == 0:
         if task.spec:
             return TaskOutcome(task, "finished", seconds, result=read_result(task.spec.folder / RESULT))

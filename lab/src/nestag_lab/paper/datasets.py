@@ -39,7 +39,7 @@ def datasets_table(corpora: Mapping[str, Mapping[str, Statistics]]) -> Table:
 STATISTICS_NOTE = (
     "All splits of a corpus together. Depth is the number of entities that contain an entity or have its span, as the"
     " paper counts it; mean, median and largest are counted from 1. The paper's shares of lengths are near those of the"
-    " test split alone, counted one token short and with entities of one token left out: on GENIA 1,819, 1,469, 164 and"
+    " test split alone, counted one token short and with without entities of one token: on GENIA 1,819, 1,469, 164 and"
     " 13 of 3,465. Deviations are of a population, the paper's and ours."
 )
 ReportedCells = Mapping[tuple[str, str], Cell]

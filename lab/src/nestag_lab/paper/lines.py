@@ -1,7 +1,7 @@
 """Lines: what is known of a model corpus by corpus, before it is laid out as a table.
 
-side by side      a column for each corpus and measure, a section for each source     abs   genia F1   gum F1
-one by one        a section for each corpus and source, a column for each measure     abs   precision   recall   F1
+side_by_side      a column for each corpus and measure, a section for each source     abs   genia F1   gum F1
+one_by_one        a section for each corpus and source, a column for each measure     abs   precision   recall   F1
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class TableLayout:
 
     title: str
     heads: tuple[str, ...]  # names of the columns that lines begin with
-    measures: tuple[str, ...]  # an empty name is left out beside that of a corpus
+    measures: tuple[str, ...]  # an empty name is omitted next to that of a corpus
     note: str
     reported: str = ""  # a note on the paper's figures, where there are any
     bold: frozenset[str] = frozenset()  # measures whose best figure of ours is set in bold

@@ -107,7 +107,7 @@ def best_table(runs: FinishedRuns) -> Table:
     measures = ("precision", "recall", "F1")
     note = (
         f"{STRICT} Each run is chosen by its F1 on {runs.split} itself, as the paper does; so this shows what luck can"
-        " give and is no fair estimate."
+        " give and is not a fair estimate."
     )
     doubt = (
         "The paper's figures are as printed; the F1 of each of its best runs is below the mean that its table 2 gives"

@@ -8,7 +8,7 @@
 
 Both annotate names and descriptions (`the old man 's wife`), nested in each other. Where they differ, the narrower one
 counts: GUM loses its pronouns and the possessive mark at the end of a mention, LitBank the form of address inside a
-name (`Mr.` in `Mr. Bennet`) as a mention of its own. What only one of them annotates is left out. So are GUM's texts
+name (`Mr.` in `Mr. Bennet`) as a separate mention. What only one of them annotates is dropped. So are GUM's texts
 that are CC BY-SA, so that a model need only name its sources.
 """
 

@@ -47,7 +47,7 @@ class Options:
     layers: tuple[int, ...] = (3, 6)  # of the teacher, whose vectors are predicted
     epochs: int = 24
     masked: float = 0.15  # share of the words that are hidden
-    shapes: float = 0.2  # weight of predicting the shapes of hidden words, which an uncased teacher does not know
+    shapes: float = 0.2  # weight of predicting the shapes of masked words, which an uncased teacher does not know
     rate: float = 2e-3
     batch_subwords: int = 32_768
     seed: int = 1
@@ -128,7 +128,7 @@ class Pretraining:
             yield Batch(*(torch.from_numpy(array).to(self.device) for array in arrays))
 
     def loss(self, batch: Batch, masked: float) -> tuple[Tensor, Tensor]:
-        """The mean squared errors of the vectors, and the cross-entropy of the shapes of hidden words."""
+        """The mean squared errors of the vectors, and the cross-entropy of the shapes of masked words."""
         ids, _, word, shape = batch
         present = shape >= 0
         hidden = (torch.rand(shape.shape, device=self.device) < masked) & present  # windows x words

@@ -3,7 +3,7 @@
     python -m nestag_lab.release.text text --litbank litbank --gum gum --amalgum amalgum --craft CRAFT
 
 The folders are copies of github.com/dbamman/litbank, amir-zeldes/gum, gucorpling/amalgum and UCDenver-ccp/CRAFT. The
-novels are those of LitBank's training split. Sentences that are in dev or test of LitBank or GUM are left out.
+novels are those of LitBank's training split. Sentences that are in dev or test of LitBank or GUM are dropped.
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ def is_stream(path: str | Path) -> bool:
 def descriptor_of(path: str | Path) -> int | None:
     """Return the number of the open file that a path names, directly or by links.
 
-    The file behind it must not be opened again: whoever opened the descriptor chose where to read or write.
+    The file behind it must not be opened again: the one who opened the descriptor chose where to read or write.
 
     >>> descriptor_of("/dev/fd/3"), descriptor_of("corpus.jsonl")
     (3, None)

@@ -46,7 +46,7 @@ from nestag.integrations.tagging.machamp import MaChAmp
 from nestag.integrations.tagging.target import Description, Target
 
 ExportCrossing = Literal["error", "set-aside"]
-"""Entities that overlap without nesting: stop at the first, or drop the fewest."""
+"""Entities that overlap without nesting: stop at the first, or drop as few as possible."""
 
 TARGETS: dict[str, type[Target]] = {target.name: target for target in (Conll, HuggingFace, MaChAmp)}
 
