@@ -137,7 +137,7 @@ def provided(extras: tuple[str, ...]) -> set[str]:
             else:
                 needed.add(one)
     included = {name for name in FOR_USERS if EXTRAS[name] and set(EXTRAS[name]) <= needed}
-    return found | included | ({"report"} if "model" in found else set())  # torch brings jinja2
+    return found | included
 
 
 def check(extras: tuple[str, ...], calls: Sequence[Call], wheel: Path, place: Path) -> None:
