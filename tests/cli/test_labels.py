@@ -115,7 +115,7 @@ def entity(**fields: object) -> str:
         ("encode", '{"tokens": ["a"], "entities": [], "id": [1]}', "'id' is [1]"),
         ("decode", "a\t1\tS", "3 columns; write the 4 columns token, n, c, u"),
         ("decode", "a\tx\tS\t-", "n is 'x'"),
-        ("decode", "a\t1\tS\tA++B", "no chain of types"),
+        ("decode", "a\t1\tS\tA++B", "not a chain of types"),
         ("decode", "\t1\tS\t-", "the token is empty"),
         ("decode", b"\xff\t1\tS\t-", "not UTF-8"),
     ],

@@ -205,7 +205,7 @@ def test_a_full_disk_is_one_line_and_the_run_goes_on(
 
     with monkeypatch.context() as patch:
         patch.setattr("nestag.model.recognizer.Tagger.save_pretrained", full)
-        with pytest.raises(InputError, match=r"No space left on device.*the same command goes on"):
+        with pytest.raises(InputError, match=r"No space left on device.*the same command resumes"):
             train(MANY, CORPUS, tmp_path / "m", recipe, use_cpu=True)
     assert train(MANY, CORPUS, tmp_path / "m", recipe, use_cpu=True).dev.gold == 6
 
