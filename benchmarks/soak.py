@@ -65,7 +65,7 @@ class Tally:
     """Counts of the answers to all clients."""
 
     def __init__(self, requests: int) -> None:
-        """Number the requests."""
+        """Send requests of this client with their numbers."""
         self.lock, self.numbers, self.requests = threading.Lock(), iter(range(requests)), requests
         self.statuses: Counter[int] = Counter()
         self.wrong: Counter[str] = Counter()

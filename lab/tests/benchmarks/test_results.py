@@ -17,7 +17,7 @@ TOP = Path(__file__).parents[3]
 
 @pytest.fixture(scope="module")
 def results() -> ModuleType:
-    """The script."""
+    """Import the script."""
     spec = spec_from_file_location("results", TOP / "lab" / "benchmarks" / "results.py")
     assert spec is not None
     assert spec.loader is not None

@@ -98,7 +98,7 @@ def test_tables_are_written_and_f1_is_printed(tmp_path: Path) -> None:
     assert ["abs", "76.00", "±", "2.65"] in lines
     assert ["abs", "76.6", "±", "0.3"] in lines
     assert done.stderr.splitlines() == [
-        "no facts of genia: it is not in the tables of labels and of corpora",
+        "no facts of genia: it is missing in the tables of labels and corpora",
         f"11 tables written to {tmp_path}/tables; tables.md has all of them",
     ]
     assert "**76.00 ± 2.65**" in (tmp_path / "tables" / "f1.md").read_text()

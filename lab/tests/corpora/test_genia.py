@@ -106,7 +106,7 @@ def test_genia_says_what_is_wrong_with_a_source(tmp_path: Path) -> None:
 
 @st.composite
 def term_trees(draw: st.DrawFn, deep: int = 3) -> tuple[str, str, list[tuple[str, str]]]:
-    """A piece of a sentence: its markup, its text without white space, and its entities."""
+    """Draw a piece of a sentence: its markup, its text without white space, and its entities."""
     markup = bare = ""
     entities: list[tuple[str, str]] = []
     for _ in range(draw(st.integers(1, 3))):

@@ -54,7 +54,7 @@ NEWSY = st.text(st.sampled_from("abS.!?'’\"`()[]{}-/<>=$%&;:,5 \n\u2028é"), m
 
 
 def uncovered(text: str, spans: Sequence[tuple[int, int]]) -> str:
-    """What no span covers; the spans must rise and none be empty."""
+    """Return the text outside of spans, which must be sorted and not empty."""
     before, left = 0, ""
     for start, end in spans:
         assert before <= start < end <= len(text)

@@ -27,7 +27,7 @@ DEV = [*CORPUS, Sentence(["nobody", "slept"], id="a-3")]
 
 @pytest.fixture(scope="module")
 def spec(tiny_encoder: Callable[[str], str], tmp_path_factory: pytest.TempPathFactory) -> Spec:
-    """A run whose corpus is there and whose folder is not."""
+    """Describe a run with a corpus and without a folder."""
     folder = tmp_path_factory.mktemp("job")
     paths = {name: str(folder / f"{name}.jsonl") for name in ("train", "dev", "test")}
     for sentences, path in zip((MANY, DEV, DEV[:1]), paths.values(), strict=True):

@@ -31,7 +31,7 @@ WAYS = ("greedy-first", "greedy-majority", "constrained")
 
 
 def predicted(encoding: str, seed: int, way: str) -> list[Sentence]:
-    """Some entities are missed, fewer by constrained decoding and by dyn."""
+    """Miss some entities, fewer with constrained decoding and with dyn."""
     missed = 6 - 2 * WAYS.index(way) - (encoding == "dyn") + seed
     return [one.with_entities(one.entities[: 1 + (number >= missed)]) for number, one in enumerate(TEST)]
 

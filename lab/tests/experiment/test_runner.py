@@ -47,7 +47,7 @@ except KeyboardInterrupt:
 
 @pytest.fixture
 def nap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with a module that does as it is told."""
+    """Make a folder with a module whose behaviour its arguments choose."""
     (tmp_path / "napping.py").write_text(NAP)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
     monkeypatch.setattr(runner, "PAUSE", 0.01)

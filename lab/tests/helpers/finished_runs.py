@@ -18,7 +18,7 @@ NO_SCORES: Mapping[int, Score] = {}
 
 
 def percent(share: float) -> Score:
-    """A score with this precision and recall, and so this F1, in percent."""
+    """Return a score with this precision and recall in percent."""
     return Score.of(round(100 * share), 10_000, 10_000)
 
 
@@ -29,7 +29,7 @@ def evaluation(
     lengths: Mapping[int, Score] = NO_SCORES,
     same_depth: Mapping[int, Score] = NO_SCORES,
 ) -> Evaluation:
-    """What was found, as far as it is given."""
+    """Return an evaluation with some of its scores."""
     parts = dict(types or {}), dict(depths), dict(lengths)
     return Evaluation(1, overall, *parts, {}, {}, dict(same_depth), Mistakes(), {})
 
@@ -43,7 +43,7 @@ def result(
     dev: Mapping[str, Evaluation] | None = None,
     recipe: str = "default",
 ) -> RunResult:
-    """A run with an F1 in percent, greedy on test, or with whole evaluations."""
+    """Return a run with an F1 in percent, greedy on test, or with whole evaluations."""
     evaluations = {"test": dict(test) if test is not None else {"greedy-first": evaluation(percent(f1))}}
     if dev is not None:
         evaluations["dev"] = dict(dev)
@@ -76,7 +76,7 @@ def judged(worse: int) -> Evaluation:
 
 
 def whole(corpus: str = "genia", encoding: str = "rel", seed: int = 1, recipe: str = "default") -> RunResult:
-    """A run with evaluations on dev and test, both decodings, scorings and calibration; seeds differ."""
+    """Return a run with evaluations on dev and test, both decodings, scorings and calibration; seeds differ."""
     found = {"greedy-first": judged(3 + seed % 5), "constrained": judged(2 + seed % 5)}
     scorings = tuple(Scoring(50 * n, 2.0 / (n + seed), Score.of(n, 10, 10), 20.0 * n) for n in range(1, 4))
     rated = calibration(Rated(number / 20, number % 20 < 9 + seed) for number in range(20))

@@ -34,7 +34,7 @@ def joined(tokens: Sequence[str], entities: set[Entity] | tuple[Entity, ...]) ->
 
 
 def covered(sentence: Sentence) -> set[tuple[str, str]]:
-    """The entities by their words."""
+    """Return the words of the entities."""
     return {(" ".join(sentence.tokens[start:end]), kind) for start, end, kind in sentence.entities}
 
 
@@ -92,7 +92,7 @@ def untagged(text: str) -> str:
 
 
 def charseq(shown: str, text: str = SGM) -> str:
-    """What the annotators would write for the first place where the text is; `shown` is as in the source."""
+    """Return the annotation of the first place with the text; `shown` is as in the source."""
     start = untagged(text).index(shown)
     return f'<charseq START="{start}" END="{start + len(shown) - 1}">{shown}</charseq>'
 

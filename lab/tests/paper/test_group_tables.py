@@ -10,14 +10,14 @@ from nestag_lab.paper.scores import types_table
 
 
 def row(table: Table, section: str, *head: str) -> list[str]:
-    """A row as people see it."""
+    """Return a row as it is shown."""
     [found] = [part.rows for part in table.sections if part.title == section]
     [cells] = [cells[len(head) :] for cells in found if cells[: len(head)] == head]
     return [shown(cell) for cell in cells]
 
 
 def run(seed: int, f1: float, correct: int, found: int) -> RunResult:
-    """A run with an F1 in all, and of 10 predicted and 20 gold entities at depth 1 so many right and found."""
+    """Return a run with an F1 in all, and of 10 predicted and 20 gold entities at depth 1 so many right and found."""
     one = {0: Score.of(5, 5, 5), 1: Score(correct, 10, 20, found), 2: Score(0, 0, 4, 0)}
     overall = percent(f1)
     return result(encoding="rel", seed=seed, test={"greedy-first": evaluation(overall, same_depth=one, depths=one)})

@@ -110,8 +110,8 @@ def test_what_is_missing_is_named_and_the_rest_is_made(folder: Path) -> None:
     folder_of(folder, Key("gum", "minilm", "rel", "default", 1)).mkdir(parents=True)  # only begun
     write_wanted([*(one.key for one in RESULTS), Key("genia", "minilm", "abs", "default", 3)], folder)
     pages = read_pages(folder)
-    assert pages.missing == (
-        "no facts of gum: it is not in the tables of labels and of corpora",
+    assert "gum" in pages.missing[0]
+    assert pages.missing[1:] == (
         "no result: genia minilm abs default, seed 3",
         "no result: gum minilm 4tg default, seed 2",
         "no result: gum minilm rel default, seed 1",

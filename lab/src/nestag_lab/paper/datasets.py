@@ -37,10 +37,10 @@ def datasets_table(corpora: Mapping[str, Mapping[str, Statistics]]) -> Table:
 
 
 STATISTICS_NOTE = (
-    "All splits of a corpus together. Depth is the number of entities that contain an entity or have its span, as the"
-    " paper counts it; mean, median and largest are counted from 1. The paper's shares of lengths are near those of the"
-    " test split alone, counted one token short and with without entities of one token: on GENIA 1,819, 1,469, 164 and"
-    " 13 of 3,465. Deviations are of a population, the paper's and ours."
+    "All splits of a corpus together. As in the paper, the depth of an entity is the number of entities that contain it"
+    " or have the same span. Mean, median and largest depth are counted from 1. The paper's shares of lengths are close"
+    " to those of the test split alone, with each entity counted as one token shorter and without entities of one"
+    " token: on GENIA 1,819, 1,469, 164 and 13 of 3,465. All deviations are population deviations."
 )
 ReportedCells = Mapping[tuple[str, str], Cell]
 
@@ -88,13 +88,12 @@ def labels_table(corpora: Mapping[str, Covered]) -> Table:
 
 
 COVERAGE_NOTE = (
-    "n, c and u: distinct values in the training split, the empty u counted; new: those that the other splits have and"
-    " the training split lacks; %: labels of a split that the training split covers; recall %: entities that decoding"
-    " can still find; absolute: how often dyn writes n absolutely, of labels and of sentences. n of abs, rel and dyn"
-    " agrees with the paper. Its c and u are more, and so is c of 4tg: its files keep duplicates of entities (33 in"
-    " GENIA), which ours drop, and where entities have the same tokens (14 of 100 in NNE) it joins their types as"
-    " annotated, ours from the outside in. n of 4tg has at most six values, the marks of a word and of its gap, and"
-    " those of a last word; why the paper has 8 and 13 on ACE and NNE is not known."
+    "n, c and u: number of distinct values in the training split, including the empty u. New: values that only other"
+    " splits have. %: labels of a split that the training split covers. Recall %: entities that decoding can still"
+    " find. Absolute: share of labels and sentences for which dyn writes n absolutely. The counts of n agree with the"
+    " paper for abs, rel and dyn. The paper counts more values of c and u, because its files keep duplicate entities"
+    " (33 in GENIA) and because it joins types of the same span (14% of NNE's entities) in the order of annotation. n"
+    " of 4tg can have at most six values. We do not know why the paper counts 8 and 13 on ACE and NNE."
 )
 
 

@@ -1,9 +1,9 @@
-"""Differences between models and ways of decoding: do they differ by more than seeds and sentences explain?
+"""Differences between models and decoding methods, with intervals and significance tests.
 
-A draw takes seeds and sentences (documents, where they are known) with replacement, the same for both models, and asks
-for the mean over its seeds of the difference in F1. So an interval says what other seeds and other test sets like these
-would change, together. The p value is that of approximate randomization: the answers of whole documents or sentences
-are swapped between the models, for all seeds at once. Several comparisons are corrected together by `holm`.
+Each bootstrap draw takes seeds and documents (or sentences) with replacement, the same for both models, and computes
+the mean difference in F1. The interval therefore covers both other seeds and other test sets. The p value is from
+approximate randomization: the predictions for whole documents or sentences are swapped between the models, for all
+seeds together. `holm` corrects for the number of comparisons.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ COLUMNS = ("first", "second", "of", "seeds", "drawn", "difference", "low", "high
 
 
 class ComparedModel(NamedTuple):
-    """What is compared: a model and the way it is decoded."""
+    """A model and how it is decoded."""
 
     corpus: str
     encoder: str
@@ -38,7 +38,7 @@ class ComparedModel(NamedTuple):
 
 
 class Compared(NamedTuple):
-    """Two of them, and what was found."""
+    """Two models and their difference."""
 
     first: ComparedModel
     second: ComparedModel
@@ -47,7 +47,7 @@ class Compared(NamedTuple):
 
 
 def differences_table(pack: Pack) -> Table:
-    """Constrained less greedy decoding of the same models, and dyn less rel decoded alike."""
+    """Return the differences between constrained and greedy decoding, and between dyn and rel."""
     compared = list(comparisons(pack))
     corrected = holm([one.found.p for one in compared])
     sections: dict[str, list[Row]] = {}
@@ -58,15 +58,15 @@ def differences_table(pack: Pack) -> Table:
 
 
 NOTE = (
-    "F1 of the first less that of the second, in points: the mean over seeds ± sample deviation, with the 95 % interval"
-    " of drawing seeds and documents (sentences, where there are fewer than five documents) with replacement. p is of"
-    " approximate randomization over the same documents or sentences, never 0; p corrected is Holm's over all rows of"
-    " this table. A large p does not say that two are equal; the interval says how far apart they may be."
+    "F1 of the first minus F1 of the second, in points: the mean over seeds ± sample deviation, with a 95% bootstrap"
+    " interval over seeds and documents (sentences if there are fewer than five documents). p is from approximate"
+    " randomization over the same units. The corrected p is Holm's over all rows of this table. A large p does not mean"
+    " that two models are equal; the interval shows how far apart they may be."
 )
 
 
 def comparisons(pack: Pack) -> Iterator[Compared]:
-    """Everything that is compared, in a fixed order."""
+    """Yield all comparisons, in a fixed order."""
     setups = sorted({(key.corpus, key.encoder, key.recipe) for key in pack.counts})
     for setup in setups:
         keys = [key for key in pack.counts if (key.corpus, key.encoder, key.recipe) == setup]
@@ -125,7 +125,7 @@ class UnitCounts(NamedTuple):
     gold: Ints  # units
 
     def f1(self) -> Floats:
-        """F1 of each seed."""
+        """Return the F1 of each seed."""
         return _f1(self.correct.sum(axis=1), self.predicted.sum(axis=1), self.gold.sum())
 
     def by_document(self, documents: Ints) -> UnitCounts:
@@ -164,7 +164,7 @@ def difference(first: UnitCounts, second: UnitCounts) -> Difference:
 
 
 def holm(chances: Sequence[float]) -> list[float]:
-    """P values corrected for their number, by Holm's method.
+    """Correct p values for their number by Holm's method.
 
     >>> holm([0.01, 0.04, 0.03])
     [0.03, 0.06, 0.06]
@@ -206,7 +206,7 @@ def _swapped(first: UnitCounts, second: UnitCounts) -> Floats:
 
 
 def _f1(correct: NDArray[Any], predicted: NDArray[Any], gold: Any) -> Floats:
-    """F1, 0 where there is nothing to find and nothing found."""
+    """Return F1, or 0 if there is nothing to find and nothing found."""
     whole: Floats = (predicted + gold).astype(np.float64)
     return np.divide(2.0 * correct, whole, out=np.zeros_like(whole), where=whole > 0)
 

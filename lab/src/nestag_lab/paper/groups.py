@@ -13,12 +13,12 @@ from nestag_lab.paper.published import PrecisionRecall, Reported, published
 from nestag_lab.paper.runs import FinishedRuns, ScoredRun, closest, mean_of, seeds_note
 
 BOTH = ("precision", "recall")
-NOTHING = "Precision counts as 0 where nothing was predicted; a dash stands where there is no such entity."
+NOTHING = "Precision is 0 if nothing was predicted. A dash means that there is no such entity."
 AS_PRINTED = "The paper's figures are as printed."
 
 
 def depth_table(runs: FinishedRuns) -> Table:
-    """Table 3: by depth, as the paper scores it."""
+    """Return table 3: scores by depth, as the paper computes them."""
 
     def ours(group: Group, found: Sequence[ScoredRun]) -> Row:
         one = precision([group.score_as_paper(closest(found).found.same_depth)], 1)
@@ -26,9 +26,9 @@ def depth_table(runs: FinishedRuns) -> Table:
         return (one and replace(one, count=None), mean and replace(mean, deviation=None))
 
     note = (
-        "Precision is that of the run whose F1 is closest to the mean, recall the mean over seeds. A predicted entity"
-        " is right only if it is gold at the same depth; a gold one is found if it is predicted at any depth, in groups"
-        f" of several depths only at the same. {NOTHING}"
+        "Precision is from the run whose F1 is closest to the mean. Recall is the mean over seeds. For precision, a"
+        " predicted entity is correct only if it is gold at the same depth. For recall, a gold entity may be predicted"
+        f" at any depth, except in groups of several depths. {NOTHING}"
     )
     title = f"Precision and recall by depth on {runs.split}, as the paper scores it (its table 3)"
     layout = TableLayout(title, ("encoding", "depth"), BOTH, note, AS_PRINTED, frozenset(BOTH))
@@ -36,7 +36,7 @@ def depth_table(runs: FinishedRuns) -> Table:
 
 
 def own_depth_table(runs: FinishedRuns) -> Table:
-    """By depth, as we define it: counts add up to the whole."""
+    """Return scores by depth as nestag defines them: counts add up to the total."""
 
     def ours(group: Group, found: Sequence[ScoredRun]) -> Row:
         scores = [group.score(run.found.depths) for run in found]
@@ -45,8 +45,8 @@ def own_depth_table(runs: FinishedRuns) -> Table:
 
     measures = (*BOTH, "F1")
     note = (
-        "Precision asks of the entities predicted at a depth which are gold, recall of the gold ones at a depth which"
-        f" were predicted, both at whatever depth they lie in the other set. {NOTHING}"
+        "Precision is the share of the entities predicted at a depth that are gold at any depth. Recall is the share of"
+        f" the gold entities at a depth that are predicted at any depth. {NOTHING}"
     )
     title = f"Scores by depth on {runs.split}, as nestag defines it: {seeds_note(runs)}"
     layout = TableLayout(title, ("encoding", "depth"), ("entities", *measures), note, bold=frozenset(measures))
@@ -54,22 +54,22 @@ def own_depth_table(runs: FinishedRuns) -> Table:
 
 
 def length_table(runs: FinishedRuns) -> Table:
-    """Table 4: by length, as the authors' code counts it."""
+    """Return table 4: scores by length, as the authors' code counts it."""
     note = (
-        "Both are means over seeds; the paper does not say which runs its figures are of. The authors' code puts each"
-        " entity into the class one token shorter than it is, and so do we here: `1` holds entities of two tokens,"
-        f" `≥ 10` those of eleven and more, and those of one token are in no class. {NOTHING}"
+        "Both are means over seeds. The paper does not say which runs it reports. This table counts like the authors'"
+        " code, which takes each entity as one token shorter than it is: `1` is for entities of two tokens, `≥ 10` for"
+        f" those of eleven and more, and entities of one token are not counted. {NOTHING}"
     )
     reported = (
-        f"{AS_PRINTED} That they count so is seen on GENIA: recalls of 53.3 and 58.3 at `≥ 10` are 32 and 35 of 60, and"
-        " twelve entities of its test set have eleven tokens or more, twenty have ten or more."
+        f"{AS_PRINTED} GENIA shows how they count: recalls of 53.3 and 58.3 at `≥ 10` are 32 and 35 of 60, which is"
+        " five runs times twelve entities. The test set has twelve entities of eleven or more tokens."
     )
     title = f"Precision and recall by length on {runs.split}, as the paper counts it (its table 4): {seeds_note(runs)}"
     return _length_table(runs, TableLayout(title, ("encoding", "length"), BOTH, note, reported, frozenset(BOTH)), True)
 
 
 def own_length_table(runs: FinishedRuns) -> Table:
-    """By length in tokens."""
+    """Return scores by length in tokens."""
     title = f"Precision and recall by length in tokens on {runs.split}: {seeds_note(runs)}"
     note = f"Both are means over seeds. {NOTHING}"
     return _length_table(runs, TableLayout(title, ("encoding", "tokens"), BOTH, note, bold=frozenset(BOTH)), False)

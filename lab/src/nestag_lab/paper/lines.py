@@ -1,4 +1,4 @@
-"""Lines: what is known of a model corpus by corpus, before it is laid out as a table.
+"""The lines of a table: the figures of a model by corpus, before layout.
 
 side_by_side      a column for each corpus and measure, a section for each source     abs   genia F1   gum F1
 one_by_one        a section for each corpus and source, a column for each measure     abs   precision   recall   F1
@@ -18,14 +18,14 @@ T = TypeVar("T")
 
 
 class ModelLine(NamedTuple):
-    """A row that is still to be laid out."""
+    """A row before layout."""
 
     source: str
-    """Where its figures are from; the title of a section."""
+    """The source of its figures, which is the title of a section."""
     head: tuple[str, ...]
-    """What it begins with: the encoding or system, and a group of entities if it is about one."""
+    """Its first cells: the encoding or system, and a group of entities if it has one."""
     cells: dict[str, Row]
-    """A cell for each measure, by corpus."""
+    """The cells of all measures, by corpus."""
     ours: bool
 
 
@@ -93,14 +93,14 @@ def _table(
     parts = tuple(Section(title, tuple(rows)) for title, rows in sections.items())
     notes = [layout.note]
     if layout.bold:
-        notes.append("The best of ours is bold, where there is bold type.")
+        notes.append("Our best figure is bold.")
     if not all(line.ours for line in lines):
         notes.append(layout.reported)
     return Table(layout.title, (*layout.heads, *columns), parts, " ".join(notes))
 
 
 def _arranged(lines: Iterable[ModelLine], layout: TableLayout) -> list[ModelLine]:
-    """Lines of one source together, and in it those of one encoding, each in the order they first came in."""
+    """Group lines by source and then by encoding, in order of first appearance."""
     sources: dict[str, dict[str, list[ModelLine]]] = {}
     for line in lines:
         sources.setdefault(line.source, {}).setdefault(line.head[0], []).append(line)
@@ -115,7 +115,7 @@ def _bolded(lines: Sequence[ModelLine], places: Sequence[int]) -> list[ModelLine
         for corpus, cells in line.cells.items():
             for place in places:
                 value, key = _rounded(cells[place]), (corpus, place, line.head[1:])
-                if line.ours and value:  # the best of nothing is not set in bold
+                if line.ours and value:  # zeros are never bold
                     top[key] = max(value, top.get(key, value))
 
     def marked(line: ModelLine, corpus: str, place: int, cell: Cell) -> Cell:

@@ -37,7 +37,7 @@ OF_RUNS = {
     "best": best_table,
 }
 NAMES = (COVERAGE, *OF_RUNS, DATASETS, GAIN, DIFFERENCES, RUNS)
-"""What the files of tables are called, in the order of the paper; the last three are ours."""
+"""The file names of the tables, in the order of the paper. The last three are not in the paper."""
 
 
 class Page(NamedTuple):
@@ -48,11 +48,11 @@ class Page(NamedTuple):
 
 
 class Pages(NamedTuple):
-    """What there is to be shown of an experiment."""
+    """The tables of an experiment."""
 
     pages: tuple[Page, ...]
     missing: tuple[str, ...]
-    """What there is not, a line each."""
+    """One line for each thing that is missing."""
 
     def table(self, name: str) -> Table | None:
         """Return the table of a name, if it could be made."""
@@ -90,21 +90,21 @@ def pages_of(results: Sequence[RunResult], facts: Mapping[str, Facts], split: st
         tables |= {name: table for name, table in made.items() if table.sections}  # none without dyn and rel
         tables[RUNS] = runs_table(results, split)
     else:
-        missing.append(f"no finished run has scores on {split}, so there are no tables of scores")
+        missing.append(f"no finished run has scores on {split}, so score tables are missing")
     if any(gains_known(result) for result in results):
         tables[GAIN] = gains_table(results)
     else:
-        missing.append("no run was decoded both greedy and constrained, so there is no table of gains")
+        missing.append("no run was decoded both greedy and constrained, so the table of gains is missing")
     if facts:
         tables[COVERAGE] = labels_table({corpus: found.coverage for corpus, found in facts.items()})
         tables[DATASETS] = datasets_table({corpus: found.statistics for corpus, found in facts.items()})
     lacking = [corpus for corpus in runs.corpora if corpus not in facts]
-    missing += [f"no facts of {corpus}: it is not in the tables of labels and of corpora" for corpus in lacking]
+    missing += [f"no facts of {corpus}: it is missing in the tables of labels and corpora" for corpus in lacking]
     return Pages(tuple(Page(name, tables[name]) for name in NAMES if name in tables), tuple(missing))
 
 
 def missing_runs(folder: str | Path, done: Collection[Key]) -> list[Key]:
-    """Runs without a result: those that the grid asks for, and those that have a folder."""
+    """Return the runs without a result: those of the grid, and those that have a folder."""
     return sorted({*read_wanted(Path(folder)), *begun(folder)} - set(done))
 
 
@@ -115,7 +115,7 @@ def begun(folder: str | Path) -> list[Key]:
 
 
 def missing_lines(keys: Iterable[Key]) -> list[str]:
-    """Runs in words, those that differ by their seeds alone in one line.
+    """Describe runs, with one line for all seeds of a model.
 
     >>> missing_lines([Key("genia", "minilm", "4tg", "default", 2), Key("genia", "minilm", "4tg", "default", 3)])
     ['no result: genia minilm 4tg default, seeds 2, 3']
@@ -134,7 +134,7 @@ ALL = "tables.md"
 
 
 def write_tables(pages: Pages, folder: str | Path) -> None:
-    """Write all files, or none; tables that were there before and cannot be made any more go away."""
+    """Write all files or none, and delete files of tables that can no longer be made."""
     texts = table_files(pages)
     ours = (f"{name}.{end}" for name in NAMES for end in FORMS)
     with writing_together(folder, stale=ours) as part:
@@ -153,11 +153,11 @@ def everything(pages: Pages) -> str:
     """Return one Markdown text with all tables under their titles, and what is missing."""
     parts = [
         "# Tables\n",
-        f"The tables of *{published().title}*, made from finished runs, with its own figures where the corpus is the"
-        " same.\n",
+        f"The tables of *{published().title}*, computed from finished runs. Rows with the paper's own figures are added"
+        " for the same corpora.\n",
     ]
     if pages.missing:
-        parts += ["What is missing:\n", "".join(f"- {markdown_escaped(line)}\n" for line in pages.missing)]
+        parts += ["Missing:\n", "".join(f"- {markdown_escaped(line)}\n" for line in pages.missing)]
     for _, table in pages.pages:
         parts += [f"## {markdown_escaped(table.title)}\n", write(replace(table, title=""), TableForm.markdown)]
     return "\n".join(parts)

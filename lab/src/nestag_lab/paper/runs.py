@@ -22,7 +22,7 @@ class Setup(NamedTuple):
 
 
 class ModelKey(NamedTuple):
-    """What is run with several seeds."""
+    """A model that is trained with several seeds."""
 
     corpus: str
     setup: Setup
@@ -30,7 +30,7 @@ class ModelKey(NamedTuple):
 
 
 class ScoredRun(NamedTuple):
-    """How a run did on the split at hand."""
+    """The evaluation of a run on one split."""
 
     seed: int
     found: Evaluation
@@ -86,7 +86,7 @@ def finished(results: Iterable[RunResult], split: str) -> FinishedRuns:
 
 
 def in_order(encodings: Iterable[str]) -> tuple[str, ...]:
-    """Encodings, each once, in the order of the paper, those it does not have last.
+    """Sort encodings in the order of the paper, without duplicates. Encodings of your own come last.
 
     >>> in_order(["4tg", "own", "abs", "4tg"])
     ('abs', '4tg', 'own')

@@ -17,14 +17,15 @@ from nestag_lab.paper.runs import FinishedRuns, ModelKey, ScoredRun, Setup, best
 LEAD = ("dyn", "rel")
 STRICT = "Scores are strict, in percent: span and type must match."
 OF_THE_PAPER = (
-    "The paper's own rows are means of five runs, all its figures as printed; after ± stands the deviation of a sample"
-    " in our rows and that of a population in the paper's, which with five runs is 0.89 of it. Its models were decoded"
-    " greedy-majority: its code keeps the most frequent name of a node, its text says the first."
+    "The paper's rows are means of five runs, as printed. Our rows give the sample standard deviation, the paper's"
+    " rows the population standard deviation, which is 0.89 times as large for five runs. The paper's models were"
+    " decoded with greedy-majority: its code keeps the most frequent label of a node, although its text says the"
+    " first."
 )
 
 
 def f1_table(runs: FinishedRuns) -> Table:
-    """Table 2: rows encodings, columns corpora."""
+    """Return table 2: encodings as rows, corpora as columns."""
 
     def ours(found: Sequence[ScoredRun]) -> Row:
         return (mean_of([run.found.overall.f1 for run in found], runs.seeds),)
@@ -47,11 +48,10 @@ def lead_table(runs: FinishedRuns) -> Table:
 
     lines = [ModelLine(runs.title(setup), ("dyn - rel",), leads(setup), ours=True) for setup in runs.setups]
     note = (
-        "F1 of dyn less that of rel, in points: ours the mean of the differences of equal seeds ± their sample"
-        " deviation, the paper's as its text says and as the difference of its printed means. Whether a difference is"
-        " more than chance is said in the table of differences."
+        "F1 of dyn minus F1 of rel, in points. Ours: the mean over seeds ± sample deviation. The paper's: as in its"
+        " text, and as the difference of its printed means. The table of differences has significance tests."
     )
-    layout = TableLayout(f"F1 of dyn less that of rel on {runs.split}", ("",), ("",), note, OF_THE_PAPER)
+    layout = TableLayout(f"F1 of dyn minus F1 of rel on {runs.split}", ("",), ("",), note, OF_THE_PAPER)
     reported = {(one.source, one.name): one for one in published().scores}
     both = [(source, one) for (source, name), one in reported.items() if name == "dyn" and (source, "rel") in reported]
     theirs = [
@@ -77,7 +77,7 @@ def _gaps(dyn: dict[str, ScoreFigures], rel: dict[str, ScoreFigures]) -> dict[st
 
 
 def precision_recall_table(runs: FinishedRuns) -> Table:
-    """Table 6: precision and recall of the same runs."""
+    """Return table 6: precision and recall of the same runs."""
 
     def ours(found: Sequence[ScoredRun]) -> Row:
         scores = [run.found.overall for run in found]
@@ -95,7 +95,7 @@ def precision_recall_table(runs: FinishedRuns) -> Table:
 
 
 def best_table(runs: FinishedRuns) -> Table:
-    """Table 7: the best run of each model."""
+    """Return table 7: the best run of each model."""
 
     def ours(found: Sequence[ScoredRun]) -> Row:
         seed, one = best_run(found)
@@ -105,13 +105,10 @@ def best_table(runs: FinishedRuns) -> Table:
         return (None, *map(figure, scores))
 
     measures = ("precision", "recall", "F1")
-    note = (
-        f"{STRICT} Each run is chosen by its F1 on {runs.split} itself, as the paper does; so this shows what luck can"
-        " give and is not a fair estimate."
-    )
+    note = f"{STRICT} As in the paper, the best run is chosen by its F1 on {runs.split} itself. That overestimates F1."
     doubt = (
-        "The paper's figures are as printed; the F1 of each of its best runs is below the mean that its table 2 gives"
-        " for RoBERTa-large or BioBERT-large."
+        "The paper's figures are as printed. Each of its best runs has a lower F1 than the mean in its table 2 for"
+        " RoBERTa-large or BioBERT-large."
     )
     title = f"Best runs by F1 on {runs.split} (table 7 of the paper)"
     layout = TableLayout(title, ("encoding",), ("seed", *measures), note, doubt, frozenset(measures))
@@ -120,10 +117,9 @@ def best_table(runs: FinishedRuns) -> Table:
 
 
 def types_table(runs: FinishedRuns) -> Table:
-    """Table 5."""
+    """Return table 5: F1 by type."""
     note = (
-        "The F1 of each type is averaged over seeds first; then the best and the worst type, and mean and deviation"
-        f" over all types that {runs.split} has (of all, not of a sample)."
+        f"The F1 of each type is averaged over seeds. Mean and population deviation are over all types in {runs.split}."
     )
     title = f"F1 by type on {runs.split} (table 5 of the paper)"
     measures = ("best", "best F1", "worst", "worst F1", "mean", "deviation")
@@ -177,9 +173,8 @@ def runs_table(results: Sequence[RunResult], split: str) -> Table:
     """Return a row for each run and decoding that has scores on the split."""
     rows = tuple(row for result in results for row in _run_rows(result, split))
     note = (
-        f"Precision, recall and F1 are on {split}, in percent. The best step is that of the weights that were kept, by"
-        " F1 on dev or as the recipe says; steps are those trained; minutes are those of training; the calibration"
-        " error is that of constrained decoding, from 0 to 1."
+        f"Precision, recall and F1 are on {split}, in percent. The best step is the step of the saved weights. Minutes"
+        " are training time. The expected calibration error (0 to 1) is for constrained decoding."
     )
     return Table("Every run", RUN_COLUMNS, (Section("", rows),), note)
 

@@ -97,7 +97,7 @@ def corpora(litbank_source: str | Path, gum_source: str | Path) -> SplitCorpora:
 
 
 def from_litbank(sentence: Sentence) -> Sentence:
-    """A sentence of LitBank in the one scheme.
+    """Return a sentence of LitBank with the types of the English model.
 
     >>> from_litbank(Sentence(["Mr.", "Li"], [Entity(0, 2, "PER"), Entity(0, 1, "PER")])).entities
     (Entity(start=0, end=2, type='person'),)
@@ -111,7 +111,7 @@ def from_litbank(sentence: Sentence) -> Sentence:
 
 
 def from_gum(sentence: Sentence) -> Sentence:
-    """A sentence of GUM in the one scheme.
+    """Return a sentence of GUM with the types of the English model.
 
     >>> found = from_gum(Sentence(["She", "met", "Ada", "'s", "son"], [Entity(0, 1, "person"), Entity(2, 4, "person")]))
     >>> found.entities
@@ -141,7 +141,7 @@ def _needs_no_sharing(placed: SplitSentence) -> bool:
 
 
 def _read(source: Path, read: Callable[[Path], Iterator[SplitSentence]]) -> Iterator[SplitSentence]:
-    """A corpus from the files of `nestag corpus`, or else from its repository."""
+    """Read a corpus from the files of `nestag corpus`, or else from its repository."""
     files = {split: sorted(source.glob(f"{split}.jsonl*")) for split in SPLITS}
     if not all(files.values()):
         return read(source)
@@ -156,5 +156,5 @@ def _by_split(placed: Iterable[SplitSentence], change: Callable[[Sentence], Sent
 
 
 def joined(found: SplitCorpora, split: Split) -> list[Sentence]:
-    """A split of all corpora together."""
+    """Join a split of all corpora."""
     return [sentence for splits in found.values() for sentence in splits[split]]

@@ -89,19 +89,19 @@ class Teacher:
 
     @torch.no_grad()
     def __call__(self, batch: Batch) -> Tensor:
-        """The vectors of words, those of all layers concatenated: windows x words x numbers."""
+        """Return the word vectors of all layers, concatenated: windows x words x dimensions."""
         ids, attention, word, shape = batch
         hidden = self.encoder(input_ids=ids, attention_mask=attention, output_hidden_states=True).hidden_states
         vectors = [pooled(hidden[layer].float(), word, shape.shape[1], "mean") for layer in self.layers]
         return (torch.cat(vectors, dim=-1) - self.mean) / self.deviation
 
     def scale(self, vectors: Tensor) -> None:
-        """Take mean and deviation from some word vectors: words x numbers."""
+        """Fit mean and deviation to word vectors: words x dimensions."""
         self.mean, self.deviation = vectors.mean(0), vectors.std(0).clamp(min=1e-3)
 
 
 class Pretraining:
-    """A run: batches of text, the two encoders, and the loss."""
+    """A pretraining run: batches of text, the two encoders, and the loss."""
 
     def __init__(self, layout: Layout, options: Options, device: torch.device) -> None:
         self.layout, self.options, self.device = layout, options, device
@@ -122,28 +122,30 @@ class Pretraining:
         self.teacher.scale(self.teacher(first)[first.shape >= 0])
 
     def batches(self, windows: Ints, rng: random.Random | None) -> Iterator[Batch]:
-        """Windows as tensors on the device."""
+        """Yield windows as tensors on the device."""
         for batch in batches(self.layout.windows.sizes[windows], self.options.batch_subwords, rng=rng):
             arrays = self.layout.arrays(windows[batch])
             yield Batch(*(torch.from_numpy(array).to(self.device) for array in arrays))
 
     def loss(self, batch: Batch, masked: float) -> tuple[Tensor, Tensor]:
-        """The mean squared errors of the vectors, and the cross-entropy of the shapes of masked words."""
+        """Return the mean squared error of the vectors, and the cross-entropy of the shapes of masked words."""
         ids, _, word, shape = batch
         present = shape >= 0
-        hidden = (torch.rand(shape.shape, device=self.device) < masked) & present  # windows x words
-        of_hidden = hidden.gather(1, word.clamp(min=0)) & (word >= 0)  # windows x subwords
-        read = batch._replace(ids=torch.where(of_hidden, self.mask, ids), shape=torch.where(hidden, 0, shape))
+        masked_words = (torch.rand(shape.shape, device=self.device) < masked) & present  # windows x words
+        masked_subwords = masked_words.gather(1, word.clamp(min=0)) & (word >= 0)  # windows x subwords
+        read = batch._replace(
+            ids=torch.where(masked_subwords, self.mask, ids), shape=torch.where(masked_words, 0, shape)
+        )
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self.device.type == "cuda"):
             vectors, shapes = self.student(read)
         error = functional.mse_loss(vectors[present].float(), self.teacher(batch)[present])
         if not masked:
             return error, error.new_zeros(())
-        target = torch.where(hidden, shape, -100)
+        target = torch.where(masked_words, shape, -100)
         return error, functional.cross_entropy(shapes.flatten(0, 1).float(), target.flatten(), ignore_index=-100)
 
     def run(self) -> Iterator[dict[str, float]]:
-        """Train, and report after each epoch which share of the teacher's variance is predicted."""
+        """Train, and yield the share of the teacher's variance that is predicted after each epoch."""
         options, begun = self.options, time.monotonic()
         epoch_steps = len(batches(self.layout.windows.sizes[self.training], options.batch_subwords))
         steps = options.epochs * epoch_steps
@@ -168,13 +170,13 @@ class Pretraining:
 
     @torch.no_grad()
     def explained(self) -> dict[str, float]:
-        """The share of the variance of word vectors not trained on that is predicted."""
+        """Return the share of the variance of held-out word vectors that is predicted."""
         self.student.train(False)
         errors = [self.loss(batch, masked=0.0)[0] for batch in self.batches(self.held_out, None)]
         return {"explained": round(1 - float(torch.stack(errors).mean()), 4)}
 
     def weights(self) -> dict[str, Tensor]:
-        """The weights of the tagger's body without its heads."""
+        """Return the weights of the tagger without its heads."""
         return {name: value for name, value in self.body.state_dict().items() if not name.startswith("heads.")}
 
 

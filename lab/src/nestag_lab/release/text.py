@@ -30,7 +30,7 @@ SHORTEST, LONGEST, LONGEST_WORD = 4, 80, 60
 
 MOST_NOVEL_SENTENCES = 170_000
 LEAST_SHARED = 6
-"""Words from which on a sentence that is in dev or test is taken for the same one."""
+"""Minimum words of a dev or test sentence that is removed from the text."""
 
 Texts = Mapping[str, Iterable[Sequence[str]]]
 
@@ -53,7 +53,7 @@ def read_texts(paths: Sequence[str | Path]) -> Iterator[Sentence]:
 
 
 def novels(folder: Path) -> Iterator[Sequence[str]]:
-    """The sentences of the novels of LitBank's training split."""
+    """Yield the sentences of the novels in LitBank's training split."""
     for book, split in published_list("litbank").items():
         if split == "train":
             text = (folder / "original" / f"{book}.txt").read_text(encoding="utf-8", errors="replace")
@@ -62,13 +62,13 @@ def novels(folder: Path) -> Iterator[Sequence[str]]:
 
 
 def amalgum(folder: Path, genre: str) -> Iterator[Sequence[str]]:
-    """The sentences of a genre of AMALGUM."""
+    """Yield the sentences of a genre of AMALGUM."""
     for path in sorted(folder.glob(f"amalgum*/{genre}/dep/*.conllu")):
         yield from (sentence.tokens for sentence in conllu.FORMAT.read(path))
 
 
 def craft(folder: Path) -> Iterator[Sequence[str]]:
-    """The sentences of CRAFT's articles."""
+    """Yield the sentences of CRAFT's articles."""
     for path in sorted((folder / "articles" / "txt").glob("*.txt")):
         yield from _tokenized(path.read_text(encoding="utf-8"))
 
@@ -91,7 +91,7 @@ def select(sentences: Iterable[Sequence[str]], held_out: set[str], seed: int = 1
 
 
 def identity(words: Sequence[str]) -> str:
-    """What two sentences that differ in case and tokenization alone have in common."""
+    """Return a text that ignores case and tokenization."""
     return "".join(words).lower()
 
 

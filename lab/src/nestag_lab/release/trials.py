@@ -3,8 +3,8 @@
     python -m nestag_lab.release.trials PLAN RESULTS --data DATA --text TEXT --minilm FOLDER --work WORK --minutes 9
 
 DATA has a folder for each corpus (litbank, gum, genia) with train, dev and test; TEXT has files such as novels.txt.xz,
-a sentence a line. A job starts when those it needs are done. Jobs that have a line are not done again if their files
-are still in WORK. Jobs fail alone.
+a sentence a line. A job starts when the jobs that it needs are done. Finished jobs are skipped if their files are
+still in WORK. A job that fails does not stop the others.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Places:
-    """Where things are."""
+    """The folders of the trials."""
 
     data: Path
     text: Path
@@ -74,25 +74,25 @@ class Places:
     work: Path
 
     def encoder(self, name: str) -> str:
-        """The encoder of a job as nestag takes it."""
+        """Return the name of an encoder for nestag."""
         if name == "minilm":
             return self.minilm
         return f"light:{self.minilm}" if name == "untrained" else f"light:{self.work / name}"
 
     def splits(self, corpus: str) -> SplitCorpora:
-        """The sentences of a corpus, or of both that English is made of."""
+        """Read a corpus, or both corpora of the English model."""
         if corpus == "english":
             return corpora(self.data / "litbank", self.data / "gum")
         folder = self.data / corpus
         return {corpus: {s: list(jsonl.read(folder / f"{s}.jsonl.gz")) for s in SPLITS}}
 
     def texts(self, names: tuple[str, ...]) -> Iterator[Sentence]:
-        """The sentences of texts, a few of each in turn."""
+        """Read raw texts, alternating between them."""
         return read_texts([self.text / f"{name}.txt.xz" for name in names])
 
 
 def do(job: Job, places: Places) -> dict[str, Any]:
-    """Do a job; what it makes is in a folder of its name."""
+    """Run a job in a folder of its name."""
     import torch
     from transformers.utils import logging
 
@@ -117,7 +117,7 @@ def _trained(job: Job, places: Places, folder: Path) -> dict[str, Any]:
     found = places.splits(job.corpus)
     gold, dev = subset(joined(found, "train"), job.size), joined(found, "dev")
     chosen: dict[str, Any] = {"seed": job.seed, "encoder": places.encoder(job.encoder), **job.settings}
-    told: dict[str, Any] = {}
+    tagged: dict[str, Any] = {}
     if job.teachers:
         shared = places.work / f"tagged-{'+'.join(job.teachers)}"
         shared.mkdir(exist_ok=True)
@@ -128,7 +128,7 @@ def _trained(job: Job, places: Places, folder: Path) -> dict[str, Any]:
             [places.work / name for name in job.teachers], places.texts(job.text), gold, dev, folder, job.recipe,
             gold_repeats=job.gold_repeats, min_confidence=job.min_confidence, max_sentences=job.sentences, **chosen,
         )  # fmt: skip
-        run, told = done.run, {**asdict(done.text), "repeats": done.gold_repeats}
+        run, tagged = done.run, {**asdict(done.text), "repeats": done.gold_repeats}
     else:
         run = train(gold, dev, folder, job.recipe, **chosen)
     tests = {name: splits["test"] for name, splits in found.items()}
@@ -138,12 +138,12 @@ def _trained(job: Job, places: Places, folder: Path) -> dict[str, Any]:
         "test": {name: round(100 * one.f1, 2) for name, one in scores.items()},
         "steps": run.plan.steps,
         "best_step": max(run.scorings, key=lambda scoring: scoring.rank).step,
-        "tagged": told,
+        "tagged": tagged,
     }
 
 
 def released() -> Iterator[Job]:
-    """The encoder and the English model that come with nestag, and what pretraining and distilling are worth."""
+    """Yield the jobs that make the packaged encoder and English model, and the comparisons in lab/docs/light.md."""
     yield Job("base", pretraining={}, text=FREE)
     for corpus in ("english", "litbank", "gum", "genia"):
         yield Job(f"{corpus}-teacher", corpus, recipe=TEACHER, encoder="minilm")
@@ -159,7 +159,7 @@ def released() -> Iterator[Job]:
 
 
 def distilled(corpus: str, encoder: str, sentences: int, settings: Mapping[str, Any] = {}) -> Iterator[Job]:
-    """A student of a corpus's teacher."""
+    """Yield the job of a student of a corpus's teacher."""
     yield Job(
         f"{corpus}-student-{encoder}-{sentences}", corpus, encoder=encoder, teachers=(f"{corpus}-teacher",),
         text=OWN_TEXT[corpus], sentences=sentences, settings=settings,
@@ -167,7 +167,7 @@ def distilled(corpus: str, encoder: str, sentences: int, settings: Mapping[str, 
 
 
 def smoke() -> Iterator[Job]:
-    """One of each in a minute of a CPU, to see that everything runs."""
+    """Yield one small job of each kind, which run in a minute on a CPU."""
     quick = {"steps": 20, "evaluations": 1}
     yield Job("tiny", pretraining={"epochs": 1, "batch_subwords": 2048}, text=("craft",), sentences=100)
     yield Job("gum-teacher", "gum", 100, recipe="light", encoder="untrained", settings=quick)
@@ -181,7 +181,7 @@ PLANS = {"released": released, "smoke": smoke}
 
 
 def main() -> None:
-    """Do the jobs of a plan."""
+    """Run the jobs of a plan."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("plan", choices=PLANS)
     parser.add_argument("results", type=Path)
@@ -198,7 +198,7 @@ def main() -> None:
 
 
 def run_all(jobs: list[Job], places: Places, results: Path, at_once: int, deadline: float) -> None:
-    """Do jobs in their order, each as soon as what it needs is done; after the deadline none is begun."""
+    """Run jobs in order, each as soon as the jobs that it needs are done. None starts after the deadline."""
     done = {job.name for job in jobs if (places.work / job.name / "done").exists()}
     waiting = [job for job in jobs if job.name not in done]
     running: dict[Future[dict[str, Any]], Job] = {}
@@ -223,7 +223,7 @@ def run_all(jobs: list[Job], places: Places, results: Path, at_once: int, deadli
 
 
 def _record(job: Job, future: Future[dict[str, Any]], results: Path) -> bool:
-    """Add a line for a job; False if it failed."""
+    """Add a line for a job; return False if it failed."""
     try:
         line = json.dumps(future.result())
     except Exception:  # noqa: BLE001 - a job fails alone
