@@ -73,11 +73,11 @@ def test_the_command_line_gives_the_records_of_the_text(ner: Predictor, trained_
     lines = json.dumps({"tokens": TOKENS, "entities": []}) + "\n"
     (tmp_path / "tokens.jsonl").write_text(lines, encoding="utf-8")
     for name, source in (("text.txt", TEXT), ("tokens.jsonl", TOKENS)):
-        command = ["predict", str(trained_model), str(tmp_path / name), "--confidence", "--device", "cpu"]
+        command = ["predict", str(trained_model), str(tmp_path / name), "--device", "cpu"]
         done = CliRunner().invoke(app, command)
         assert done.exit_code == 0, done.stderr
         found, before = [], 0
-        for record in map(json.loads, done.stdout.splitlines()):  # of a sentence, whose tokens are counted
+        for record in map(json.loads, done.stdout.strip("\n").split("\n")):  # of a sentence, whose tokens are counted
             for entity in record["entities"]:
                 tokens = {"start_token": entity["start_token"] + before, "end_token": entity["end_token"] + before}
                 found.append(entity | tokens)
@@ -88,7 +88,7 @@ def test_the_command_line_gives_the_records_of_the_text(ner: Predictor, trained_
 def test_the_records_of_the_command_line_are_read_as_a_corpus(trained_model: Path, tmp_path: Path) -> None:
     (tmp_path / "in.txt").write_text("the mayor of new york slept", encoding="utf-8")
     out = tmp_path / "out.jsonl"
-    command = ["predict", str(trained_model), str(tmp_path / "in.txt"), "--confidence", "-o", str(out)]
+    command = ["predict", str(trained_model), str(tmp_path / "in.txt"), "-o", str(out)]
     assert CliRunner().invoke(app, [*command, "--device", "cpu"]).exit_code == 0
     (sentence,) = nestag.read_corpus(out)
     assert [(e.start, e.end) for e in sentence.entities] == [(0, 5), (3, 5), (3, 5)]

@@ -58,7 +58,7 @@ def test_patterns_and_files_give_one_output(trained_model: Path, notes: Path, tm
 @pytest.mark.parametrize("given", [".", "**"])
 def test_an_output_beside_each_input_and_never_read_again(trained_model: Path, notes: Path, given: str) -> None:
     for _ in range(2):
-        code, out, told = predict(trained_model, notes / given, "--beside", "--confidence")
+        code, out, told = predict(trained_model, notes / given, "--beside")
         assert (code, out) == (0, ""), told
     assert "skipped, it is the output of another run" in told
     made = {path.relative_to(notes).as_posix() for path in notes.rglob("*.jsonl")}
@@ -80,7 +80,7 @@ def test_files_without_a_sentence_get_an_output_too(trained_model: Path, tmp_pat
 
 def test_tokens_have_the_text_of_their_entities_too(trained_model: Path, tmp_path: Path) -> None:
     jsonl.write(CORPUS[:1], tmp_path / "x.jsonl")
-    _, out, _ = predict(trained_model, tmp_path / "x.jsonl", "--confidence")
+    _, out, _ = predict(trained_model, tmp_path / "x.jsonl")
     assert [e["text"] for e in records(out)[0]["entities"]] == ["lincoln", "president of the usa", "the usa"]
 
 
@@ -88,11 +88,23 @@ def test_what_is_piped_is_json_if_it_looks_so_and_text_otherwise(trained_model: 
     jsonl.write(CORPUS[:1], tmp_path / "x.jsonl")
     lines = (tmp_path / "x.jsonl").read_text()
     code, out, told = predict(trained_model, "-", text=lines)
-    assert (code, records(out)) == (0, records(lines)), told
+    assert (code, [jsonl.sentence_from(record) for record in records(out)]) == (0, CORPUS[:1]), told
     assert "-: read as jsonl" in told
     for text in ("[PER Lincoln] slept .", "[1] Lincoln slept.", "{curly} Lincoln slept.", "{}", "word\tO\n"):
         code, _, told = predict(trained_model, "-", text=text)
         assert (code, "-: read as text" in told) == (0, True), told
+
+
+def test_text_is_converted_after_its_entities_were_found(trained_model: Path, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text(f"{TEXT}\n\n  the mayor of new york slept")
+    for output in ("a.jsonl", "direct.ann"):
+        code, _, told = predict(trained_model, tmp_path / "a.txt", "-o", tmp_path / output)
+        assert code == 0, told
+    done = CliRunner().invoke(app, ["convert", str(tmp_path / "a.jsonl"), str(tmp_path / "later.ann")])
+    assert done.exit_code == 0, done.stderr
+    later = (tmp_path / "later.ann").read_text()
+    assert later == (tmp_path / "direct.ann").read_text()
+    assert later.count("\n") > 4
 
 
 def test_show_draws(trained_model: Path) -> None:
@@ -115,10 +127,8 @@ def test_show_writes_a_page(tmp_path: Path) -> None:
     [
         (("--beside", "-o", "x"), "drop -o or --beside"),
         (("--beside",), "a pipe has no folder for its output"),
-        (("--beside", "--confidence"), "a pipe has no folder for its output"),
         (("",), "'': the path is empty"),
-        (("--show", "--confidence"), "it writes nothing"),
-        (("--confidence", "--to", "brat"), "drop --to"),
+        (("--show", "--to", "brat"), "it writes nothing"),
         (("none/*.txt",), "none/*.txt: no file matches"),
         (("none.txt",), "none.txt: there is no such file"),
         (("-",), "it can be read once"),
@@ -130,11 +140,10 @@ def test_what_cannot_be_is_one_line(trained_model: Path, arguments: tuple[str, .
     assert message in told
 
 
-@pytest.mark.parametrize("more", [(), ("--confidence",)])
-def test_no_output_takes_the_place_of_another(trained_model: Path, tmp_path: Path, more: tuple[str, ...]) -> None:
+def test_no_output_takes_the_place_of_another(trained_model: Path, tmp_path: Path) -> None:
     for name in ("a.txt", "a.conll"):
         (tmp_path / name).write_text("lincoln\n" if name == "a.txt" else "lincoln\tO\n")
-    code, _, told = predict(trained_model, tmp_path, "--beside", *more)
+    code, _, told = predict(trained_model, tmp_path, "--beside")
     assert code == 2
     assert "a.txt: its output " in told
     assert "a.entities.jsonl would be that of " in told
@@ -172,7 +181,7 @@ def test_text_is_cut_as_the_model_was_trained_everywhere(trained_model: Path, tm
         assert code == 0, told
         assert " ".join(token for record in records(out) for token in record["tokens"]) == expected
         spans = [(e.start, e.end, e.type) for e in NestedNER.from_pretrained(model, "cpu")(text)]
-        _, out, _ = predict(model, "-", "--confidence", text=text)
+        _, out, _ = predict(model, "-", text=text)
         entities = [e for record in records(out) for e in record["entities"]]
         assert spans == [(e["start"], e["end"], e["type"]) for e in entities]
     _, out, _ = predict(tmp_path / "en", "-", "--language", "da", text=text)

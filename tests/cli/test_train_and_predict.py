@@ -109,7 +109,7 @@ def test_predict_reads_text_and_writes_other_formats(model: Path, tmp_path: Path
 
 def test_predict_is_a_pipe(model: Path) -> None:
     text = "lincoln was president of the usa.\n"
-    code, out, told = run("predict", model, "-", "--device", "cpu", "--confidence", text=text)
+    code, out, told = run("predict", model, "-", "--device", "cpu", text=text)
     assert code == 0, told
     entities = json.loads(out)["entities"]
     assert [(e["start"], e["end"], e["type"]) for e in entities] == [
@@ -118,7 +118,7 @@ def test_predict_is_a_pipe(model: Path) -> None:
         (25, 32, "GPE"),
     ]
     assert all(0 < e["confidence"] <= 1 for e in entities)
-    code, out, _ = run("predict", model, "-", "--device", "cpu", "--confidence", "--type-threshold", "PER=1", text=text)
+    code, out, _ = run("predict", model, "-", "--device", "cpu", "--type-threshold", "PER=1", text=text)
     assert {e["type"] for e in json.loads(out)["entities"]} <= {"GPE"}
 
 
@@ -262,8 +262,6 @@ def test_what_cannot_be_is_said_before_any_work(
 
 
 def test_predict_says_what_it_cannot_write(tmp_path: Path) -> None:
-    code, _, told = run("predict", tmp_path, "-", "--confidence", "--to", "brat", text="x")
-    assert (code, told) == (2, "nestag: --confidence: confidences are written as JSON Lines; drop --to\n")
     code, _, told = run("predict", tmp_path, "-", "-o", tmp_path / "x.unknown", text="x")
     assert (code, "name the format (--to)" in told) == (2, True)
 

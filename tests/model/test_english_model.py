@@ -46,7 +46,7 @@ def test_the_name_wins_over_a_folder_which_a_path_names(tmp_path: Path, monkeypa
 
 def test_predict_and_spacy_take_the_name(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text(TEXT)
-    done = CliRunner().invoke(app, ["predict", "english", str(tmp_path / "a.txt"), "--confidence"])
+    done = CliRunner().invoke(app, ["predict", "english", str(tmp_path / "a.txt")])
     assert done.exit_code == 0, done.stderr
     assert '"text": "Utrecht"' in done.stdout
     spacy = pytest.importorskip("spacy")

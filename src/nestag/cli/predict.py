@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -17,11 +17,10 @@ from nestag.data.report import Report
 from nestag.data.segment import Options
 from nestag.data.sentence import Sentence
 from nestag.errors import InputError
+from nestag.formats import jsonl
 from nestag.formats.files import PIPE, is_stream, writing
-from nestag.formats.format import Writer
-from nestag.formats.registry import format_named, writer_for
+from nestag.formats.registry import format_for, format_named
 from nestag.model.model_folder import load
-from nestag.model.predictor import Predictor, TextEntities
 
 
 def predict(
@@ -40,45 +39,41 @@ def predict(
         bool, typer.Option("--beside", help="Write one output next to each input: a.txt gives a.entities.jsonl.")
     ] = False,
     show: Annotated[bool, typer.Option("--show", help="Draw the entities in the terminal, and write nothing.")] = False,
-    confidence: Annotated[
-        bool, typer.Option("--confidence", help="Write JSON Lines with text and confidence of each entity.")
-    ] = False,
     predicting: Predicting,
     device: DeviceOption = None,
     to: To = None,
     format: From = None,
     reading: Reading,
 ) -> None:
-    """Find nested entities in texts or corpora, which are read and written as a stream."""
-    check_output(output, beside, show, confidence, to)
+    """Find nested entities in texts or corpora, as a stream. JSON Lines have the text and confidence of each entity."""
+    check_output(output, beside, show, to)
     inputs = inputs_from(sources, format, output)
     if beside:
         check_beside(inputs, suffix_of(to))
-    name = f"x{suffix_of(to)}" if beside else output or PIPE
-    write = None if confidence or show else writer_for(name, to)  # an unknown format is an error before a model loads
+    target = f"x{suffix_of(to)}" if beside else output or PIPE
+    goal = format_for(target, to or ("jsonl" if target == PIPE else None))  # raises an error before a model loads
     recognizer = load(model, device, **predicting.changes)
     options = reading.options_for(recognizer.settings.reading)
     report = Report()
-    sentences = progress(together(inputs, options, report), "tagging")
+    tag: Callable[..., Iterable[Any]] = recognizer.annotate
+    write: Callable[..., None] = goal.write
+    if goal.name == "jsonl":
+        tag, write = recognizer.pipe, write_records
     if show:
-        draw(recognizer.annotate(sentences))
+        draw(recognizer.annotate(progress(together(inputs, options, report), "tagging")))
     elif beside:
-        write_beside(recognizer, inputs, write, suffix_of(to), options, report)
-    elif write:
-        write(recognizer.annotate(sentences), output or PIPE, options, report)
+        write_beside(tag, inputs, write, suffix_of(to), options, report)
     else:
-        write_records(recognizer.pipe(sentences), output or PIPE)
+        write(tag(progress(together(inputs, options, report), "tagging")), target, options, report)
     tell_all(report.summary())
 
 
-def check_output(output: str | None, beside: bool, show: bool, confidence: bool, to: str | None) -> None:
+def check_output(output: str | None, beside: bool, show: bool, to: str | None) -> None:
     """Refuse options that contradict each other."""
-    if confidence and to not in (None, "jsonl"):
-        raise InputError("confidences are written as JSON Lines; drop --to", "--confidence")
     if beside and output is not None:
         raise InputError("there is one output for each input; drop -o or --beside", "--beside")
-    if show and (beside or output is not None or confidence or to is not None):
-        raise InputError("it writes nothing; drop -o, --to, --beside and --confidence", "--show")
+    if show and (beside or output is not None or to is not None):
+        raise InputError("it writes nothing; drop -o, --to and --beside", "--show")
 
 
 def check_beside(inputs: Sequence[Input], suffix: str) -> None:
@@ -103,7 +98,12 @@ def suffix_of(to: str | None) -> str:
 
 
 def write_beside(
-    recognizer: Predictor, inputs: Sequence[Input], write: Writer | None, suffix: str, options: Options, report: Report
+    tag: Callable[..., Iterable[Any]],
+    inputs: Sequence[Input],
+    write: Callable[..., None],
+    suffix: str,
+    options: Options,
+    report: Report,
 ) -> None:
     """Write an output next to each input; all are tagged as one stream, so small files are as fast as a large one."""
     owners: deque[Input] = deque()  # of sentences that are read and not yet written
@@ -117,14 +117,10 @@ def write_beside(
 
     def save(tagged: Iterable[Any], source: Input) -> None:
         target = source.beside(suffix)
-        if write:
-            write(tagged, target, options, report)
-        else:
-            write_records(tagged, target)
+        write(tagged, target, options, report)
         left.pop(source)
         tell(f"{source.path} -> {target}")
 
-    tag: Callable[..., Iterable[Any]] = recognizer.annotate if write else recognizer.pipe
     for source, tagged in groupby(tag(progress(sentences(), "tagging")), key=lambda _: owners.popleft()):
         save(tagged, source)
     for source in list(left):  # those without a sentence
@@ -142,9 +138,7 @@ def draw(sentences: Iterable[Sentence]) -> None:
         print_lines(console, [*nested(sentence, console.width), []])
 
 
-def write_records(tagged: Iterable[TextEntities[Sentence]], output: str) -> None:
+def write_records(tagged: Iterable[Any], path: str | Path, *_: object) -> None:
     """Write a line of JSON for each sentence, with the records of its entities."""
-    with writing(output) as stream:
-        for entities in tagged:
-            record = {"tokens": list(entities.tokens), "entities": entities.records(), "id": entities.source.id}
-            stream.write(json.dumps(record, ensure_ascii=False) + "\n")
+    with writing(path) as stream:
+        stream.writelines(jsonl.to_line(entities.source, entities.records()) for entities in tagged)

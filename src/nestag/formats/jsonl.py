@@ -9,7 +9,7 @@ entities have `start_token` and `end_token`, which are read instead of `start` a
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -74,9 +74,11 @@ def sentence_from(record: dict[str, Any]) -> Sentence:
     )
 
 
-def to_line(sentence: Sentence) -> str:
-    """Return the line of a sentence."""
-    record: dict[str, object] = {"tokens": sentence.tokens, "entities": [e._asdict() for e in sentence.entities]}
+def to_line(sentence: Sentence, entities: Sequence[dict[str, Any]] | None = None) -> str:
+    """Return the line of a sentence; `entities` are records that replace its own."""
+    if entities is None:
+        entities = [entity._asdict() for entity in sentence.entities]
+    record: dict[str, object] = {"tokens": sentence.tokens, "entities": entities}
     if sentence.id is not None:
         record["id"] = sentence.id
     if sentence.origin is not None:
