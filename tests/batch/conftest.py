@@ -22,7 +22,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[Workers]:
-    """A real local cluster of two processors."""
+    """A real local cluster of two CPUs."""
     ray = pytest.importorskip("ray")
     mark = f"nestag-{uuid.uuid4()}"
     paths = os.pathsep.join([str(Path(__file__).parents[2] / "src"), os.environ.get("PYTHONPATH", "")])

@@ -184,9 +184,9 @@ def test_a_part_that_kills_its_workers_is_given_up(source: Path, model: Path, cl
     [
         ({"CPU": 8.0}, "cpu", 1, None, 8),
         ({"CPU": 16.0, "GPU": 1.0}, "cuda", 1, None, 4),
-        ({"CPU": 6.0, "GPU": 2.0}, "cuda", 1, None, 6),  # no more than there are processors
+        ({"CPU": 6.0, "GPU": 2.0}, "cuda", 1, None, 6),  # no more than there are CPUs
         ({"CPU": 1.0, "GPU": 2.0}, "cuda", 1, None, 2),
-        ({"CPU": 64.0, "GPU": 8.0}, "cuda", 2, None, 8),  # a large model keeps a GPU busy by itself
+        ({"CPU": 64.0, "GPU": 8.0}, "cuda", 2, None, 8),  # one worker per GPU for a large model
         ({"CPU": 64.0, "GPU": 8.0}, "cuda", 1, 3, 3),
         ({"CPU": 500.0}, "cpu", 1, None, 100),  # no more than there are parts
     ],

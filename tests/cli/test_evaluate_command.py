@@ -184,7 +184,7 @@ def test_nothing_is_cut_in_a_narrow_terminal(folder: Path) -> None:
 
 
 def chunks_of(terminal: BinaryIO) -> Iterator[bytes]:
-    """What is written to a terminal, until nobody has it open any more."""
+    """Return the terminal output until it is closed."""
     with suppress(OSError):
         while chunk := os.read(terminal.fileno(), 4096):
             yield chunk

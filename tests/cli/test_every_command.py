@@ -75,7 +75,7 @@ SILENT = {
 REFUSED = {
     "export onnx": "no such folder", "serve": "no such folder", "batch": "no input files",
 }  # fmt: skip
-"""What is said of models and files that are not there: the rest of these commands takes too long."""
+"""Cases with missing models and files, for commands that otherwise take too long."""
 WRITERS = (
     f"{TRAIN} cut", f"{ADAPT} cut-too",
     "predict model {} --device cpu -o out.jsonl", "convert {} out.jsonl", "convert {} out --to brat",

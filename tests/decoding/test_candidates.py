@@ -59,7 +59,7 @@ def test_a_floor_leaves_out_only_what_is_below_it(encoding: str, floor: float, m
         for found, rated in zip(some, every, strict=True):
             assert min(found.values(), default=1) >= floor
             spans = {entity for entity, share in rated.items() if share >= floor}
-            if encoding != "4tg":  # there, a span that is left out cannot be what a helper belongs to
+            if encoding != "4tg":  # there, a helper cannot belong to a dropped span
                 assert found == pytest.approx({entity: rated[entity] for entity in spans}, abs=0.05)
 
 

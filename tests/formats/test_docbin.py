@@ -113,7 +113,7 @@ def test_spacy_user_data_is_never_unpacked(tmp_path: Path) -> None:
 
     content = srsly.msgpack_loads(zlib.decompress(path.read_bytes()))
     assert isinstance(content, dict)
-    content["user_data"] = [b"\xc1 this is no msgpack"]
+    content["user_data"] = [b"\xc1 this is not msgpack"]
     path.write_bytes(zlib.compress(srsly.msgpack_dumps(content)))
     assert read_all(docbin.FORMAT, path)[0][0].tokens[0] == "Bob"
 

@@ -24,7 +24,7 @@ def made(entities: int, empty: int, lost: int) -> Format:
 
     def read(path: str | Path, options: Options = DEFAULT, report: Report | None = None) -> Iterator[Sentence]:
         for _ in range(lost):
-            (report or Report()).lose("annotation left out", str(path), "x")
+            (report or Report()).lose("annotation dropped", str(path), "x")
         yield from [Sentence(["a"], [Entity(0, 1, "X")])] * entities + [Sentence(["a"])] * empty
 
     return Format("made", "made up", (".x",), read, jsonl.FORMAT.writer, remedy=Remedy("field", "names a layer"))

@@ -143,7 +143,7 @@ def test_nothing_is_lost_in_silence(entry: Format, data: st.DataObject) -> None:
 
 
 def check_recognised(entry: Format, path: Path, has_words: bool) -> None:
-    """A suffix of its own is enough; one that is shared needs content, and is never taken for another format."""
+    """An unshared suffix is enough; a shared one needs content, and is never taken for another format."""
     own = path.name.removesuffix(".gz").endswith(entry.suffixes) and ".tsv" not in path.suffixes
     try:
         assert format_of(path) == entry or not (own or has_words)

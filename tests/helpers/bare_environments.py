@@ -72,7 +72,7 @@ def requirements(ours: Mapping[str, Distribution], extras: Sequence[str]) -> Ite
 
 
 def link(one: Distribution, packages: Path) -> None:
-    """Link what a distribution installed beside its metadata."""
+    """Link the files of a distribution and its metadata."""
     for top in {file.parts[0] for file in one.files or () if file.parts[0] not in ("..", "__pycache__")}:
         target = packages / top
         if not target.exists():

@@ -2,10 +2,9 @@
 
     python tests/helpers/faulty_runs.py ENCODER FOLDER [--stride 1] [--part 0 --of 1] [--records FILE] [--seconds N]
 
-Every attempt is a process of its own, forked from this one after all imports. With a stride only every so many
-operations are tried, others for each kind of fault; a part of them is for where several processes share the work. What
-was tried is added to the records, and not tried again by whoever goes on with them. After so many seconds no more are
-tried. Needs Linux.
+Every attempt is a separate process, forked from this one after all imports. `--stride N` tries every Nth operation,
+different ones for each kind of fault. `--part` and `--of` divide the work among processes. Finished attempts are added
+to the records and are not repeated by later calls. No attempt starts after `--seconds`. Needs Linux.
 """
 
 from __future__ import annotations
@@ -139,7 +138,7 @@ class Attempt(NamedTuple):
 
 
 def attempt(work: Callable[[], object], folder: Path, kind: str = "", at: int = 0) -> Attempt:
-    """Do what a command does in a process of its own, with a fault at an operation on what is in a folder."""
+    """Run a command in a separate process, with a fault at an operation on files in a folder."""
     reading, writing = os.pipe()
     child = os.fork()
     if child:
@@ -241,7 +240,7 @@ class Runs:
 
 
 def _wanted(operations: int, stride: int) -> list[tuple[str, int]]:
-    """The faults to try, in an order in which whoever stops early has tried something of everything."""
+    """List the faults to try, in an order that mixes all kinds, for runs that stop early."""
     wanted = [
         (kind, at) for first, kind in enumerate(FAULTS) for at in range(1 + first % stride, operations + 1, stride)
     ]

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, settings
 
 from tiny_encoders import save_encoder
 
-os.environ.setdefault("OMP_NUM_THREADS", "1")  # tests run side by side; threads of one would only wait for the other
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # tests run in parallel; more threads would only wait for each other
 
 if threading.current_thread() is threading.main_thread():
     signal.signal(signal.SIGHUP, signal.SIG_DFL)  # under nohup it is ignored, and tests that send it would wait in vain
@@ -76,7 +76,7 @@ def tiny_encoder(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], st
 
 @pytest.fixture(scope="session")
 def trained_model(tiny_encoder: Callable[[str], str], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a recognizer that knows two sentences by heart; nobody may write in it."""
+    """The folder of a recognizer that has overfitted two sentences; tests must not write to it."""
     from nestag.training.run import train
     from two_sentences import CORPUS, MANY, quick
 

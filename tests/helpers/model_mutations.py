@@ -117,7 +117,7 @@ def _regular(folder: Path, names: tuple[str, ...]) -> list[Path]:
 
 
 def fresh_copy(model: Path, work: Path) -> Path:
-    """A new copy of a model, beside which there are files that nobody may open."""
+    """Copy a model into a folder whose neighbours must not be opened."""
     shutil.rmtree(work, ignore_errors=True)
     (work / "outside").mkdir(parents=True)
     (work / "spare.json").write_text("{}")

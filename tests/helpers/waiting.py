@@ -5,6 +5,6 @@ from collections.abc import Callable
 
 
 def wait_until(condition: Callable[[], object]) -> None:
-    """Ask again and again until it is so."""
+    """Poll until the condition holds."""
     while not condition():
         time.sleep(0.01)

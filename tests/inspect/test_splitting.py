@@ -82,6 +82,6 @@ def test_sentences_are_counted_by_document_also_where_one_is_in_pieces() -> None
     b = Sentence(["x"], [], "b-1")
     bare = Sentence(["x"])
     found = loads_of([a, b, a, bare, bare], by_document)
-    assert list(found) == ["a", "b", 3, 4]  # a sentence without a document is taken by itself
+    assert list(found) == ["a", "b", 3, 4]  # a sentence without a document counts as one
     assert found["a"] == Load(1, 2, 4, Counter(A=2))
     assert list(loads_of([a, b, a], by_sentence)) == [0, 1, 2]

@@ -89,7 +89,7 @@ def test_a_text_that_contradicts_the_tokens_is_unannotated_and_reported() -> Non
 
 
 def test_texts_of_any_length_come_back_from_cas(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A real text over 10 MB, where lxml stops unless it is told not to, would take cassis a quarter of a minute."""
+    """A real text over 10 MB, where lxml stops unless `huge_tree` is set, would take cassis a quarter of a minute."""
     cassis = pytest.importorskip("cassis")
     load, given = cassis.load_cas_from_xmi, []
     monkeypatch.setattr(cassis, "load_cas_from_xmi", lambda *args, **more: (given.append(more), load(*args, **more))[1])

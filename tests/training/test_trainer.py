@@ -28,12 +28,12 @@ from two_sentences import CORPUS, MANY, quick
 def test_only_learning_is_done_in_half_the_bits(
     tiny_encoder: Callable[[str], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    seen: dict[bool, set[bool]] = {True: set(), False: set()}  # whether learning -> whether in fewer bits
+    seen: dict[bool, set[bool]] = {True: set(), False: set()}  # whether training -> whether in bfloat16
     forward, encoded = Tagger.forward, Tagger.encoded
 
     def learned(self: Tagger, *arguments: torch.Tensor, **named: torch.Tensor) -> object:
         seen[self.training].add(torch.is_autocast_enabled("cpu"))
-        with torch.autocast("cpu", enabled=False):  # not every processor that runs this has bfloat16
+        with torch.autocast("cpu", enabled=False):  # not every CPU has bfloat16
             return forward(self, *arguments, **named)
 
     def read(self: Tagger, *arguments: torch.Tensor) -> object:

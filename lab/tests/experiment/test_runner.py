@@ -60,7 +60,7 @@ def task(folder: Path, name: str, how: str = "ends", spec: Spec | None = None) -
 
 
 class Seen:
-    """All that a watcher was told, and what it does then."""
+    """A watcher that records its events and then acts."""
 
     def __init__(self, then: Callable[[], None] = lambda: None) -> None:
         self.outcomes: list[TaskOutcome] = []

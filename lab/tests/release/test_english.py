@@ -43,7 +43,7 @@ NEWS = Sentence(
 
 
 def test_litbank_loses_forms_of_address_inside_names_and_what_gum_has_not() -> None:
-    expected = (Entity(0, 4, "place"), Entity(0, 2, "person"), Entity(9, 10, "person"))  # `sir` stands alone
+    expected = (Entity(0, 4, "place"), Entity(0, 2, "person"), Entity(9, 10, "person"))  # `sir` is a mention
     assert from_litbank(BOOK).entities == expected
 
 
