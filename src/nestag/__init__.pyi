@@ -1,0 +1,33 @@
+from nestag.data.sentence import Entity as Entity
+from nestag.data.sentence import Sentence as Sentence
+from nestag.encodings import decode as decode
+from nestag.encodings import encode as encode
+from nestag.errors import CrossingError as CrossingError
+from nestag.errors import DataError as DataError
+from nestag.errors import InputError as InputError
+from nestag.errors import LabelError as LabelError
+from nestag.errors import MissingExtraError as MissingExtraError
+from nestag.errors import NestagError as NestagError
+from nestag.errors import SettingError as SettingError
+from nestag.errors import UnknownNameError as UnknownNameError
+from nestag.evaluation import evaluate as evaluate
+from nestag.formats.conversion import convert as convert
+from nestag.formats.corpus import read_corpus as read_corpus
+from nestag.formats.corpus import write_corpus as write_corpus
+from nestag.inspect.coverage import coverage as coverage
+from nestag.inspect.rendering import render as render
+from nestag.inspect.splitting import split as split
+from nestag.inspect.statistics import stats as stats
+from nestag.integrations import export as export
+from nestag.model.assessment import report as report
+from nestag.model.assessment import thresholds as thresholds
+from nestag.model.benchmark import benchmark as benchmark
+from nestag.model.model_folder import load as load
+from nestag.model.recognizer import NestedNER as NestedNER
+from nestag.training.adaptation import adapt as adapt
+from nestag.training.advice import doctor as doctor
+from nestag.training.distillation import distill as distill
+from nestag.training.recipe import Recipe as Recipe
+from nestag.training.run import train as train
+
+__version__: str
