@@ -10,14 +10,13 @@ import typer
 import nestag
 from nestag.cli.boundary import guarded
 from nestag.cli.groups import HelpedCommand, HelpedGroup, grouped
-from nestag.cli.labels import EncodingOption, Output, Policy, StrategyOption
+from nestag.cli.labels import CrossingOption, EncodingOption, Output, StrategyOption
 from nestag.cli.options import From, ModelArgument, Reading, SeedOption, To
 from nestag.cli.terminal import hush, tell, tell_all
 from nestag.errors import MissingExtraError
 from nestag.formats.files import PIPE
-from nestag.integrations.tagging.conll import Labels
-from nestag.integrations.tagging.folder import ExportOutcome, Unseen
-from nestag.integrations.tagging.machamp import MaChAmp
+from nestag.integrations.export import ExportOutcome, Unseen
+from nestag.integrations.taggers import Labels, MaChAmp
 
 app = typer.Typer(
     cls=HelpedGroup,
@@ -36,8 +35,8 @@ class Corpora:
     train: Annotated[str, typer.Option(metavar="FILE", help="The training corpus; its labels are the vocabulary.")]
     dev: Annotated[str, typer.Option(metavar="FILE", help="The development corpus.")]
     test: Annotated[str | None, typer.Option(metavar="FILE", help="The test corpus.")] = None
-    crossing: Policy = "error"
-    by: EncodingOption = "rel"  # type: ignore[assignment]
+    crossing: CrossingOption = "error"
+    encoding: EncodingOption = "rel"
     format: From = None
 
     @property
@@ -45,7 +44,7 @@ class Corpora:
         """The arguments of an export: the splits, the encoding, and what to do with crossing entities."""
         paths = {"train": self.train, "dev": self.dev, "test": self.test}
         splits = {name: Reading().corpus(path, self.format) for name, path in paths.items() if path is not None}
-        return {**splits, "encoding": self.by, "crossing": self.crossing}
+        return {**splits, "encoding": self.encoding, "crossing": self.crossing}
 
 
 def machamp(

@@ -2,37 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from itertools import islice
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from nestag.cli.options import From, Reading, named
 from nestag.cli.terminal import progress, tell, tell_all
-from nestag.data.sentence import Sentence
-from nestag.encodings import available, encoding
-from nestag.encodings.base import Encoding, Naming
+from nestag.encodings import available
+from nestag.encodings import encoding as encoding_named
+from nestag.encodings.base import Naming
 from nestag.encodings.vocabulary import Vocabulary
-from nestag.errors import InputError, UnknownNameError
+from nestag.errors import InputError
+from nestag.formats.conversion import handle_crossing
 from nestag.formats.corpus import CorpusFile, Watch
 from nestag.formats.files import PIPE
-from nestag.formats.labels import decode_file, encode_file, nesting, read_vocabulary, write_vocabulary
-from nestag.integrations.tagging.folder import ExportCrossing
-
-
-def _encoding(name: str) -> Encoding:
-    try:
-        return encoding(name)
-    except UnknownNameError as error:
-        raise typer.BadParameter(str(error)) from None
-
-
-def _encoding_option(help: str) -> Any:
-    option = named(available, "E", help, "-e", "--encoding")
-    option.parser = _encoding
-    return option
-
+from nestag.formats.labels import decode_file, encode_file, read_vocabulary, write_vocabulary
+from nestag.integrations.export import ExportCrossing
 
 Sentences = Annotated[
     str, typer.Argument(metavar="IN", help="A corpus in any format, also .gz; - reads JSON Lines from standard input.")
@@ -40,19 +26,21 @@ Sentences = Annotated[
 Output = Annotated[
     str, typer.Option("-o", "--output", metavar="OUT", help="The output file; .gz is compressed, - is standard output.")
 ]
-EncodingOption = Annotated[Encoding, _encoding_option(f"One of {', '.join(sorted(available()))}.")]
+EncodingOption = Annotated[str, named(available, "E", f"One of {', '.join(sorted(available()))}.", "-e", "--encoding")]
 StrategyOption = Annotated[
     Naming, typer.Option(help="Label of a node whose words disagree: the first or the most frequent.")
 ]
-Policy = Annotated[ExportCrossing, typer.Option(help="Crossing entities: stop at the first, or drop a minimum.")]
+CrossingOption = Annotated[
+    ExportCrossing, typer.Option(help="Crossing entities: stop at the first, or drop a minimum.")
+]
 
 
 def encode(
     source: Sentences,
     *,
     output: Output = PIPE,
-    by: EncodingOption = "rel",  # type: ignore[assignment]
-    crossing: Policy = "error",
+    encoding: EncodingOption = "rel",
+    crossing: CrossingOption = "error",
     vocabulary: Annotated[
         str | None,
         typer.Option(metavar="FILE", help="A vocabulary that orders same-span types; unseen labels are counted."),
@@ -61,11 +49,13 @@ def encode(
     reading: Reading,
 ) -> None:
     """Encode sentences as one label per word: token, n, c and u, tab-separated, a blank line between sentences."""
+    by = encoding_named(encoding)
     known = read_vocabulary(vocabulary) if vocabulary else None
     if known and known.encoding != by.name:
         raise InputError(f"the vocabulary is for {known.encoding}; use --encoding {known.encoding}", str(vocabulary))
     corpus = _corpus(source, format, reading)
-    tally = encode_file(_nested(corpus, crossing), source, output, by, known)
+    nested = handle_crossing(corpus, source, crossing, corpus.report)
+    tally = encode_file(nested, source, output, by, known)
     tell(f"encoded {tally} as {by.name}")
     if known:
         tell(f"{tally.unseen:,} label parts are not in the vocabulary")
@@ -75,12 +65,12 @@ def encode(
 def decode(
     source: Annotated[str, typer.Argument(metavar="IN", help="A label file, also .gz; - is standard input.")],
     output: Output = PIPE,
-    by: EncodingOption = "rel",  # type: ignore[assignment]
+    encoding: EncodingOption = "rel",
     node_label_strategy: StrategyOption = "first",
 ) -> None:
     """Decode labels into sentences with entities, repairing invalid labels; the inverse of encode."""
-    tally = decode_file(source, output, by, node_label_strategy)
-    tell(f"decoded {tally} from {by.name}")
+    tally = decode_file(source, output, encoding_named(encoding), node_label_strategy)
+    tell(f"decoded {tally} from {encoding}")
     tell(f"repaired {tally.repaired:,} labels in {tally.repaired_sentences:,} sentences")
 
 
@@ -88,23 +78,25 @@ def vocabulary(
     source: Sentences,
     *,
     output: Output = PIPE,
-    by: EncodingOption = "rel",  # type: ignore[assignment]
-    crossing: Policy = "error",
+    encoding: EncodingOption = "rel",
+    crossing: CrossingOption = "error",
     format: From = None,
     reading: Reading,
 ) -> None:
     """Collect the labels of a training corpus, and the order of types over the same tokens."""
     corpus = _corpus(source, format, reading)
-    learned = Vocabulary.learn(_nested(corpus, crossing), by)
+    learned = Vocabulary.learn(handle_crossing(corpus, source, crossing, corpus.report), encoding)
     write_vocabulary(learned, output)
-    tell(f"learned {len(learned.n):,} n, {len(learned.c):,} c and {len(learned.u):,} u for {by.name}")
+    tell(f"learned {len(learned.n):,} n, {len(learned.c):,} c and {len(learned.u):,} u for {encoding}")
     tell_all(corpus.report.summary())
 
 
 def show(
     source: Sentences,
     *,
-    by: Annotated[Encoding | None, _encoding_option("Show the labels of this encoding too.")] = None,
+    encoding: Annotated[
+        str | None, named(available, "E", "Show the labels of this encoding too.", "-e", "--encoding")
+    ] = None,
     limit: Annotated[int, typer.Option(min=0, help="The number of sentences to show; 0 shows all.")] = 10,
     html: Annotated[str | None, typer.Option(metavar="FILE", help="Write a page for a browser instead.")] = None,
     format: From = None,
@@ -116,6 +108,7 @@ def show(
     from nestag.inspect.terminal import drawing, print_lines, write_page
 
     console = Console(highlight=False)
+    by = encoding_named(encoding) if encoding else None
     corpus = _corpus(source, format, reading, watch=None)
     sentences = iter(corpus)
     if html:
@@ -131,7 +124,3 @@ def show(
 def _corpus(source: str, format: str | None, reading: Reading, watch: Watch | None = progress) -> CorpusFile:
     """Return a file; a pipe holds JSON Lines unless another format is named."""
     return reading.corpus(source, "jsonl" if source == PIPE and format is None else format, watch=watch)
-
-
-def _nested(corpus: CorpusFile, crossing: ExportCrossing) -> Iterable[Sentence]:
-    return nesting(corpus, corpus.path, corpus.report) if crossing == "set-aside" else corpus

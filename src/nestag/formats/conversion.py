@@ -60,7 +60,7 @@ def handle_crossing(
         for first, second in crossing_pairs(sentence.entities):
             place, pair = place_of(source, sentence, number), f"{describe(first)} and {describe(second)}"
             if crossing == "error":
-                remedy = f"use {named('crossing', 'keep')} or {named('crossing', 'set-aside')}"
+                remedy = f"{named('crossing', 'set-aside')} drops as few as possible"
                 raise InputError(f"entities {pair} cross; {remedy}", place)
             report.add("pair of crossing entities kept", place, pair)
         yield sentence

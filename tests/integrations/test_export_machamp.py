@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from nestag.cli import app
 from nestag.data.sentence import Entity, Sentence
 from nestag.formats import jsonl, sample
-from nestag.integrations.tagging.machamp import MaChAmp, parameters
+from nestag.integrations.taggers import MaChAmp
 from nestag.training.recipe import load_recipe
 
 ODD = Sentence(["#", "New York", "a\tb", "\\", "\u2028", "x\ry"], [Entity(0, 6, "cell line"), Entity(1, 2, "a|b")])
@@ -66,7 +66,7 @@ def test_the_parameters_are_the_published_ones(tmp_path: Path) -> None:
 
 
 def test_the_recipe_paper_says_the_same() -> None:
-    paper, params = load_recipe("paper"), parameters(MaChAmp())
+    paper, params = load_recipe("paper"), MaChAmp().parameters()
     training, batching, encoder = (cast(dict[str, Any], params[part]) for part in ("training", "batching", "encoder"))
     optimizer, schedule = training["optimizer"], training["learning_rate_scheduler"]
     assert paper.epochs == training["num_epochs"]

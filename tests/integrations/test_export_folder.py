@@ -20,12 +20,10 @@ from nestag.formats import jsonl
 from nestag.formats.corpus import CorpusFile
 from nestag.formats.files import writing
 from nestag.formats.labels import LabellingTally, read_vocabulary
-from nestag.integrations.tagging import folder
-from nestag.integrations.tagging.conll import Conll
-from nestag.integrations.tagging.folder import recovered
-from nestag.integrations.tagging.hf import HuggingFace
-from nestag.integrations.tagging.machamp import MaChAmp
-from nestag.integrations.tagging.target import Target, joint_writer
+from nestag.integrations.export import TARGETS as TARGETS_BY_NAME
+from nestag.integrations.export import read_export, recover, write_export
+from nestag.integrations.hf_dataset import HuggingFace
+from nestag.integrations.taggers import Conll, MaChAmp, Target, label_writer
 from strategies import ENCODINGS, sentences
 
 TARGETS: tuple[Target, ...] = (MaChAmp(), Conll("joint"), Conll("separate"), HuggingFace())
@@ -56,7 +54,7 @@ def as_predictions(target: Target, file: Path, gold: list[Sentence], vocabulary:
         for sentence in gold:
             labels = vocabulary.encode(sentence)
             if joint:
-                record = {"ner_tags": list(map(joint_writer(by), labels))}
+                record = {"ner_tags": list(map(label_writer(by, "|"), labels))}
             else:
                 record = {
                     "n": [by.write_n(label.n) for label in labels],
@@ -85,12 +83,12 @@ def test_gold_labels_come_back_as_gold_entities(
 ) -> None:
     base = tmp_path_factory.mktemp("export")
     paths = {"train": corpus(base / "train.jsonl", *train), "dev": corpus(base / "dev.jsonl", *dev)}
-    folder.write(target, paths, encoding(by), base / "out")
-    export = folder.read(base / "out")
+    write_export(target, base / "out", **paths, encoding=by)
+    export = read_export(base / "out")
     for split, gold in (("train", train), ("dev", dev)):
         tally = LabellingTally()
         file = as_predictions(target, base / "out" / target.files[split], gold, export.vocabulary, joint)
-        assert list(recovered(export, gold, file, tally, unseen="allow")) == gold
+        assert list(recover(export, gold, file, tally, unseen="allow")) == gold
         assert tally.repaired == 0
 
 
@@ -100,8 +98,8 @@ def test_an_export_says_what_it_is_and_is_found_again(tmp_path: Path, name: str)
     made = run(name, tmp_path / "new" / "out", "--train", train, "--dev", train, "--test", train, "-e", "dyn")
     assert made.exit_code == 0, made.output
     out = tmp_path / "new" / "out"
-    found = folder.read(out)
-    assert type(found.target) is folder.TARGETS[name]
+    found = read_export(out)
+    assert type(found.target) is TARGETS_BY_NAME[name]
     assert found.vocabulary == read_vocabulary(out / "vocabulary.json") == Vocabulary.learn([LINCOLN, USA], "dyn")
     assert all((out / file).exists() for file in found.target.files.values())
     assert f"nestag export back . {train.resolve()} " in (out / "README.md").read_text("utf-8")
@@ -185,11 +183,11 @@ def _with(**changes: object) -> Callable[[str], str]:
 )
 def test_a_folder_that_is_no_export_is_refused(tmp_path: Path, broken: Callable[[str], str]) -> None:
     train = corpus(tmp_path / "train.jsonl", USA)
-    folder.write(Conll(), {"train": train, "dev": train}, encoding("abs"), tmp_path / "out")
+    write_export(Conll(), tmp_path / "out", train, train, encoding="abs")
     file = tmp_path / "out" / "export.json"
     file.write_text(broken(file.read_text("utf-8")), "utf-8")
     with pytest.raises(InputError, match=r"export\.json: .*export again"):
-        folder.read(tmp_path / "out")
+        read_export(tmp_path / "out")
 
 
 def test_nothing_is_left_behind_when_writing_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -199,7 +197,7 @@ def test_nothing_is_left_behind_when_writing_fails(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(Conll, "texts", fails)
     train = corpus(tmp_path / "train.jsonl", USA)
     with pytest.raises(KeyboardInterrupt):
-        folder.write(Conll(), {"train": train, "dev": train}, encoding("abs"), tmp_path / "out")
+        write_export(Conll(), tmp_path / "out", train, train, encoding="abs")
     assert [path.name for path in tmp_path.iterdir()] == ["train.jsonl"]
 
 
@@ -208,8 +206,8 @@ def test_nothing_is_left_behind_when_writing_fails(tmp_path: Path, monkeypatch: 
 @pytest.mark.parametrize("target", TARGETS[:3], ids=["machamp", "joint", "separate"])
 def test_a_real_corpus_comes_back_exactly(tmp_path: Path, target: Target, by: str) -> None:
     source = CorpusFile(os.environ["NESTAG_CORPORA"] + "/genia/dev.jsonl.gz")
-    folder.write(target, {"train": source, "dev": source}, encoding(by), tmp_path / "out")
+    write_export(target, tmp_path / "out", source, source, encoding=by)
     gold, tally = list(source), LabellingTally()
-    found = list(recovered(folder.read(tmp_path / "out"), gold, tmp_path / "out" / "dev.tsv", tally))
+    found = list(recover(read_export(tmp_path / "out"), gold, tmp_path / "out" / "dev.tsv", tally))
     assert found == gold
     assert (tally.sentences, tally.entities, tally.repaired, tally.unseen) == (1669, 4461, 0, 0)

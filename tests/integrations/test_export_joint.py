@@ -10,8 +10,7 @@ from nestag.encodings.base import Label
 from nestag.encodings.notation import read_field
 from nestag.errors import LabelError
 from nestag.formats.labels import parts
-from nestag.integrations.tagging.conll import last_columns, separate_writer
-from nestag.integrations.tagging.target import joint_writer, read_joint, write_word
+from nestag.integrations.taggers import label_writer, last_columns, read_joint, write_word
 from strategies import ENCODINGS, numbers, types, words
 
 chains = st.lists(types, max_size=3).map(tuple)
@@ -21,15 +20,15 @@ names = st.builds(Name, chains, st.booleans(), st.booleans())
 @given(st.data(), st.sampled_from(ENCODINGS))
 def test_every_label_is_one_word_and_comes_back(data: st.DataObject, by: str) -> None:
     label = data.draw(st.builds(Label, st.sampled_from(numbers(by)), names, chains))
-    text = joint_writer(encoding(by))(label)
+    text = label_writer(encoding(by), "|")(label)
     assert text.split() == [text]
-    assert read_joint(text, parts(encoding(by))) == label
+    assert read_joint(parts(encoding(by)), text) == label
 
 
 @given(st.data(), st.sampled_from(ENCODINGS), words)
 def test_separate_columns_come_back_however_they_are_split(data: st.DataObject, by: str, token: str) -> None:
     label = data.draw(st.builds(Label, st.sampled_from(numbers(by)), names, chains))
-    line = f"{write_word(token)}\t{separate_writer(encoding(by))(label)}"
+    line = "\t".join((write_word(token), label_writer(encoding(by), "\t")(label)))
     parse = last_columns(parts(encoding(by)), 3)
     assert parse(line) == parse(line.replace("\t", "  ")) == (token, label)
 
@@ -43,4 +42,4 @@ def test_a_token_is_one_word_and_comes_back(token: str) -> None:
 @pytest.mark.parametrize("text", ["O", "1|S", "1|S|PER|-", "", "||", "x|S|-", "1||-", "1|S|", "1|S|PER'", r"1|S|\q"])
 def test_what_is_no_joint_label_is_refused(text: str) -> None:
     with pytest.raises(LabelError):
-        read_joint(text, parts(encoding("rel")))
+        read_joint(parts(encoding("rel")), text)

@@ -12,7 +12,7 @@ from nestag.data.sentence import Entity, Sentence
 from nestag.encodings import decode, encoding
 from nestag.encodings.notation import write_chain
 from nestag.formats import jsonl
-from nestag.integrations.tagging import folder
+from nestag.integrations.export import read_export
 
 LINCOLN = Sentence(
     ["Lincoln", "was", "president", "of", "the", "USA"],
@@ -53,7 +53,7 @@ def test_datasets_opens_the_folder_and_knows_the_names(out: Path, monkeypatch: p
     assert names["n"] == ["1", "0", "1", "0", "1", "-2"]
     assert names["u"][0] == write_chain((LINCOLN.entities[0].type,))
     assert names["ner_tags"][1] == "0|S|-"
-    export = folder.read(out)
+    export = read_export(out)
     by = encoding("rel")
     assert tuple(features["n"].feature.names) == tuple(map(by.write_n, export.vocabulary.n))
     read = export.vocabulary.labels(
@@ -65,7 +65,7 @@ def test_datasets_opens_the_folder_and_knows_the_names(out: Path, monkeypatch: p
 
 def test_numbers_and_texts_come_back_for_three_outputs_and_for_one(out: Path) -> None:
     rows = [json.loads(line) for line in (out / "data" / "train.jsonl").read_text("utf-8").splitlines()]
-    export = folder.read(out)
+    export = read_export(out)
     three = {head: rows[0][head] for head in ("n", "c", "u")}
     texts = {**three, "n": [encoding("rel").write_n(export.vocabulary.n[number]) for number in rows[0]["n"]]}
     one = {"tokens": LINCOLN.tokens, "ner_tags": rows[0]["ner_tags"]}
