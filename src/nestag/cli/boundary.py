@@ -1,4 +1,4 @@
-"""The boundary of a command: every error leaves it as one line and an exit code.
+"""The boundary of a command: every error leaves it as one line and an exit code, whatever the standard streams are.
 
 0     success
 1     the answer is no
@@ -10,26 +10,33 @@
 
 from __future__ import annotations
 
+import codecs
+import errno
+import io
+import os
 import platform
 import shlex
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from functools import wraps
 from pathlib import PurePath
 from traceback import extract_tb
-from typing import ParamSpec
+from typing import TYPE_CHECKING, ParamSpec
 
 import typer
 
 import nestag
-from nestag.cli.streams import flush_output, prepare_streams, tell
-from nestag.errors import NestagError, named_as_options
+from nestag.errors import NestagError, named_as_options, visible
 from nestag.training.interruption import ending_as_exceptions
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
 
 P = ParamSpec("P")
 USER_ERROR, BUG, INTERRUPTED, NO_READER = 2, 70, 130, 141
-FRAMES = 6
-"""The last frames of a traceback that a report shows."""
+FRAMES = 6  # of a traceback in a bug report
+_ESCAPE = "nestag.escape"
 
 
 def guarded(command: Callable[P, None]) -> Callable[P, None]:
@@ -102,3 +109,77 @@ def bug_report(error: BaseException) -> list[str]:
             for frame in extract_tb(error.__traceback__)[-FRAMES:]
         ),
     ]
+
+
+def tell(message: str) -> None:
+    """Print a line on stderr if possible; control characters in it become visible."""
+    with suppress(OSError):
+        typer.echo(visible(message), err=True)
+
+
+def prepare_streams() -> None:
+    """Make a closed stdout an error when it is written, ignore errors of stderr, and let any text through."""
+    codecs.register_error(_ESCAPE, _escape)
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:  # closed: no file that is opened later may take its number
+            os.open(os.devnull, os.O_RDWR)
+    if sys.stdout is None:
+        sys.stdout = io.TextIOWrapper(io.BufferedWriter(_ClosedStream()), "utf-8", _ESCAPE)
+    elif isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors=_ESCAPE)
+    if isinstance(sys.stderr, io.TextIOWrapper):
+        sys.stderr = _ForgivingStream(sys.stderr)
+
+
+def flush_output() -> OSError | None:
+    """Flush the standard streams, and return the error if stdout cannot be written."""
+    failure: OSError | None = None
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        try:
+            if stream is not None:
+                stream.flush()
+                stream.buffer.flush()
+        except OSError as error:
+            setattr(sys, name, None)  # the interpreter would write the rest again at exit, and complain
+            if name == "stdout":
+                error.filename = "the standard output"
+                failure = error
+    return failure
+
+
+class _ClosedStream(io.RawIOBase):
+    """A stdout that was closed before the command started."""
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: ReadableBuffer, /) -> int:
+        raise OSError(errno.EBADF, "it is closed", "the standard output")
+
+
+class _ForgivingStream(io.TextIOWrapper):
+    """A stderr that ignores write errors: a full disk must not end the command."""
+
+    def __init__(self, stream: io.TextIOWrapper) -> None:
+        super().__init__(stream.buffer, stream.encoding, "backslashreplace", line_buffering=True)
+        self.stream = stream  # keeps the file open
+
+    def write(self, text: str, /) -> int:
+        with suppress(OSError):
+            return super().write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        with suppress(OSError):
+            super().flush()
+
+
+def _escape(error: UnicodeError) -> tuple[str, int]:
+    r"""Return characters that a stream cannot encode as `\u` and four digits, as in JSON."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    units = error.object[error.start : error.end].encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4)), error.end

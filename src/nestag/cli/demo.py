@@ -5,14 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 from tempfile import gettempdir
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.console import Console
+from rich.table import Table
 
+import nestag
+from nestag.cli.predict import draw
 from nestag.cli.terminal import hush, tell
 from nestag.data.sentence import Entity, Sentence
+from nestag.encodings import available, decode, encode
+from nestag.encodings.notation import write_chain, write_name
 from nestag.errors import InputError
+from nestag.formats import sample
 from nestag.formats.files import new_part
+from nestag.formats.folders import SPLITS
+from nestag.inspect.terminal import branches, nested, print_lines
 
 if TYPE_CHECKING:
     from nestag.model.predictor import Predictor
@@ -60,26 +69,17 @@ def demo(
     if train:
         hush()
         with new_part(Path(gettempdir()), is_folder=True) as part:
-            train_and_tag(output or str(part / "model"), kept=output is not None)
+            train_and_tag(output or str(part / "model"), is_kept=output is not None)
         return
     if not idea:
-        from nestag.model.model_folder import load
-
-        draw_entities(load("english"), ENGLISH)
+        draw_entities(nestag.load("english"), ENGLISH)
     show_idea()
     if not idea:
         typer.echo(f"\n{NEXT}", nl=False)
 
 
 def show_idea() -> None:
-    """A sentence, its tree, its labels in every encoding, and the way back."""
-    from rich.console import Console
-    from rich.table import Table
-
-    from nestag.encodings import available, decode, encode
-    from nestag.encodings.notation import write_chain, write_name
-    from nestag.inspect.terminal import branches, nested, print_lines
-
+    """Print a sentence, its tree, its labels in every encoding, and the entities read back from them."""
     console = Console(highlight=False)
     console.print("The idea. A sentence with nested entities:\n")
     print_lines(console, nested(FIGURE, console.width))
@@ -93,38 +93,24 @@ def show_idea() -> None:
     console.print("\nthe tree as one label (n, c, u) for each word, in four encodings:\n")
     console.print(table)
     console.print("\nand the entities read back from the labels, the same from each:\n")
-    for entity in decode(encode(FIGURE, "dyn"), "dyn"):
-        words = " ".join(FIGURE.tokens[entity.start : entity.end])
-        console.print(f"  {entity.type:4} {entity.start}-{entity.end}  {words}")
+    for start, end, kind in decode(encode(FIGURE, "dyn"), "dyn"):
+        console.print(f"  {kind:4} {start}-{end}  {' '.join(FIGURE.tokens[start:end])}")
 
 
-def train_and_tag(folder: str, kept: bool) -> None:
-    """Train on the embedded corpus, print scores, and draw what is found in new sentences."""
-    from rich.console import Console
-
-    from nestag import train
-    from nestag.formats import sample
-    from nestag.formats.folders import SPLITS
-    from nestag.model.model_folder import load
+def train_and_tag(folder: str, is_kept: bool) -> None:
+    """Train on the embedded corpus, print scores, and draw the entities in new sentences."""
     from nestag.training.display import TrainingDisplay
 
-    splits: dict[str, list[Sentence]] = {name: sample.sentences(name) for name in SPLITS}
-    told = ", ".join(f"{len(found)} {name}" for name, found in splits.items())
-    tell(f"Training a light model on the embedded corpus ({told} sentences), on the CPU:")
-    with TrainingDisplay("demo", Path(folder) if kept else None) as display:
-        run = train(splits["train"], splits["dev"], folder, "light", test=splits["test"], watch=display, use_cpu=True)
+    splits: dict[str, Any] = {name: sample.sentences(name) for name in SPLITS}
+    sizes = ", ".join(f"{len(sentences)} {name}" for name, sentences in splits.items())
+    tell(f"Training a light model on the embedded corpus ({sizes} sentences), on the CPU:")
+    with TrainingDisplay("demo", Path(folder) if is_kept else None) as display:
+        run = nestag.train(**splits, output=folder, recipe="light", watch=display, use_cpu=True)
         display.finish(run)
-    Console(highlight=False).print("\nNested entities in new sentences:\n")
-    draw_entities(load(folder, "cpu"), SAMPLE)
+    typer.echo("\nNested entities in new sentences:\n")
+    draw_entities(nestag.load(folder, "cpu"), SAMPLE)
 
 
 def draw_entities(recognizer: Predictor, texts: Iterable[str]) -> None:
-    """Draw each text with the entities found in it below the words."""
-    from rich.console import Console
-
-    from nestag.inspect.terminal import nested, print_lines
-
-    console = Console(highlight=False)
-    for found in recognizer.pipe(texts):
-        sentence = Sentence(found.tokens, [entity.entity for entity in found])
-        print_lines(console, [*nested(sentence, console.width), []])
+    """Draw each text with its entities below the words."""
+    draw(Sentence(text.tokens, [entity.entity for entity in text]) for text in recognizer.pipe(texts))

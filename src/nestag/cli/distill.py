@@ -10,7 +10,7 @@ import nestag
 from nestag.cli.options import CpuOption, From, Reading, SeedOption
 from nestag.cli.paths import inputs_from, together
 from nestag.cli.terminal import hush, progress, tell, tell_all
-from nestag.cli.train import settings_from
+from nestag.cli.train import SettingsOption, settings_from
 from nestag.data.report import Report
 
 
@@ -33,10 +33,7 @@ def distill(
     recipe: Annotated[
         str | None, typer.Option(metavar="R", help="The student's recipe (default: what suits the encoder).")
     ] = None,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Change a setting of the recipe; may be repeated."),
-    ] = None,
+    settings: SettingsOption = None,
     gold_repeats: Annotated[
         int | None,
         typer.Option(min=1, help="Repetitions of the annotated sentences (default: a quarter of all sentences)."),
@@ -54,10 +51,9 @@ def distill(
     hush()
     report = Report()
     texts = progress(together(inputs_from(sources, format), reading.options, report), "tagging")
-    gold, development = reading.corpus(train), reading.corpus(dev)
-    held_out = None if test is None else reading.corpus(test)
     done = nestag.distill(
-        teacher.split(","), texts, gold, development, output, recipe, encoder=encoder, test=held_out,
+        teacher.split(","), texts, reading.corpus(train), reading.corpus(dev), output, recipe, encoder=encoder,
+        test=None if test is None else reading.corpus(test),
         gold_repeats=gold_repeats, min_confidence=min_confidence, max_sentences=max_sentences, seed=seed,
         quiet=False, use_cpu=cpu, **settings_from(settings or ()),
     )  # fmt: skip

@@ -9,7 +9,7 @@ from typing import TypeVar
 import typer
 
 import nestag
-from nestag.cli.streams import tell
+from nestag.cli.boundary import tell
 from nestag.errors import visible
 from nestag.inspect.table_forms import TableForm, write
 from nestag.inspect.tables import Table, to_rich

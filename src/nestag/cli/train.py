@@ -25,8 +25,15 @@ from nestag.training.run_folder import is_first_process
 LOGGERS = ("tensorboard", "wandb", "mlflow")
 
 
-def _settings() -> list[str]:
-    return [f"{setting.name}=" for setting in described(Recipe)]
+SettingsOption = Annotated[
+    list[str] | None,
+    named(
+        lambda: (f"{setting.name}=" for setting in described(Recipe)),
+        "KEY=VALUE",
+        "Change a setting of the recipe (see nestag train --settings); may be repeated.",
+        "--set",
+    ),
+]
 
 
 def train(
@@ -43,10 +50,7 @@ def train(
         str | None,
         named(recipe_names, "R", "default, accurate, light, paper, or a .toml file (default: what suits the encoder)."),
     ] = None,
-    settings: Annotated[
-        list[str] | None,
-        named(_settings, "KEY=VALUE", "Change a setting (see --settings); may be repeated.", "--set"),
-    ] = None,
+    settings: SettingsOption = None,
     list_settings: Annotated[
         bool,
         typer.Option(
