@@ -18,44 +18,28 @@ from typing import Annotated, Any
 import typer
 
 import nestag
-from nestag.cli.boundary import guarded, run
-from nestag.cli.groups import HelpedCommand, HelpedGroup, grouped, unwrapped
+from nestag.cli.boundary import run
+from nestag.cli.groups import HelpedGroup, add_command, unwrapped
 from nestag.errors import NestagError
 
 GROUPS = {
-    "Make a model": {
-        "demo": "nestag.cli.demo",
-        "adapt": "nestag.cli.adapt",
-        "train": "nestag.cli.train",
-        "distill": "nestag.cli.distill",
-        "evaluate": "nestag.cli.evaluate",
-        "report": "nestag.cli.report",
-        "thresholds": "nestag.cli.thresholds",
-        "export": "nestag.cli.export",
-        "benchmark": "nestag.cli.benchmark",
-    },
-    "Use it": {
-        "predict": "nestag.cli.predict",
-        "serve": "nestag.cli.serve",
-        "batch": "nestag.cli.batch",
-    },
-    "Look at data": {
-        "show": "nestag.cli.labels",
-        "stats": "nestag.cli.describe",
-        "doctor": "nestag.cli.doctor",
-        "convert": "nestag.cli.convert",
-        "split": "nestag.cli.convert",
-    },
-    "Research": {
-        "encode": "nestag.cli.labels",
-        "decode": "nestag.cli.labels",
-        "vocabulary": "nestag.cli.labels",
-        "coverage": "nestag.cli.describe",
-    },
+    "Make a model": ("demo", "adapt", "train", "distill", "evaluate", "report", "thresholds", "export", "benchmark"),
+    "Use it": ("predict", "serve", "batch"),
+    "Look at data": ("show", "stats", "doctor", "convert", "split"),
+    "Research": ("encode", "decode", "vocabulary", "coverage"),
 }
-"""The commands and their modules, in the order of the help page."""
+"""The commands, in the order of the help page."""
 
-COMMANDS = {name: module for group in GROUPS.values() for name, module in group.items()}
+SHARED_MODULES = {
+    "labels": ("show", "encode", "decode", "vocabulary"),
+    "describe": ("stats", "coverage"),
+    "convert": ("convert", "split"),
+}
+"""Modules with several commands; any other command has a module of its name."""
+
+COMMANDS = {name: f"nestag.cli.{name}" for names in GROUPS.values() for name in names} | {
+    name: f"nestag.cli.{module}" for module, names in SHARED_MODULES.items() for name in names
+}
 """The module of each command, which has a function of its name, or an `app`."""
 
 ENTRY_POINTS = "nestag.commands"
@@ -93,19 +77,16 @@ def load(name: str) -> Any:
         function = getattr(module, "app", None) or getattr(module, name)
     else:
         function = added()[name].load()
-    app = function if isinstance(function, typer.Typer) else _app_of(name, function)
+    app = function
+    if not isinstance(app, typer.Typer):
+        app = typer.Typer(add_completion=False)
+        add_command(app, function)
     command = typer.main.get_command(app)
     command.name = name
     command.help = unwrapped(command.help)
-    panels = (title for title, group in GROUPS.items() if name in group)
+    panels = (title for title, names in GROUPS.items() if name in names)
     command.rich_help_panel = next(panels, "Research")  # type: ignore[attr-defined]
     return command
-
-
-def _app_of(name: str, function: Any) -> typer.Typer:
-    app = typer.Typer(add_completion=False)
-    app.command(name, cls=HelpedCommand)(grouped(guarded(function)))
-    return app
 
 
 app = typer.Typer(

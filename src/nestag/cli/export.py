@@ -8,8 +8,7 @@ from typing import Annotated, Any
 import typer
 
 import nestag
-from nestag.cli.boundary import guarded
-from nestag.cli.groups import HelpedCommand, HelpedGroup, grouped
+from nestag.cli.groups import HelpedGroup, add_command
 from nestag.cli.labels import CrossingOption, EncodingOption, Output, StrategyOption
 from nestag.cli.options import From, ModelArgument, Reading, SeedOption, To
 from nestag.cli.terminal import hush, tell, tell_all
@@ -127,7 +126,7 @@ def onnx(
 
 
 for command in (machamp, conll, hf, back, onnx):
-    app.command(cls=HelpedCommand)(grouped(guarded(command)))
+    add_command(app, command)
 
 
 def _tell(done: ExportOutcome, directory: str) -> None:

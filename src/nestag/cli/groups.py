@@ -6,12 +6,14 @@ import re
 from collections.abc import Callable
 from dataclasses import MISSING, Field, fields, is_dataclass
 from difflib import get_close_matches
-from functools import partial, wraps
+from functools import wraps
 from inspect import Parameter, Signature, signature
 from typing import Annotated, Any, get_args, get_type_hints
 
 import typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup
+
+from nestag.cli.boundary import guarded
 
 Command = Callable[..., None]
 
@@ -95,17 +97,18 @@ class _Types:
             if getattr(parameter, "is_flag", False) and parameter.metavar is None:
                 parameter.metavar = ""
             if isinstance(parameter, TyperArgument):
-                shown: Any = parameter
-                shown.display_type_rich = partial(_text, "TEXT" if parameter.nargs == 1 else "TEXT...")
+                kind = "TEXT" if parameter.nargs == 1 else "TEXT..."
+                parameter.display_type_rich = lambda ctx, kind=kind: kind  # type: ignore[method-assign, misc]
         return parameters
-
-
-def _text(text: str, ctx: Any) -> str:
-    return text
 
 
 class HelpedCommand(_Types, TyperCommand):
     """A command."""
+
+
+def add_command(app: typer.Typer, function: Command) -> None:
+    """Add a function as a command of its name that ends every error with a line and an exit code."""
+    app.command(function.__name__, cls=HelpedCommand)(grouped(guarded(function)))
 
 
 class HelpedGroup(_Types, TyperGroup):

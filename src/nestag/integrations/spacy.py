@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -60,35 +61,25 @@ def make_component(
     """Return the component of a model; `ents` also sets the outermost entities as `doc.ents`."""
     options = {"threshold": threshold, "decoding": decoding}
     changes = {key: value for key, value in options.items() if value is not None}
-    language = nlp.lang if _has_usual_tokenizer(nlp) else None
-    return Recognizer(name, language, model, spans_key, ents, words, changes, device)
+    has_usual_tokenizer = type(nlp.tokenizer) is type(blank(nlp.lang or "xx").tokenizer)
+    language = nlp.lang if has_usual_tokenizer else None
+    return Recognizer(name, model, spans_key, ents, words, changes, device, language)
 
 
+@dataclass(eq=False)
 class Recognizer(Pipe):
     """A recognizer of nested entities as a spaCy component; its model is loaded when it is first needed."""
 
-    def __init__(
-        self,
-        name: str,
-        language: str | None,
-        model: str,
-        spans_key: str,
-        ents: bool,
-        words: Words,
-        changes: dict[str, Any],
-        device: str | None,
-    ) -> None:
-        """`language` is that of the pipeline's tokenizer, None if it is not spaCy's; `changes` are model settings."""
-        self.name = name
-        self.language = language
-        self.model = model
-        self.spans_key = spans_key
-        self.ents = ents
-        self.words = words
-        self.changes = changes
-        self.device = device
-        self.loaded: Predictor | None = None
-        self.process = os.getpid()
+    name: str = field()  # without a default, although Pipe has an attribute of this name
+    model: str
+    spans_key: str
+    ents: bool
+    words: Words
+    changes: dict[str, Any]  # of the model's settings
+    device: str | None
+    language: str | None  # of the pipeline's tokenizer; None if it is not spaCy's
+    loaded: Predictor | None = None
+    process: int = field(default_factory=os.getpid)
 
     @property
     def predictor(self) -> Predictor:
@@ -194,11 +185,6 @@ def set_outermost(doc: Doc, spans: Iterable[Span]) -> None:
     taken = {token for span in outermost for token in range(span.start, span.end)}
     others = [span for span in doc.ents if taken.isdisjoint(range(span.start, span.end))]
     doc.set_ents([*outermost, *others])
-
-
-def _has_usual_tokenizer(nlp: Language) -> bool:
-    """Return whether a pipeline has spaCy's tokenizer for its language."""
-    return type(nlp.tokenizer) is type(blank(nlp.lang or "xx").tokenizer)
 
 
 def _one_thread(predictor: Predictor) -> None:
