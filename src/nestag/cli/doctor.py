@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 import nestag
-from nestag.cli.options import From, Given, Json, Reading
+from nestag.cli.options import From, Json, Reading, Splits
 from nestag.cli.terminal import echo, hush, tell_all
 from nestag.errors import visible
 from nestag.inspect.doctor import Diagnosis, DoctorLimits, Severity
@@ -20,7 +20,7 @@ INDENT = 9
 
 def doctor(
     *,
-    given: Given,
+    splits: Splits,
     encoder: Annotated[
         str | None, typer.Option(metavar="DIR", help="Count subwords with the tokenizer in this folder.")
     ] = None,
@@ -36,7 +36,7 @@ def doctor(
     """Check a corpus for problems before training and say how to fix them; exit code 1 if training should not start."""
     if encoder:
         hush()
-    checkup = nestag.doctor(*given.corpora(format, reading), encoder=encoder, max_length=max_length, rare=rare)
+    checkup = nestag.doctor(*splits.corpora(format, reading), encoder=encoder, max_length=max_length, rare=rare)
     tell_all(checkup.notes)
     if json:
         echo(f"{as_json(checkup)}\n")

@@ -120,7 +120,7 @@ def columns_from(text: str) -> tuple[int, ...]:
 
 
 @dataclass(frozen=True)
-class Given:
+class Splits:
     """The corpora to read: files, or splits by name."""
 
     files: Annotated[

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from glob import glob, has_magic
 from pathlib import Path
 from typing import NamedTuple
@@ -15,11 +16,11 @@ from nestag.errors import InputError
 from nestag.formats import text
 from nestag.formats.corpus import Apart
 from nestag.formats.files import PIPE, is_stream
+from nestag.formats.folders import visible_files
 from nestag.formats.format import Format
 from nestag.formats.registry import format_named, format_of, format_of_pipe
 
-MARK = ".entities"
-"""Stands before the suffix of an output next to its input; folders and patterns skip such files."""
+MARK = ".entities"  # before the suffix of an output next to its input; folders and patterns skip such files
 
 
 class Input(NamedTuple):
@@ -46,7 +47,10 @@ class Input(NamedTuple):
 def inputs_from(paths: Sequence[str], format: str | None, output: str | None = None) -> list[Input]:
     """Return the inputs to read, in order; the file `output` is skipped unless it is named itself."""
     inputs = [
-        entry for path in paths for entry in _inputs(path, format) if path == entry.path or not _is(entry.path, output)
+        entry
+        for path in paths
+        for entry in _inputs(path, format)
+        if path == entry.path or not (output and _is_same_file(entry.path, output))
     ]
     if paths.count(PIPE) > 1:
         raise InputError("the pipe is given more than once; it can be read once", PIPE)
@@ -56,11 +60,9 @@ def inputs_from(paths: Sequence[str], format: str | None, output: str | None = N
 def _inputs(path: str, format: str | None) -> Iterator[Input]:
     if path == PIPE:
         yield Input(path, format_named(format) if format else format_of_pipe(path))
-    elif is_stream(path) or Path(path).is_file():
-        yield Input(path, format_of(path, format))
-    elif Path(path).is_dir():
+    elif not is_stream(path) and Path(path).is_dir():
         yield from _in_folder(path, format)
-    elif has_magic(path):
+    elif has_magic(path) and not Path(path).exists():
         paths = sorted(glob(path, recursive=True))  # noqa: PTH207 - a pattern may be absolute
         matching = [match for match in paths if MARK in path or not _is_output(Path(match))]
         if not matching:
@@ -68,26 +70,19 @@ def _inputs(path: str, format: str | None) -> Iterator[Input]:
         for match in matching:
             yield from _inputs(match, format)
     else:
-        yield Input(path, format_of(path, format))  # an error if there is no such file
-
-
-def _is(path: str, output: str | None) -> bool:
-    if output is None or not Path(path).exists() or not Path(output).exists() or not Path(path).samefile(output):
-        return False
-    tell(f"{path}: skipped, it is the output")
-    return True
+        yield Input(path, format_of(path, format))
 
 
 def _in_folder(path: str, format: str | None) -> Iterator[Input]:
     """Yield a folder that is one corpus, as in brat, or every file in it that can be read."""
-    whole = _whole(path, format)
-    if whole:
-        yield Input(path, whole)
-        return
+    with suppress(InputError):
+        whole = format_of(path, format)
+        if whole.folder and whole is not text.FORMAT:  # a folder of texts is a folder of files
+            yield Input(path, whole)
+            return
     has_input = False
-    for file in sorted(Path(path).rglob("*")):
-        hidden = any(part.startswith(".") for part in file.relative_to(path).parts)
-        if hidden or not file.is_file() or _is_output(file):
+    for file in visible_files(Path(path)):
+        if _is_output(file):
             continue
         try:
             yield Input(str(file), format_of(file, format))
@@ -98,20 +93,18 @@ def _in_folder(path: str, format: str | None) -> Iterator[Input]:
         raise InputError("there is no file in it that can be read; name one, with its format as --from", path)
 
 
+def _is_same_file(path: str, output: str) -> bool:
+    if not Path(path).exists() or not Path(output).exists() or not Path(path).samefile(output):
+        return False
+    tell(f"{path}: skipped, it is the output")
+    return True
+
+
 def _is_output(file: Path) -> bool:
     if f"{MARK}." not in file.name:
         return False
     tell(f"{file}: skipped, it is the output of another run")
     return True
-
-
-def _whole(path: str, format: str | None) -> Format | None:
-    """Return the format of a folder that is one corpus, None for a folder of files."""
-    try:
-        whole = format_of(path, format)
-    except InputError:
-        return None
-    return whole if whole.folder and whole is not text.FORMAT else None  # a folder of texts is a folder of files
 
 
 def together(inputs: Sequence[Input], options: Options, report: Report) -> Iterator[Sentence]:
