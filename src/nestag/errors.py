@@ -150,17 +150,13 @@ def named(argument: str, value: object = None) -> str:
     option = _OPTIONS.get(argument, f"--{argument.replace('_', '-')}")
     if value is None:
         return either(f"{argument}=...", option)
-    return either(f"{argument}={_in_python(value)}", option if value is True else f"{option} {_typed(value)}")
+    if value is True:
+        return either(f"{argument}=True", option)
+    python = f'"{value}"' if isinstance(value, str) else repr(value)
+    typed = ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
+    return either(f"{argument}={python}", f"{option} {typed}")
 
 
 def either(python: str, command_line: str) -> str:
     """Return one text for messages to Python callers, the other for messages on the command line."""
     return command_line if _on_command_line else python
-
-
-def _in_python(value: object) -> str:
-    return f'"{value}"' if isinstance(value, str) else repr(value)
-
-
-def _typed(value: object) -> str:
-    return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)

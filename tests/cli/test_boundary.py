@@ -14,7 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 from nestag.cli import app, boundary
-from nestag.cli.boundary import code_of, guarded
+from nestag.cli.boundary import code_of, guard
 from nestag.data.sentence import Entity, Sentence
 from nestag.errors import InputError
 from nestag.formats import jsonl
@@ -148,7 +148,7 @@ def test_our_own_mistakes_are_reported_with_what_we_need(
     def wrong() -> None:
         {}["a\x1b"]
 
-    code = boundary.run(guarded(wrong))
+    code = boundary.run(guard(wrong))
     said = capsys.readouterr().err
     assert code == 70
     assert "KeyError" in said

@@ -30,7 +30,7 @@ def test_an_unknown_command_is_refused() -> None:
 
 def test_a_command_of_nestag_does_not_look_for_others() -> None:
     code = (
-        "import sys; import nestag.cli as cli; cli.added = None; cli.Commands().get_command(None, 'convert');"
+        "import sys; import nestag.cli as cli; cli.plugin_commands = None; cli.Commands().get_command(None, 'convert');"
         "print([name for name in sys.modules if name.startswith('nestag_lab')])"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
@@ -45,7 +45,7 @@ def entry_points(monkeypatch: pytest.MonkeyPatch, **targets: str) -> None:
     """Pretend that packages with these entry points are installed, and no others."""
     points = [EntryPoint(name, target, cli.ENTRY_POINTS) for name, target in targets.items()]
     monkeypatch.setattr(cli, "entry_points", lambda group: points)
-    monkeypatch.setattr(cli, "added", cli.added.__wrapped__)
+    monkeypatch.setattr(cli, "plugin_commands", cli.plugin_commands.__wrapped__)
 
 
 def test_other_packages_add_commands(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 from typer.testing import CliRunner
 
-from nestag.cli.groups import grouped
+from nestag.cli.groups import with_option_groups
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ def look(what: Annotated[str, typer.Argument(metavar="WHAT")], *, loud: bool = F
 
 def run(*words: str) -> tuple[int, str]:
     app = typer.Typer()
-    app.command()(grouped(look))
+    app.command()(with_option_groups(look))
     done = CliRunner().invoke(app, words, env={"TERM": "dumb", "COLUMNS": "80"})
     return done.exit_code, done.output
 

@@ -161,12 +161,12 @@ def attempt(work: Callable[[], object], folder: Path, kind: str = "", at: int = 
 
 def training(encoder: str, folder: Path) -> Callable[[], object]:
     """A short training run, with a checkpoint after every evaluation."""
-    from nestag.cli.terminal import hush
+    from nestag.cli.terminal import silence_libraries
     from nestag.training.run import train
     from two_sentences import CORPUS, MANY, quick
 
     recipe = quick(encoder, steps=3, evaluations=3, early_stopping_patience=0, dropout=0.2, ema_decay=0.9)
-    hush()
+    silence_libraries()
     return lambda: train(MANY, CORPUS, folder, recipe, use_cpu=True)
 
 

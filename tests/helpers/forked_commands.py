@@ -138,10 +138,10 @@ def main(logs: Path) -> None:
     """Read cases, run them, and write how they ended."""
     import torch
 
-    from nestag.cli import COMMANDS, added, load
+    from nestag.cli import COMMANDS, load, plugin_commands
     from nestag.formats.registry import available
 
-    for name in (*COMMANDS, *added()):
+    for name in (*COMMANDS, *plugin_commands()):
         load(name)
     for module in SLOW:
         import_module(module)

@@ -38,7 +38,7 @@ linux = pytest.mark.skipif(sys.platform != "linux", reason="looks at descriptors
 
 @pytest.mark.parametrize("name", LINES)
 def test_a_command_of_the_lab_is_installed_and_has_a_help_page(name: str) -> None:
-    assert name in cli.added()
+    assert name in cli.plugin_commands()
     assert CliRunner().invoke(cli.app, [name, "--help"]).exit_code == 0
 
 

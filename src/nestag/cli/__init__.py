@@ -19,7 +19,7 @@ import typer
 
 import nestag
 from nestag.cli.boundary import run
-from nestag.cli.groups import HelpedGroup, add_command, unwrapped
+from nestag.cli.groups import HelpedGroup, add_command, unwrap
 from nestag.errors import NestagError
 
 GROUPS = {
@@ -52,11 +52,11 @@ class Commands(HelpedGroup):
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the names of all commands."""
-        return [*COMMANDS, *added()]
+        return [*COMMANDS, *plugin_commands()]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return the command of a name, None if there is no such command."""
-        if cmd_name in COMMANDS or cmd_name in added():
+        if cmd_name in COMMANDS or cmd_name in plugin_commands():
             return load(cmd_name)
         if cmd_name in LAB:
             raise NestagError(f"nestag {cmd_name} needs nestag-lab, which is not installed; pip install nestag-lab")
@@ -64,7 +64,7 @@ class Commands(HelpedGroup):
 
 
 @cache
-def added() -> dict[str, EntryPoint]:
+def plugin_commands() -> dict[str, EntryPoint]:
     """Return the commands of other packages by name."""
     points = {point.name: point for point in entry_points(group=ENTRY_POINTS)}
     return {name: points[name] for name in sorted(points) if name not in COMMANDS}
@@ -76,14 +76,14 @@ def load(name: str) -> Any:
         module = import_module(COMMANDS[name])
         function = getattr(module, "app", None) or getattr(module, name)
     else:
-        function = added()[name].load()
+        function = plugin_commands()[name].load()
     app = function
     if not isinstance(app, typer.Typer):
         app = typer.Typer(add_completion=False)
         add_command(app, function)
     command = typer.main.get_command(app)
     command.name = name
-    command.help = unwrapped(command.help)
+    command.help = unwrap(command.help)
     panels = (title for title, names in GROUPS.items() if name in names)
     command.rich_help_panel = next(panels, "Research")  # type: ignore[attr-defined]
     return command

@@ -8,8 +8,8 @@ import typer
 
 import nestag
 from nestag.cli.options import CpuOption, EncoderOption, From, Reading, SeedOption
-from nestag.cli.paths import inputs_from, together
-from nestag.cli.terminal import hush, progress, tell, tell_all
+from nestag.cli.paths import find_inputs, read_inputs
+from nestag.cli.terminal import log, log_all, progress, silence_libraries
 from nestag.data.report import Report
 
 
@@ -35,15 +35,15 @@ def adapt(
     reading: Reading,
 ) -> None:
     """Adapt an encoder to the domain of a text before training; the same command resumes an interrupted run."""
-    hush()
+    silence_libraries()
     report = Report()
     text, dev_text = (
-        progress(together(inputs_from(paths, format), reading.options, report), what)
+        progress(read_inputs(find_inputs(paths, format), reading.options, report), what)
         for paths, what in ((sources, "reading"), ([dev] if dev else [], "reading dev"))
     )
     done = nestag.adapt(
         text, output, encoder or "minilm", dev=dev_text, epochs=epochs, seed=seed, quiet=False, use_cpu=cpu
     )
-    tell_all(report.summary())
+    log_all(report.summary())
     accuracy = "" if done.accuracy is None else f", {done.accuracy:.1%} accuracy on masked subwords of dev"
-    tell(f"{done.windows:,} windows, {done.steps:,} steps{accuracy}; train with --encoder {output}")
+    log(f"{done.windows:,} windows, {done.steps:,} steps{accuracy}; train with --encoder {output}")

@@ -14,7 +14,7 @@ from nestag.batch import Job, Totals
 from nestag.batch.cluster import Cluster
 from nestag.batch.run import tag as tag_files
 from nestag.cli.options import Forms, LanguageOption, Predicting, TokenizerOption
-from nestag.cli.terminal import show, tell
+from nestag.cli.terminal import log, show
 
 REPORT_SECONDS = 10.0
 """Seconds between two lines about progress outside a terminal."""
@@ -77,7 +77,7 @@ def batch(
         with _watching() as watch:
             totals = tag_files(source, out, model, job, Cluster(address, workers), verify=verify, watch=watch)
     except KeyboardInterrupt:
-        tell("resume with the same command")
+        log("resume with the same command")
         raise
     show(totals.table(), form)
     _tell_failures(totals)
@@ -88,13 +88,13 @@ def batch(
 def _tell_failures(totals: Totals) -> None:
     failures = totals.failures
     if totals.ignored:
-        tell(f"ignored: {totals.ignored:,} files of other formats")
+        log(f"ignored: {totals.ignored:,} files of other formats")
     for failure in failures[:MOST_FAILURES]:
-        tell(f"failed: {failure.file}: {failure.error}")
+        log(f"failed: {failure.file}: {failure.error}")
     if len(failures) > MOST_FAILURES:
-        tell(f"and {len(failures) - MOST_FAILURES:,} more")
+        log(f"and {len(failures) - MOST_FAILURES:,} more")
     if failures:
-        tell("all other parts are finished; repair these files and run the same command again")
+        log("all other parts are finished; repair these files and run the same command again")
 
 
 @contextmanager
@@ -112,7 +112,7 @@ def _watching() -> Iterator[Callable[[Totals], None]]:
     def report(totals: Totals) -> None:
         nonlocal reported
         if time.monotonic() - reported >= REPORT_SECONDS:
-            tell(totals.line())
+            log(totals.line())
             reported = time.monotonic()
 
     yield report

@@ -9,7 +9,7 @@ import typer
 
 import nestag
 from nestag.cli.options import DeviceOption, From, ModelArgument, Reading
-from nestag.cli.terminal import hush
+from nestag.cli.terminal import silence_libraries
 
 
 def benchmark(
@@ -27,7 +27,7 @@ def benchmark(
     reading: Reading,
 ) -> None:
     """Measure the stages of tagging and the bare encoder on the same batches, in one run."""
-    hush()
+    silence_libraries()
     nestag.benchmark(
         model, reading.corpus(corpus, format), times=times, device=device, float32=float32, threads=threads,
         write=write, watch=lambda measurement: typer.echo(f"{measurement.what:<62} {measurement.shown:>18}"),

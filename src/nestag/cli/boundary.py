@@ -39,7 +39,7 @@ FRAMES = 6  # of a traceback in a bug report
 _ESCAPE = "nestag.escape"
 
 
-def guarded(command: Callable[P, None]) -> Callable[P, None]:
+def guard(command: Callable[P, None]) -> Callable[P, None]:
     """Return the command with every error as a message and an exit code."""
 
     @wraps(command)
@@ -75,13 +75,13 @@ def code_of(error: BaseException) -> int:
     if isinstance(error, BrokenPipeError):
         return NO_READER
     if isinstance(error, KeyboardInterrupt):
-        tell("nestag: interrupted")
+        log("nestag: interrupted")
         return INTERRUPTED
     if line := user_error(error):
-        tell(f"nestag: {' '.join(line.split())}")
+        log(f"nestag: {' '.join(line.split())}")
         return USER_ERROR
     for line in bug_report(error):
-        tell(line)
+        log(line)
     return BUG
 
 
@@ -111,7 +111,7 @@ def bug_report(error: BaseException) -> list[str]:
     ]
 
 
-def tell(message: str) -> None:
+def log(message: str) -> None:
     """Print a line on stderr if possible; control characters in it become visible."""
     with suppress(OSError):
         typer.echo(visible(message), err=True)

@@ -8,7 +8,7 @@ import typer
 
 import nestag
 from nestag.cli.options import From, Reading, SeedOption, To
-from nestag.cli.terminal import show, tell, tell_all
+from nestag.cli.terminal import log, log_all, show
 from nestag.data.report import Report
 from nestag.formats.conversion import OnCrossing
 from nestag.inspect.display import split_table
@@ -22,7 +22,7 @@ class Listing(Report):
     def add(self, kind: str, place: str, what: str) -> None:
         """Count and print."""
         super().add(kind, place, what)
-        tell(f"{place}: {kind}: {what}")
+        log(f"{place}: {kind}: {what}")
 
 
 def convert(
@@ -47,8 +47,8 @@ def convert(
     """
     corpus = reading.corpus(source, format, report=Listing() if listed else None)
     done = nestag.convert(corpus, target, to=to, crossing=crossing)
-    tell(f"converted {done.counts} from {corpus.format.name} to {done.format}")
-    tell_all(done.report.summary())
+    log(f"converted {done.counts} from {corpus.format.name} to {done.format}")
+    log_all(done.report.summary())
 
 
 def split(
@@ -67,7 +67,7 @@ def split(
     """Split a corpus into train, dev and test by document, with every type in proportion."""
     percentages = shares_from(shares)
     done = nestag.split(reading.corpus(source, format), output, shares=percentages, seed=seed, by=by, to=to)
-    tell_all(done.report.summary())
+    log_all(done.report.summary())
     show(split_table(done.splits), TableForm.text)
 
 

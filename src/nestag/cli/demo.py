@@ -13,7 +13,7 @@ from rich.table import Table
 
 import nestag
 from nestag.cli.predict import draw
-from nestag.cli.terminal import hush, tell
+from nestag.cli.terminal import log, silence_libraries
 from nestag.data.sentence import Entity, Sentence
 from nestag.encodings import available, decode, encode
 from nestag.encodings.notation import write_chain, write_name
@@ -67,7 +67,7 @@ def demo(
     if output is not None and not train:
         raise InputError("only a model that is trained can be saved; add --train", "--output")
     if train:
-        hush()
+        silence_libraries()
         with new_part(Path(gettempdir()), is_folder=True) as part:
             train_and_tag(output or str(part / "model"), is_kept=output is not None)
         return
@@ -103,7 +103,7 @@ def train_and_tag(folder: str, is_kept: bool) -> None:
 
     splits: dict[str, Any] = {name: sample.sentences(name) for name in SPLITS}
     sizes = ", ".join(f"{len(sentences)} {name}" for name, sentences in splits.items())
-    tell(f"Training a light model on the embedded corpus ({sizes} sentences), on the CPU:")
+    log(f"Training a light model on the embedded corpus ({sizes} sentences), on the CPU:")
     with TrainingDisplay("demo", Path(folder) if is_kept else None) as display:
         run = nestag.train(**splits, output=folder, recipe="light", watch=display, use_cpu=True)
         display.finish(run)

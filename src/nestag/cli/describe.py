@@ -8,7 +8,7 @@ import typer
 
 import nestag
 from nestag.cli.options import Forms, From, PlotOption, Reading, Splits
-from nestag.cli.terminal import show, tell, tell_all
+from nestag.cli.terminal import log, log_all, show
 from nestag.formats.corpus import report_of
 from nestag.inspect.display import corpus_table, coverage_table
 from nestag.inspect.statistics import TRAIN
@@ -26,7 +26,7 @@ def stats(
     """Count sentences, entities, types, depths and lengths in each split of a corpus."""
     form = forms.chosen
     statistics = nestag.stats(*splits.corpora(format, reading), plot=plot)
-    tell_all(f"{name}: {line}" for name, report in statistics.reports.items() for line in report.summary())
+    log_all(f"{name}: {line}" for name, report in statistics.reports.items() for line in report.summary())
     show(corpus_table(statistics.splits, types), form)
 
 
@@ -36,7 +36,7 @@ def coverage(*, splits: Splits, forms: Forms, format: From = None, reading: Read
     covered = nestag.coverage(*corpora)
     show(coverage_table(covered, [name for name in covered.crossing if name != TRAIN]), form)
     for corpus in corpora:
-        tell_all(report_of(corpus).summary())
+        log_all(report_of(corpus).summary())
     for name, count in covered.crossing.items():
         if count:
-            tell(f"{name}: {count:,} crossing entities dropped")
+            log(f"{name}: {count:,} crossing entities dropped")

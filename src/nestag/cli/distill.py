@@ -8,8 +8,8 @@ import typer
 
 import nestag
 from nestag.cli.options import CpuOption, From, Reading, SeedOption
-from nestag.cli.paths import inputs_from, together
-from nestag.cli.terminal import hush, progress, tell, tell_all
+from nestag.cli.paths import find_inputs, read_inputs
+from nestag.cli.terminal import log, log_all, progress, silence_libraries
 from nestag.cli.train import SettingsOption, settings_from
 from nestag.data.report import Report
 
@@ -48,15 +48,15 @@ def distill(
     reading: Reading,
 ) -> None:
     """Train a student on annotated sentences and on raw text tagged by a teacher; the same command resumes."""
-    hush()
+    silence_libraries()
     report = Report()
-    texts = progress(together(inputs_from(sources, format), reading.options, report), "tagging")
+    texts = progress(read_inputs(find_inputs(sources, format), reading.options, report), "tagging")
     done = nestag.distill(
         teacher.split(","), texts, reading.corpus(train), reading.corpus(dev), output, recipe, encoder=encoder,
         test=None if test is None else reading.corpus(test),
         gold_repeats=gold_repeats, min_confidence=min_confidence, max_sentences=max_sentences, seed=seed,
         quiet=False, use_cpu=cpu, **settings_from(settings or ()),
     )  # fmt: skip
-    tell_all(report.summary())
-    tell(f"{done.text}; annotated sentences repeated {done.gold_repeats} times")
-    tell(f"next: nestag predict {output} article.txt --show")
+    log_all(report.summary())
+    log(f"{done.text}; annotated sentences repeated {done.gold_repeats} times")
+    log(f"next: nestag predict {output} article.txt --show")

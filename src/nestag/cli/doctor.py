@@ -9,7 +9,7 @@ import typer
 
 import nestag
 from nestag.cli.options import From, Json, Reading, Splits
-from nestag.cli.terminal import echo, hush, tell_all
+from nestag.cli.terminal import echo, log_all, silence_libraries
 from nestag.errors import visible
 from nestag.inspect.doctor import Diagnosis, DoctorLimits, Severity
 from nestag.training.advice import Checkup
@@ -35,9 +35,9 @@ def doctor(
 ) -> None:
     """Check a corpus for problems before training and say how to fix them; exit code 1 if training should not start."""
     if encoder:
-        hush()
+        silence_libraries()
     checkup = nestag.doctor(*splits.corpora(format, reading), encoder=encoder, max_length=max_length, rare=rare)
-    tell_all(checkup.notes)
+    log_all(checkup.notes)
     if json:
         echo(f"{as_json(checkup)}\n")
     else:

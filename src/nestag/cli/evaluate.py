@@ -12,7 +12,7 @@ from rich.console import Console
 
 import nestag
 from nestag.cli.options import Forms, Reading, format_option
-from nestag.cli.terminal import echo, progress, show, tell_all
+from nestag.cli.terminal import echo, log_all, progress, show
 from nestag.data.validation import to_mapping
 from nestag.errors import InputError
 from nestag.evaluation.display import Detail, comparison, tables, tables_within
@@ -72,7 +72,7 @@ def evaluate(
     result = nestag.evaluate(files[0], files[1], files[2], by, files[3])
     reports = {file.path: file.report for file in files if file}
     for path, report in reports.items():
-        tell_all(f"{path}: {line}" for line in report.summary())
+        log_all(f"{path}: {line}" for line in report.summary())
     result = replace(result, mistakes=replace(result.mistakes, worst=result.mistakes.worst[:worst]))
     print_result(result, (predicted, against or ""), form, table)
 

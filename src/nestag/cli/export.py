@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -11,7 +12,7 @@ import nestag
 from nestag.cli.groups import HelpedGroup, add_command
 from nestag.cli.labels import CrossingOption, EncodingOption, Output, StrategyOption
 from nestag.cli.options import From, ModelArgument, Reading, SeedOption, To
-from nestag.cli.terminal import hush, tell, tell_all
+from nestag.cli.terminal import log, log_all, silence_libraries
 from nestag.errors import MissingExtraError
 from nestag.formats.files import PIPE
 from nestag.integrations.export import ExportOutcome, Unseen
@@ -55,7 +56,7 @@ def machamp(
 ) -> None:
     """Write what MaChAmp needs to train the paper's model: labels, the two configurations and the commands."""
     settings: dict[str, Any] = {"encoder": encoder, "epochs": epochs, "seed": seed}
-    _tell(nestag.export.machamp(directory, **corpora.arguments, **settings), directory)
+    _report(nestag.export.machamp(directory, **corpora.arguments, **settings), directory)
 
 
 def conll(
@@ -64,12 +65,12 @@ def conll(
     labels: Annotated[Labels, typer.Option(help="One column for the label, or one for each of n, c, u.")] = "joint",
 ) -> None:
     """Write columns for Flair, spaCy and the like: a token and its label per line."""
-    _tell(nestag.export.conll(directory, **corpora.arguments, labels=labels), directory)
+    _report(nestag.export.conll(directory, **corpora.arguments, labels=labels), directory)
 
 
 def hf(directory: TargetFolder, corpora: Corpora) -> None:
     """Write a folder that Hugging Face's datasets opens for token classification."""
-    _tell(nestag.export.hf(directory, **corpora.arguments), directory)
+    _report(nestag.export.hf(directory, **corpora.arguments), directory)
 
 
 def back(
@@ -93,11 +94,11 @@ def back(
     done = nestag.export.back(
         directory, source, predictions, output, node_label_strategy=node_label_strategy, unseen=unseen, to=to
     )
-    tell(f"decoded {done.counts} from {done.encoding}")
-    tell(f"repaired {done.counts.repaired:,} labels in {done.counts.repaired_sentences:,} sentences")
+    log(f"decoded {done.counts} from {done.encoding}")
+    log(f"repaired {done.counts.repaired:,} labels in {done.counts.repaired_sentences:,} sentences")
     if done.counts.unseen:
-        tell(f"{done.counts.unseen:,} predicted label parts are not in train")
-    tell_all(done.report.summary())
+        log(f"{done.counts.unseen:,} predicted label parts are not in train")
+    log_all(done.report.summary())
 
 
 def onnx(
@@ -111,29 +112,27 @@ def onnx(
     format: From = None,
 ) -> None:
     """Write a model as an ONNX graph that runs without torch, checked against torch before it is saved."""
-    try:
-        hush()
-    except MissingExtraError:
-        raise MissingExtraError("an export to ONNX needs torch", "onnx-export") from None
+    with suppress(MissingExtraError):  # nestag.export.onnx names the right extra
+        silence_libraries()
     gold = None if dev is None else Reading().corpus(dev, format)
     done = nestag.export.onnx(model, directory, int8=int8, dev=gold, max_loss=max_loss)
-    tell(f"log-probabilities differ from torch's by {done.difference:.1g} at most, entities in none of the sentences")
+    log(f"log-probabilities differ from torch's by {done.difference:.1g} at most, entities in none of the sentences")
     if dev is not None:
-        tell(f"float32: F1 {100 * done.f1:.2f} on {dev}")
+        log(f"float32: F1 {100 * done.f1:.2f} on {dev}")
     if done.int8_f1 is not None:
-        tell(f"int8:    F1 {100 * done.int8_f1:.2f} on {dev or 'the entities of float32 in the sample'}")
-    tell(f"wrote {directory}; nestag predict and nestag.model.onnx_runtime read it without torch")
+        log(f"int8:    F1 {100 * done.int8_f1:.2f} on {dev or 'the entities of float32 in the sample'}")
+    log(f"wrote {directory}; nestag predict and nestag.model.onnx_runtime read it without torch")
 
 
 for command in (machamp, conll, hf, back, onnx):
     add_command(app, command)
 
 
-def _tell(done: ExportOutcome, directory: str) -> None:
+def _report(done: ExportOutcome, directory: str) -> None:
     """Print what was written and which labels train lacks."""
     learned = done.vocabulary
-    tell(f"learned {len(learned.n):,} n, {len(learned.c):,} c and {len(learned.u):,} u for {learned.encoding}")
+    log(f"learned {len(learned.n):,} n, {len(learned.c):,} c and {len(learned.u):,} u for {learned.encoding}")
     for split, tally in done.tallies.items():
-        tell(f"{split}: {tally}, {tally.unseen:,} label parts that train lacks")
-    tell_all(done.report.summary())
-    tell(f"wrote {directory}; its README.md has the next commands")
+        log(f"{split}: {tally}, {tally.unseen:,} label parts that train lacks")
+    log_all(done.report.summary())
+    log(f"wrote {directory}; its README.md has the next commands")

@@ -13,7 +13,7 @@ from typing import Annotated, Any, get_args, get_type_hints
 import typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup
 
-from nestag.cli.boundary import guarded
+from nestag.cli.boundary import guard
 
 Command = Callable[..., None]
 
@@ -21,7 +21,7 @@ TYPES = {int: "INT", float: "FLOAT", str: "TEXT", bool: ""}
 """How help pages name the types of options."""
 
 
-def grouped(command: Command) -> Command:
+def with_option_groups(command: Command) -> Command:
     """Return the command with an option for each field of its parameters that are dataclasses.
 
     >>> from dataclasses import dataclass
@@ -29,9 +29,9 @@ def grouped(command: Command) -> Command:
     ... class Size:
     ...     width: int = 80
     >>> def draw(*, size: Size, title: str = "") -> None: print(size)
-    >>> list(signature(grouped(draw)).parameters)
+    >>> list(signature(with_option_groups(draw)).parameters)
     ['width', 'title']
-    >>> grouped(draw)(width=60)
+    >>> with_option_groups(draw)(width=60)
     Size(width=60)
     """
     hints = get_type_hints(command, include_extras=True)
@@ -40,7 +40,7 @@ def grouped(command: Command) -> Command:
     for name, parameter in signature(command).parameters.items():
         if is_dataclass(hints[name]):
             groups[name] = hints[name]
-            parameters += members_of(hints[name])
+            parameters += options_of(hints[name])
         else:
             parameters.append(parameter.replace(annotation=hints[name], kind=Parameter.KEYWORD_ONLY))
 
@@ -58,7 +58,7 @@ def grouped(command: Command) -> Command:
     return run
 
 
-def members_of(group: type) -> list[Parameter]:
+def options_of(group: type) -> list[Parameter]:
     """Return the fields of a dataclass as parameters."""
     hints = get_type_hints(group, include_extras=True)
     return [
@@ -108,7 +108,7 @@ class HelpedCommand(_Types, TyperCommand):
 
 def add_command(app: typer.Typer, function: Command) -> None:
     """Add a function as a command of its name that ends every error with a line and an exit code."""
-    app.command(function.__name__, cls=HelpedCommand)(grouped(guarded(function)))
+    app.command(function.__name__, cls=HelpedCommand)(with_option_groups(guard(function)))
 
 
 class HelpedGroup(_Types, TyperGroup):
@@ -122,10 +122,10 @@ class HelpedGroup(_Types, TyperGroup):
         return super().resolve_command(ctx, args)
 
 
-def unwrapped(text: str | None) -> str | None:
+def unwrap(text: str | None) -> str | None:
     r"""Return a docstring with each paragraph on one line; indented lines stay.
 
-    >>> unwrapped("One\nparagraph.\n\nAnother\none.\n    code")
+    >>> unwrap("One\nparagraph.\n\nAnother\none.\n    code")
     'One paragraph.\n\nAnother one.\n    code'
     """
     return text and re.sub(r"(?<=\S)\n(?=\S)", " ", text)

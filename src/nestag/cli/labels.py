@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from nestag.cli.options import From, Reading, named
-from nestag.cli.terminal import progress, tell, tell_all
+from nestag.cli.terminal import log, log_all, progress
 from nestag.encodings import available
 from nestag.encodings import encoding as encoding_named
 from nestag.encodings.base import Naming
@@ -56,10 +56,10 @@ def encode(
     corpus = _corpus(source, format, reading)
     nested = handle_crossing(corpus, source, crossing, corpus.report)
     tally = encode_file(nested, source, output, by, known)
-    tell(f"encoded {tally} as {by.name}")
+    log(f"encoded {tally} as {by.name}")
     if known:
-        tell(f"{tally.unseen:,} label parts are not in the vocabulary")
-    tell_all(corpus.report.summary())
+        log(f"{tally.unseen:,} label parts are not in the vocabulary")
+    log_all(corpus.report.summary())
 
 
 def decode(
@@ -70,8 +70,8 @@ def decode(
 ) -> None:
     """Decode labels into sentences with entities, repairing invalid labels; the inverse of encode."""
     tally = decode_file(source, output, encoding_named(encoding), node_label_strategy)
-    tell(f"decoded {tally} from {encoding}")
-    tell(f"repaired {tally.repaired:,} labels in {tally.repaired_sentences:,} sentences")
+    log(f"decoded {tally} from {encoding}")
+    log(f"repaired {tally.repaired:,} labels in {tally.repaired_sentences:,} sentences")
 
 
 def vocabulary(
@@ -87,8 +87,8 @@ def vocabulary(
     corpus = _corpus(source, format, reading)
     learned = Vocabulary.learn(handle_crossing(corpus, source, crossing, corpus.report), encoding)
     write_vocabulary(learned, output)
-    tell(f"learned {len(learned.n):,} n, {len(learned.c):,} c and {len(learned.u):,} u for {encoding}")
-    tell_all(corpus.report.summary())
+    log(f"learned {len(learned.n):,} n, {len(learned.c):,} c and {len(learned.u):,} u for {encoding}")
+    log_all(corpus.report.summary())
 
 
 def show(
@@ -117,8 +117,8 @@ def show(
         for sentence in islice(sentences, limit or None):
             print_lines(console, drawing(sentence, by, console.width))
     if limit and next(sentences, None):
-        tell(f"stopped after {limit} sentences; --limit 0 shows all")
-    tell_all(corpus.report.summary())
+        log(f"stopped after {limit} sentences; --limit 0 shows all")
+    log_all(corpus.report.summary())
 
 
 def _corpus(source: str, format: str | None, reading: Reading, watch: Watch | None = progress) -> CorpusFile:

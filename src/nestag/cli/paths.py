@@ -8,7 +8,7 @@ from glob import glob, has_magic
 from pathlib import Path
 from typing import NamedTuple
 
-from nestag.cli.terminal import tell
+from nestag.cli.terminal import log
 from nestag.data.report import Report
 from nestag.data.segment import Options
 from nestag.data.sentence import Sentence
@@ -44,7 +44,7 @@ class Input(NamedTuple):
         return str(path.with_name(f"{stem}{MARK}{suffix}"))
 
 
-def inputs_from(paths: Sequence[str], format: str | None, output: str | None = None) -> list[Input]:
+def find_inputs(paths: Sequence[str], format: str | None, output: str | None = None) -> list[Input]:
     """Return the inputs to read, in order; the file `output` is skipped unless it is named itself."""
     inputs = [
         entry
@@ -88,7 +88,7 @@ def _in_folder(path: str, format: str | None) -> Iterator[Input]:
             yield Input(str(file), format_of(file, format))
             has_input = True
         except InputError as error:
-            tell(f"{file}: skipped ({error.message})")
+            log(f"{file}: skipped ({error.message})")
     if not has_input:
         raise InputError("there is no file in it that can be read; name one, with its format as --from", path)
 
@@ -96,18 +96,18 @@ def _in_folder(path: str, format: str | None) -> Iterator[Input]:
 def _is_same_file(path: str, output: str) -> bool:
     if not Path(path).exists() or not Path(output).exists() or not Path(path).samefile(output):
         return False
-    tell(f"{path}: skipped, it is the output")
+    log(f"{path}: skipped, it is the output")
     return True
 
 
 def _is_output(file: Path) -> bool:
     if f"{MARK}." not in file.name:
         return False
-    tell(f"{file}: skipped, it is the output of another run")
+    log(f"{file}: skipped, it is the output of another run")
     return True
 
 
-def together(inputs: Sequence[Input], options: Options, report: Report) -> Iterator[Sentence]:
+def read_inputs(inputs: Sequence[Input], options: Options, report: Report) -> Iterator[Sentence]:
     """Yield the sentences of all inputs."""
     apart = Apart(report)
     for source in inputs:

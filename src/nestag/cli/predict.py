@@ -11,8 +11,8 @@ from typing import Annotated, Any
 import typer
 
 from nestag.cli.options import DeviceOption, From, ModelArgument, Predicting, Reading, To
-from nestag.cli.paths import Input, inputs_from, together
-from nestag.cli.terminal import progress, tell, tell_all
+from nestag.cli.paths import Input, find_inputs, read_inputs
+from nestag.cli.terminal import log, log_all, progress
 from nestag.data.report import Report
 from nestag.data.segment import Options
 from nestag.data.sentence import Sentence
@@ -47,7 +47,7 @@ def predict(
 ) -> None:
     """Find nested entities in texts or corpora, as a stream. JSON Lines have the text and confidence of each entity."""
     check_output(output, beside, show, to)
-    inputs = inputs_from(sources, format, output)
+    inputs = find_inputs(sources, format, output)
     if beside:
         check_beside(inputs, suffix_of(to))
     target = f"x{suffix_of(to)}" if beside else output or PIPE
@@ -60,12 +60,12 @@ def predict(
     if goal.name == "jsonl":
         tag, write = recognizer.pipe, write_records
     if show:
-        draw(recognizer.annotate(progress(together(inputs, options, report), "tagging")))
+        draw(recognizer.annotate(progress(read_inputs(inputs, options, report), "tagging")))
     elif beside:
         write_beside(tag, inputs, write, suffix_of(to), options, report)
     else:
-        write(tag(progress(together(inputs, options, report), "tagging")), target, options, report)
-    tell_all(report.summary())
+        write(tag(progress(read_inputs(inputs, options, report), "tagging")), target, options, report)
+    log_all(report.summary())
 
 
 def check_output(output: str | None, beside: bool, show: bool, to: str | None) -> None:
@@ -119,7 +119,7 @@ def write_beside(
         target = source.beside(suffix)
         write(tagged, target, options, report)
         left.pop(source)
-        tell(f"{source.path} -> {target}")
+        log(f"{source.path} -> {target}")
 
     for source, tagged in groupby(tag(progress(sentences(), "tagging")), key=lambda _: owners.popleft()):
         save(tagged, source)

@@ -8,7 +8,7 @@ import typer
 
 import nestag
 from nestag.cli.options import DeviceOption, From, ModelArgument, Reading
-from nestag.cli.terminal import tell, tell_all
+from nestag.cli.terminal import log, log_all
 
 
 def report(
@@ -24,5 +24,5 @@ def report(
 ) -> None:
     """Write an HTML page on how good a model is: scores, plots, calibration, examples and mistakes."""
     done = nestag.report(model, reading.corpus(test, format), output, device=device)
-    tell_all(done.report.summary())
-    tell(f"report written to {done.output}; open it in a browser")
+    log_all(done.report.summary())
+    log(f"report written to {done.output}; open it in a browser")

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from nestag.cli.options import DeviceOption, ModelArgument, Predicting
-from nestag.cli.terminal import tell
+from nestag.cli.terminal import log
 from nestag.errors import MissingExtraError
 from nestag.model.model_folder import load
 from nestag.serve.limits import ServerLimits
@@ -46,6 +46,6 @@ def serve(
         serving = service.Service(recognizer, Path(model).name or model, limits, metrics.Metrics())
         server.log_to_stderr()
         if host not in server.LOOPBACK and token is None:
-            tell(f"nestag: anyone who can reach {host} can use this server; require a token with --token-file")
+            log(f"nestag: anyone who can reach {host} can use this server; require a token with --token-file")
         application = app.app_of(serving, token, server.accepted_hosts(host, name or ()))
-        server.serve(application, serving, listening, lambda url: tell(f"serving {model} at {url}"))
+        server.serve(application, serving, listening, lambda url: log(f"serving {model} at {url}"))

@@ -9,24 +9,24 @@ from typing import TypeVar
 import typer
 
 import nestag
-from nestag.cli.boundary import tell
+from nestag.cli.boundary import log
 from nestag.errors import visible
 from nestag.inspect.table_forms import TableForm, write
 from nestag.inspect.tables import Table, to_rich
 
-__all__ = ["echo", "hush", "progress", "show", "tell", "tell_all"]
+__all__ = ["echo", "log", "log_all", "progress", "show", "silence_libraries"]
 
 T = TypeVar("T")
 REDRAW_ITEMS = 1_000
 
 
-def tell_all(lines: Iterable[str]) -> None:
+def log_all(lines: Iterable[str]) -> None:
     """Print lines on stderr."""
     for line in lines:
-        tell(line)
+        log(line)
 
 
-def hush() -> None:
+def silence_libraries() -> None:
     """Turn off the progress bars and notices of transformers; if it is missing, say what to install.
 
     nestag checks what these would warn about: weights of another shape (tagger.py), changed files (model_folder.py)

@@ -8,7 +8,7 @@ import typer
 
 import nestag
 from nestag.cli.options import DeviceOption, Forms, From, PlotOption, Reading
-from nestag.cli.terminal import show, tell, tell_all
+from nestag.cli.terminal import log, log_all, show
 
 
 def thresholds(
@@ -41,10 +41,10 @@ def thresholds(
         model, reading.corpus(dev, format),
         precision=precision, recall=recall, by_type=by_type, save=save, plot=plot, device=device,
     )  # fmt: skip
-    tell_all([*done.report.summary(), *done.warnings])
+    log_all([*done.report.summary(), *done.warnings])
     if done.thresholds is None:
-        tell(f"{done.goal} cannot be reached: {done.curve.limits()}; nothing was stored")
+        log(f"{done.goal} cannot be reached: {done.curve.limits()}; nothing was stored")
         raise typer.Exit(1)
     show(done.table(), form)
     if save:
-        tell(f"stored in {model}")
+        log(f"stored in {model}")

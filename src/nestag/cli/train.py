@@ -11,7 +11,7 @@ import typer
 
 import nestag
 from nestag.cli.options import CpuOption, EncoderOption, From, Reading, named
-from nestag.cli.terminal import hush, tell, tell_all
+from nestag.cli.terminal import log, log_all, silence_libraries
 from nestag.data.validation import changed, described
 from nestag.encodings import available as encodings
 from nestag.errors import InputError
@@ -67,15 +67,15 @@ def train(
     reading: Reading,
 ) -> None:
     """Train a recognizer; the same command resumes an interrupted run."""
-    hush()  # first: without torch, there is no need to read anything
+    silence_libraries()  # first: without torch, there is no need to read anything
     changes = settings_from(settings or ())
     changes |= {name: value for name, value in (("encoder", encoder), ("encoding", encoding)) if value}
     if not recipe and (name := recipe_for(changes.get("encoder"))) != "default":
-        tell(f"recipe {name}, made for this encoder; --recipe names another")
+        log(f"recipe {name}, made for this encoder; --recipe names another")
     paths = {"train": train, "dev": dev, "test": test}
     splits: dict[str, Any] = {name: reading.corpus(path, format) for name, path in paths.items() if path is not None}
     if is_first_process() and not is_finished(Path(output)):
-        tell_all(cpu_times(splits, recipe, changes, cpu))
+        log_all(cpu_times(splits, recipe, changes, cpu))
     runs = {}
     for seed in range(1, seeds + 1):
         folder = output if seeds == 1 else f"{Path(output) / f'seed-{seed}'}"
@@ -86,10 +86,10 @@ def train(
     if not is_first_process():
         return
     for name in next(iter(runs.values())).scores if seeds > 1 else ():
-        tell(f"{name:5} F1 {over_seeds([100 * run.scores[name].f1 for run in runs.values()])} over {seeds} seeds")
+        log(f"{name:5} F1 {over_seeds([100 * run.scores[name].f1 for run in runs.values()])} over {seeds} seeds")
     best = max(runs, key=lambda folder: runs[folder].dev.f1)
-    tell(f"next: nestag predict {best} article.txt --show")
-    tell(f"      nestag report {best} --test {test or dev}")
+    log(f"next: nestag predict {best} article.txt --show")
+    log(f"      nestag report {best} --test {test or dev}")
 
 
 def cpu_times(splits: Mapping[str, Any], recipe: str | None, changes: Mapping[str, Any], cpu: bool) -> Iterator[str]:

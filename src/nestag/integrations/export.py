@@ -16,7 +16,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -62,8 +62,7 @@ TARGETS: dict[str, type[Target]] = {target.name: target for target in (Conll, Hu
 FORMAT = 1  # the version of export.json; other versions are refused
 
 
-@dataclass(frozen=True)
-class ExportOutcome:
+class ExportOutcome(NamedTuple):
     """The vocabulary of an export, the counts of each split, and a report."""
 
     vocabulary: Vocabulary
@@ -71,8 +70,7 @@ class ExportOutcome:
     report: Report
 
 
-@dataclass(frozen=True)
-class Recovery:
+class Recovery(NamedTuple):
     """The encoding, the counts and the report of recovered predictions."""
 
     encoding: str

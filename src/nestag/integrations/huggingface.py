@@ -23,7 +23,6 @@ from nestag.model.recognizer import NestedNER
 from nestag.model.tagger import Tagger, TaggerConfig
 
 TASK = "nested-ner"
-PipelineDict = dict[str, Any]
 
 
 def register() -> None:
@@ -39,7 +38,7 @@ class WholeTagger(Tagger):
 
     @classmethod
     def from_pretrained(
-        cls, pretrained_model_name_or_path: Any, *model_args: Any, revision: Any = None, token: Any = None, **more: Any
+        cls, pretrained_model_name_or_path: Any, *_: Any, revision: Any = None, token: Any = None, **__: Any
     ) -> Any:
         """Load the weights from a folder, or from the hub, as `NestedNER` does; other options are ignored."""
         saved = open_model(str(pretrained_model_name_or_path), WEIGHTS, {}, revision, token)
@@ -63,9 +62,7 @@ class NestedNERPipeline(Pipeline):
             raise InputError('the model was not saved; give its folder: pipeline("nested-ner", model=PATH)', "model")
         self.recognizer = NestedNER.around(model.train(False), local_folder(model.name_or_path))
 
-    def __call__(
-        self, inputs: Any, *args: Any, num_workers: int | None = None, batch_size: int | None = None, **kwargs: Any
-    ) -> Any:
+    def __call__(self, inputs: Any, *_: Any, batch_size: int | None = None, **__: Any) -> Any:
         """Return the entities of a text or of each text in a list; stream those of any other iterable."""
         if isinstance(inputs, str):
             return self.recognizer(inputs).records()
@@ -74,28 +71,28 @@ class NestedNERPipeline(Pipeline):
         records = (entities.records() for entities in self.recognizer.pipe(inputs, batch_size or 0))
         return list(records) if isinstance(inputs, list | tuple) else records
 
-    def _sanitize_parameters(self, **_: Any) -> tuple[PipelineDict, PipelineDict, PipelineDict]:
+    def _sanitize_parameters(self, **_: Any) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
         return {}, {}, {}
 
-    def preprocess(self, input_: str, **_: Any) -> PipelineDict:
+    def preprocess(self, input_: str, **_: Any) -> dict[str, Any]:
         """Return a text as a model input."""
         return {"text": input_}
 
-    def _forward(self, input_tensors: PipelineDict, **_: Any) -> Any:
-        return {"found": self.recognizer(input_tensors["text"]).records()}
+    def _forward(self, input_tensors: dict[str, Any], **_: Any) -> Any:
+        return {"entities": self.recognizer(input_tensors["text"]).records()}
 
     def postprocess(self, model_outputs: Any, **_: Any) -> Any:
         """Return the entities."""
-        return model_outputs["found"]
+        return model_outputs["entities"]
 
 
 def with_entities(dataset: Any, recognizer: Predictor, column: str | None = None) -> Any:
     """Return a dataset of Hugging Face `datasets` with a column `entities` for its texts or lists of tokens."""
-    name = column or next((known for known in ("tokens", "words", "text") if known in dataset.column_names), None)
+    name = column or next((name for name in ("tokens", "words", "text") if name in dataset.column_names), None)
     if name is None or name not in dataset.column_names:
         raise InputError(f"no column {name or 'tokens or text'!r} among {', '.join(dataset.column_names)}", "dataset")
 
-    def tag(batch: Any) -> PipelineDict:
+    def tag(batch: Any) -> dict[str, Any]:
         return {"entities": [entities.records() for entities in recognizer.pipe(batch[name])]}
 
     return dataset.map(tag, batched=True, batch_size=CHUNK)

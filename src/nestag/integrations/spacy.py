@@ -34,29 +34,17 @@ Words = Literal["auto", "doc", "model"]
 """Which tokens to tag: those of the Doc, or those of the model's tokenizer; auto takes the Doc's if both are equal."""
 
 
-@Language.factory(
-    "nestag",
-    assigns=["doc.spans"],
-    default_config={
-        "model": "",
-        "spans_key": "nestag",
-        "ents": False,
-        "words": "auto",
-        "threshold": None,
-        "decoding": None,
-        "device": None,
-    },
-)
+@Language.factory("nestag", assigns=["doc.spans"])
 def make_component(
     nlp: Language,
     name: str,
-    model: str,
-    spans_key: str,
-    ents: bool,
-    words: Words,
-    threshold: float | None,
-    decoding: str | None,
-    device: str | None,
+    model: str = "",
+    spans_key: str = "nestag",
+    ents: bool = False,
+    words: Words = "auto",
+    threshold: float | None = None,
+    decoding: str | None = None,
+    device: str | None = None,
 ) -> Recognizer:
     """Return the component of a model; `ents` also sets the outermost entities as `doc.ents`."""
     options = {"threshold": threshold, "decoding": decoding}

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 import nestag
-from nestag.cli.terminal import hush, tell
+from nestag.cli.terminal import log, silence_libraries
 from nestag.errors import InputError
 from nestag_lab.release.english import SENTENCES, STEPS, TEACHER, TEXT
 
@@ -43,7 +43,7 @@ def build(
     With text, a larger teacher is trained first and the model is distilled from it. The teacher is kept in DIR-teacher,
     the model in float32 in DIR-training.
     """
-    hush()
+    silence_libraries()
     from nestag.model.recognizer import NestedNER
     from nestag.training.distillation import distill
     from nestag.training.recipe import load_recipe
@@ -57,7 +57,7 @@ def build(
     texts = [f"{text}/{name}.txt.xz" for name in TEXT] if text else []
     splits = corpora(litbank, gum)
     for corpus, parts in splits.items():
-        tell(f"{corpus}: " + ", ".join(f"{len(sentences):,} {split}" for split, sentences in parts.items()))
+        log(f"{corpus}: " + ", ".join(f"{len(sentences):,} {split}" for split, sentences in parts.items()))
     training, train, dev = f"{Path(output)}-training", joined(splits, "train"), joined(splits, "dev")
     if text:
         teacher = f"{Path(output)}-teacher"
@@ -66,7 +66,7 @@ def build(
             teacher, read_texts(texts), train, dev, training, chosen, encoder=chosen.encoder, seed=seed,
             max_sentences=SENTENCES, steps=steps, use_cpu=cpu,
         )  # fmt: skip
-        tell(str(done.text))
+        log(str(done.text))
     else:
         nestag.train(train, dev, training, chosen, seed=seed, quiet=False, use_cpu=cpu)
     command = f"nestag build {name.value} -o {Path(output).name} --litbank litbank --gum gum"
@@ -75,6 +75,6 @@ def build(
     command += f" --seed {seed}" if seed != 1 else ""
     released = release(NestedNER.from_pretrained(training, "cpu"), output, splits, chosen, seed, command)
     for corpus, result in released.scores.items():
-        tell(f"{corpus}: F1 {100 * result.f1:.2f}")
-    tell(describe(released))
-    tell(f"wrote {output}; try: nestag predict ./{Path(output).name} article.txt --show")
+        log(f"{corpus}: F1 {100 * result.f1:.2f}")
+    log(describe(released))
+    log(f"wrote {output}; try: nestag predict ./{Path(output).name} article.txt --show")

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from nestag.cli.terminal import tell
+from nestag.cli.terminal import log
 from nestag_lab.commands.tables import ScoredSplit
 
 
@@ -27,7 +27,7 @@ def compare(
     found = report(folder, split, png=figures)
     write_report(found, file, gallery if figures else None)
     for line in found.missing:
-        tell(line)
+        log(line)
     if figures:
-        tell(f"{len(found.figures)} figures written to {gallery}")
-    tell(f"report written to {file} ({len(found.page.encode()) / 2**20:.1f} MiB); open it in a browser")
+        log(f"{len(found.figures)} figures written to {gallery}")
+    log(f"report written to {file} ({len(found.page.encode()) / 2**20:.1f} MiB); open it in a browser")

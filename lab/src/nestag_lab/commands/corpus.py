@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from nestag.cli.terminal import progress, tell
+from nestag.cli.terminal import log, progress
 from nestag.data.report import Report
 from nestag.errors import InputError
 
@@ -52,7 +52,7 @@ def corpus(
     for line in table(name, tallies):
         typer.echo(line)
     for line in (*_remarks(name, treebank, heads, split), *report.summary()):
-        tell(line)
+        log(line)
 
 
 def table(name: str, tallies: dict[Split, SplitCounts]) -> Iterator[str]:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from nestag.cli.terminal import show, tell
+from nestag.cli.terminal import log, show
 from nestag.inspect.table_forms import TableForm
 from nestag_lab.experiment.conduct import Request, conduct, print_estimate
 
@@ -27,9 +27,9 @@ def experiment(
 
     request = Request(grid, output, at_once, cpu, only)
     if dry_run:
-        print_estimate(request, tell)
+        print_estimate(request, log)
         return
-    conducted = conduct(request, tell)
+    conducted = conduct(request, log)
     if conducted.results:
         show(f1_table(finished(conducted.results, "test")), TableForm.text)
     if conducted.code:

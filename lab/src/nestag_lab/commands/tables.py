@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from nestag.cli.terminal import show, tell
+from nestag.cli.terminal import log, show
 from nestag.errors import InputError
 from nestag.inspect.table_forms import TableForm
 from nestag_lab.experiment.pack import pack_of, write_pack
@@ -37,11 +37,11 @@ def tables(
         write_pack(pack_of(folder), target)
     pages = read_pages(target if pack else folder, split)
     for line in pages.missing:
-        tell(line)
+        log(line)
     if not pages.pages:
         raise InputError("there is nothing to make tables of; run nestag experiment first", folder)
     write_tables(pages, target)
     scores = pages.table(F1)
     if scores:
         show(scores, TableForm.text)
-    tell(f"{len(pages.pages)} tables written to {target}; tables.md has all of them")
+    log(f"{len(pages.pages)} tables written to {target}; tables.md has all of them")
