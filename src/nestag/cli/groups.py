@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import MISSING, Field, fields, is_dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import fields, is_dataclass
 from difflib import get_close_matches
 from functools import wraps
 from inspect import Parameter, Signature, signature
@@ -34,15 +34,8 @@ def with_option_groups(command: Command) -> Command:
     >>> with_option_groups(draw)(width=60)
     Size(width=60)
     """
-    hints = get_type_hints(command, include_extras=True)
-    parameters: list[Parameter] = []
-    groups: dict[str, type] = {}
-    for name, parameter in signature(command).parameters.items():
-        if is_dataclass(hints[name]):
-            groups[name] = hints[name]
-            parameters += options_of(hints[name])
-        else:
-            parameters.append(parameter.replace(annotation=hints[name], kind=Parameter.KEYWORD_ONLY))
+    hints = get_type_hints(command)
+    groups = {name: hints[name] for name in signature(command).parameters if is_dataclass(hints[name])}
 
     @wraps(command)
     def run(**options: Any) -> None:
@@ -51,32 +44,26 @@ def with_option_groups(command: Command) -> Command:
             options[name] = group(**values)
         command(**options)
 
+    parameters = list(options_of(command))
     run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    for annotation in run.__annotations__.values():
-        _name_type(annotation)
     return run
 
 
-def options_of(group: type) -> list[Parameter]:
-    """Return the fields of a dataclass as parameters."""
-    hints = get_type_hints(group, include_extras=True)
-    return [
-        Parameter(
-            field.name,
-            Parameter.KEYWORD_ONLY,
-            default=Parameter.empty if field.default is MISSING else field.default,
-            annotation=_annotation(field, hints[field.name]),
-        )
-        for field in fields(group)
-    ]
-
-
-def _annotation(field: Field[Any], hint: Any) -> Any:
-    """Return the option of a field; a `setting` gives it a help text and a minimum."""
-    if "help" not in field.metadata:
-        return hint
-    return Annotated[hint, typer.Option(min=field.metadata["limits"].minimum, help=field.metadata["help"])]
+def options_of(target: Callable[..., Any]) -> Iterator[Parameter]:
+    """Yield the parameters of a function or a dataclass, with the fields of those that are dataclasses."""
+    hints = get_type_hints(target, include_extras=True)
+    settings = getattr(target, "__dataclass_fields__", {})
+    for name, parameter in signature(target).parameters.items():
+        hint = hints[name]
+        if is_dataclass(hint):
+            yield from options_of(hint)  # type: ignore[arg-type]
+            continue
+        metadata = settings[name].metadata if name in settings else {}
+        if "help" in metadata:  # a `setting` has a help text and limits
+            hint = Annotated[hint, typer.Option(min=metadata["limits"].minimum, help=metadata["help"])]
+        _name_type(hint)
+        yield parameter.replace(annotation=hint, kind=Parameter.KEYWORD_ONLY)
 
 
 def _name_type(annotation: Any) -> None:
