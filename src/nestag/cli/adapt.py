@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated
 
 import typer
@@ -11,6 +12,7 @@ from nestag.cli.options import CpuOption, EncoderOption, From, Reading, SeedOpti
 from nestag.cli.paths import find_inputs, read_inputs
 from nestag.cli.terminal import log, log_all, progress, silence_libraries
 from nestag.data.report import Report
+from nestag.data.sentence import Sentence
 
 
 def adapt(
@@ -37,13 +39,14 @@ def adapt(
     """Adapt an encoder to the domain of a text before training; the same command resumes an interrupted run."""
     silence_libraries()
     report = Report()
-    text, dev_text = (
-        progress(read_inputs(find_inputs(paths, format), reading.options, report), what)
-        for paths, what in ((sources, "reading"), ([dev] if dev else [], "reading dev"))
-    )
+
+    def read(paths: list[str], what: str) -> Iterator[Sentence]:
+        return progress(read_inputs(find_inputs(paths, format), reading.options, report), what)
+
     done = nestag.adapt(
-        text, output, encoder or "minilm", dev=dev_text, epochs=epochs, seed=seed, quiet=False, use_cpu=cpu
-    )
+        read(sources, "reading"), output, encoder or "minilm", dev=read([dev], "reading dev") if dev else (),
+        epochs=epochs, seed=seed, quiet=False, use_cpu=cpu,
+    )  # fmt: skip
     log_all(report.summary())
     accuracy = "" if done.accuracy is None else f", {done.accuracy:.1%} accuracy on masked subwords of dev"
     log(f"{done.windows:,} windows, {done.steps:,} steps{accuracy}; train with --encoder {output}")

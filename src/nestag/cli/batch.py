@@ -74,18 +74,18 @@ def batch(
     )
     form = forms.chosen
     try:
-        with _watching() as watch:
+        with _progress() as watch:
             totals = tag_files(source, out, model, job, Cluster(address, workers), verify=verify, watch=watch)
     except KeyboardInterrupt:
         log("resume with the same command")
         raise
     show(totals.table(), form)
-    _tell_failures(totals)
+    _log_failures(totals)
     if totals.failures:
         raise typer.Exit(1)
 
 
-def _tell_failures(totals: Totals) -> None:
+def _log_failures(totals: Totals) -> None:
     failures = totals.failures
     if totals.ignored:
         log(f"ignored: {totals.ignored:,} files of other formats")
@@ -98,7 +98,7 @@ def _tell_failures(totals: Totals) -> None:
 
 
 @contextmanager
-def _watching() -> Iterator[Callable[[Totals], None]]:
+def _progress() -> Iterator[Callable[[Totals], None]]:
     """Show progress on stderr: in a terminal a line that changes, elsewhere a line now and then."""
     if sys.stderr is not None and sys.stderr.isatty():
         from rich.console import Console

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 USER_ERROR, BUG, INTERRUPTED, NO_READER = 2, 70, 130, 141
-FRAMES = 6  # of a traceback in a bug report
+FRAMES = 6  # of a traceback, in a bug report
 _ESCAPE = "nestag.escape"
 
 

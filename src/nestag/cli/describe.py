@@ -26,7 +26,8 @@ def stats(
     """Count sentences, entities, types, depths and lengths in each split of a corpus."""
     form = forms.chosen
     statistics = nestag.stats(*splits.corpora(format, reading), plot=plot)
-    log_all(f"{name}: {line}" for name, report in statistics.reports.items() for line in report.summary())
+    for name, report in statistics.reports.items():
+        log_all(f"{name}: {line.removeprefix(f'{name}: ')}" for line in report.summary())
     show(corpus_table(statistics.splits, types), form)
 
 

@@ -55,8 +55,7 @@ def machamp(
     seed: SeedOption = MaChAmp.seed,
 ) -> None:
     """Write what MaChAmp needs to train the paper's model: labels, the two configurations and the commands."""
-    settings: dict[str, Any] = {"encoder": encoder, "epochs": epochs, "seed": seed}
-    _report(nestag.export.machamp(directory, **corpora.arguments, **settings), directory)
+    _report(nestag.export.machamp(directory, **corpora.arguments, encoder=encoder, epochs=epochs, seed=seed), directory)
 
 
 def conll(
