@@ -67,7 +67,7 @@ def test_decode_is_the_inverse_of_encode(encoding: str, tmp_path: Path) -> None:
 
     @given(st.lists(sentences(), max_size=4))
     def check(corpus: list[Sentence]) -> None:
-        encode_file(corpus, "corpus", tmp_path / "labels.tsv", named(encoding))
+        encode_file(corpus, tmp_path / "labels.tsv", named(encoding))
         tally = decode_file(tmp_path / "labels.tsv", tmp_path / "back.jsonl", named(encoding))
         back = list(jsonl.read(tmp_path / "back.jsonl"))
         assert [(s.tokens, s.entities) for s in back] == [(s.tokens, s.entities) for s in corpus]

@@ -55,7 +55,7 @@ def encode(
         raise InputError(f"the vocabulary is for {known.encoding}; use --encoding {known.encoding}", str(vocabulary))
     corpus = _corpus(source, format, reading)
     nested = handle_crossing(corpus, source, crossing, corpus.report)
-    tally = encode_file(nested, source, output, by, known)
+    tally = encode_file(nested, output, by, known)
     log(f"encoded {tally} as {by.name}")
     if known:
         log(f"{tally.unseen:,} label parts are not in the vocabulary")

@@ -23,7 +23,7 @@ from nestag.encodings import decode, encode, repairs
 from nestag.encodings.base import Encoding, Label, N, Naming
 from nestag.encodings.notation import read_chain, read_field, read_name, write_chain, write_field, write_name
 from nestag.encodings.vocabulary import Vocabulary
-from nestag.errors import CrossingError, InputError, LabelError, either
+from nestag.errors import InputError, LabelError
 from nestag.formats import jsonl
 from nestag.formats.files import read_lines, writing
 
@@ -141,21 +141,13 @@ def nesting(sentences: Iterable[Sentence], source: str, report: Report) -> Itera
 
 
 def labelled(
-    sentences: Iterable[Sentence],
-    source: str,
-    encoding: Encoding,
-    tally: LabellingTally,
-    vocabulary: Vocabulary | None = None,
+    sentences: Iterable[Sentence], encoding: Encoding, tally: LabellingTally, vocabulary: Vocabulary | None = None
 ) -> Iterator[Labelled]:
-    """Encode sentences, in the order of a vocabulary if there is one; crossing entities are an InputError."""
+    """Encode sentences whose entities nest, in the order of a vocabulary if there is one."""
     order = vocabulary.order if vocabulary else ()
     for sentence in sentences:
         tally.see(sentence)
-        try:
-            labels = encode(sentence, encoding, order)
-        except CrossingError as error:
-            remedy = either("nesting() drops them", "--crossing set-aside")
-            raise InputError(f"{error} ({remedy})", place_of(source, sentence, tally.sentences)) from None
+        labels = encode(sentence, encoding, order)
         tally.unseen += vocabulary.ids(labels).unseen if vocabulary else 0
         yield Labelled(sentence.tokens, labels)
 
@@ -171,16 +163,12 @@ def entities_of(
 
 
 def encode_file(
-    sentences: Iterable[Sentence],
-    source: str,
-    output: str | Path,
-    encoding: Encoding,
-    vocabulary: Vocabulary | None = None,
+    sentences: Iterable[Sentence], output: str | Path, encoding: Encoding, vocabulary: Vocabulary | None = None
 ) -> LabellingTally:
-    """Write sentences as a label file; an InputError names a sentence with crossing entities."""
+    """Write sentences whose entities nest as a label file."""
     tally = LabellingTally()
     with writing(output) as stream:
-        write(labelled(sentences, source, encoding, tally, vocabulary), encoding, stream)
+        write(labelled(sentences, encoding, tally, vocabulary), encoding, stream)
     return tally
 
 

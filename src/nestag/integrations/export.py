@@ -235,7 +235,7 @@ def _labelled(
 ) -> Iterator[Labelled]:
     """Yield the sentences of a split as labels, and report labels that the vocabulary lacks."""
     writers: tuple[Callable[[Any], str], ...] = (by.write_n, write_name, write_chain)
-    for sentence in labelled(sentences, source, by, tally, vocabulary):
+    for sentence in labelled(sentences, by, tally, vocabulary):
         place = f"sentence {tally.sentences}"
         if not sentence.tokens:
             report.add("sentence without tokens skipped", source, place)
