@@ -248,9 +248,9 @@ def test_bad_words_are_recorded(tmp_path: Path, model: Path) -> None:
 def test_the_bytes_of_a_part_do_not_depend_on_what_its_worker_did_before(
     tmp_path: Path, tiny_encoder: Callable[[str], str]
 ) -> None:
-    from nestag.training.run import untrained
+    from nestag.training.run import new_recognizer
 
-    untrained(quick(tiny_encoder("bert")), Vocabulary.learn(CORPUS, "rel")).save_pretrained(tmp_path / "model")
+    new_recognizer(quick(tiny_encoder("bert")), Vocabulary.learn(CORPUS, "rel")).save_pretrained(tmp_path / "model")
     write_table(tmp_path / "in" / "a.parquet", list(texts(300)), group=50)
     job = Job(tokenizer="whitespace", part_bytes=1).on("cpu")
     parts = plan_parts(find_input_files(str(tmp_path / "in")), job).parts

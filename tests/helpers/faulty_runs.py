@@ -227,10 +227,10 @@ class Runs:
         import torch
         import transformers.trainer  # noqa: F401 - before any fork
 
-        from nestag.training import run, trainer  # noqa: F401
+        from nestag.training import checkpoints, run  # noqa: F401
 
         torch.set_num_threads(1)
-        trainer.CHECKPOINT_SECONDS = 0.0
+        checkpoints.CHECKPOINT_SECONDS = 0.0
         assert boundary.run(training(encoder, folder / "warm")) == 0
         gc.collect()
         gc.freeze()  # transformers collects garbage after training, which would look at all that the forks share

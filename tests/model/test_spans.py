@@ -22,7 +22,7 @@ from nestag.model.model_folder import change_settings, copy_model
 from nestag.model.onnx_export import export
 from nestag.model.onnx_runtime import OnnxNER
 from nestag.model.recognizer import NestedNER
-from nestag.training.calibration import THRESHOLDS, calibrated, smoothed
+from nestag.training.calibration import THRESHOLDS, calibrate, smooth
 from nestag.training.run import train
 from two_sentences import CORPUS, GOLD, MANY, quick
 
@@ -145,7 +145,7 @@ def test_the_threshold_is_where_f1_is_best_all_around(model: Path) -> None:
         Sentence(tokens, [entity for entity in entities if rng.random() < 0.5])
         for tokens, entities in zip(OTHERS, predicted, strict=True)
     ]
-    settings = calibrated(ner, dev)
+    settings = calibrate(ner, dev)
     gold = [sentence.entities for sentence in dev]
 
     def f1(threshold: float) -> float:
@@ -154,5 +154,5 @@ def test_the_threshold_is_where_f1_is_best_all_around(model: Path) -> None:
 
     values = [f1(threshold) for threshold in THRESHOLDS]
     assert len(set(values)) > 1
-    means = smoothed(values)
+    means = smooth(values)
     assert means[THRESHOLDS.index(settings.span_threshold)] == pytest.approx(means.max())

@@ -10,7 +10,7 @@ from nestag.data.sentence import Entity, Sentence
 from nestag.encodings.vocabulary import Vocabulary
 from nestag.model.engine import ChunkScores
 from nestag.model.predictor import Settings
-from nestag.training.calibration import SAMPLE, TEMPERATURES, calibrated
+from nestag.training.calibration import SAMPLE, TEMPERATURES, calibrate
 
 A = Entity(0, 1, "A")
 VOCABULARY = Vocabulary.learn([Sentence(["a"], [A]), Sentence(["b"])], "rel")
@@ -40,7 +40,7 @@ def drawn(size: int) -> list[Sentence]:
 
 
 def temperature_for(fake: Any, sentences: list[Sentence]) -> float:
-    return calibrated(fake, sentences).temperature
+    return calibrate(fake, sentences).temperature
 
 
 @pytest.mark.parametrize("factor", [1.0, 2.0, 3.0])

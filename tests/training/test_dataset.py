@@ -9,7 +9,7 @@ from nestag.model.subwords import LayoutMaker
 from nestag.model.subwords.windows import windows_of
 from nestag.model.subwords.words import Subwords
 from nestag.model.tagger import IGNORED
-from nestag.training.dataset import BySize, TrainingSet, WholeSentences
+from nestag.training.dataset import BatchSampler, TrainingSet
 
 
 def subwords(*sentences: list[int]) -> Subwords:
@@ -37,20 +37,20 @@ def test_every_label_is_learned_in_exactly_one_window(tiny_encoder: Callable[[st
 
 def test_every_window_is_in_one_batch_and_the_epoch_decides_the_order() -> None:
     windows = windows_of(subwords(*([1 + number % 5] for number in range(40))), 10)
-    sampler = BySize(windows, 26, 100, seed=1)
+    sampler = BatchSampler(windows, 26, 100, seed=1)
     first = list(sampler)
     assert list(sampler) == first
     assert len(sampler) == len(first)
     assert sorted(index for batch in first for index in batch) == list(range(40))
     sampler.set_epoch(1)
     assert list(sampler) != first
-    assert list(BySize(windows, 26, 100, seed=2)) != first
+    assert list(BatchSampler(windows, 26, 100, seed=2)) != first
 
 
 def test_machamp_s_batches_hold_the_same_sentences_in_every_epoch() -> None:
     windows = windows_of(subwords(*([1] * (1 + 3 * number % 25) for number in range(40))), 10, "disjoint")
     assert len(windows) > 40
-    sampler = WholeSentences(windows, 60, 4, seed=1)
+    sampler = BatchSampler(windows, 60, 4, seed=1, fixed=True)
     epochs = []
     for epoch in range(2):
         sampler.set_epoch(epoch)

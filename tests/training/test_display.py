@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
+import torch
 
 import nestag
 from nestag.errors import UnknownNameError
 from nestag.model.encoders import fetch
-from nestag.training import display
+from nestag.training import display, duration
 from nestag.training.display import Notebook, is_watched
-from nestag.training.plan import Progress
+from nestag.training.plan import Progress, TrainingPlan, plan_for
+from nestag.training.recipe import Recipe
 from two_sentences import CORPUS
 
 QUICK = {"steps": 2, "batch_subwords": 64, "evaluations": 1, "use_cpu": True}
@@ -35,6 +39,44 @@ def test_a_run_shows_plan_scores_and_place(
     assert repr(ner).startswith("<NestedNER: bert encoder, ")
     assert repr(ner).endswith("M parameters; 3 types: GPE, ORG, PER>")
     assert ner.types == ("GPE", "ORG", "PER")
+
+
+@pytest.mark.parametrize(("encoder", "shown"), [("minilm", True), ("light", True), ("", False)])
+def test_without_a_gpu_the_times_of_both_encoders_are_estimated_before_training(
+    encoder: str,
+    shown: bool,
+    tiny_encoder: Callable[[str], str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("nestag.model.encoders._minilm", lambda: Path(tiny_encoder("bert")))
+    monkeypatch.setattr("nestag.training.trainer.NestedTrainer.training_step", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        nestag.train(CORPUS, CORPUS, tmp_path, encoder=encoder or tiny_encoder("bert"), use_cpu=True, quiet=False)
+    messages = capsys.readouterr().err
+    line = r"on this CPU, at most about \d.* with encoder=\"minilm\", \d.* with encoder=\"light\"\n"
+    assert bool(re.search(line, messages)) is shown
+    assert "stopped before the first step" in messages
+
+
+def test_the_estimate_is_that_of_the_plans_and_leaves_the_random_numbers_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    state = torch.get_rng_state()
+    assert duration.layer_seconds(64) > 0
+    assert torch.equal(torch.get_rng_state(), state)
+    monkeypatch.setattr(duration, "layer_seconds", lambda rows: rows / 1_000)
+
+    def plan(recipe: Recipe) -> TrainingPlan:
+        return plan_for(recipe.changed({"steps": 90, "batch_subwords": 500}), np.full(200, 30), 5_000)
+
+    one_pass = duration.cpu_estimates(Recipe(evaluations=10), plan)
+    assert one_pass["minilm"] == pytest.approx(25 * 0.5 * (90 + 10 * 10 / 3))
+    two_passes = duration.cpu_estimates(Recipe(evaluations=10, rdrop=1.0), plan)
+    assert two_passes == {"minilm": pytest.approx(2 * one_pass["minilm"]), "light": one_pass["light"]}
+    assert duration.cpu_estimates(Recipe(encoder="org/model"), plan) == {}
 
 
 def test_nothing_is_shown_to_a_program(
@@ -75,7 +117,7 @@ def test_a_notebook_gets_lines_and_a_bar(monkeypatch: pytest.MonkeyPatch, capsys
     screen.update("<seed 1>", 2, 4)  # at once after the first
     screen.update("<seed 1>", 4, 4)
     screen.stop()
-    screen.say("a line")
+    screen.print("a line")
     assert [text.partition("</progress>")[2] for text in drawn] == [" 1 of 4", " 4 of 4"]
     assert all("&lt;seed 1&gt;" in text for text in drawn)
     assert capsys.readouterr().out == "a line\n"

@@ -13,7 +13,7 @@ from nestag.model.recognizer import load_tokenizer
 from nestag.model.subwords import LayoutMaker
 from nestag.model.tagger import Tagger
 from nestag.training.dataset import GoldSpans, TrainingSet
-from nestag.training.graphs import GraphedPass, Padding, rounded_up, shortest_of
+from nestag.training.graphs import GraphedPass, Padding, round_up, smallest_rounded_to
 from nestag.training.optimization import loss_of
 from nestag.training.recipe import Recipe
 from two_sentences import CORPUS
@@ -79,12 +79,12 @@ def test_batches_of_similar_size_have_one_shape_and_none_exceeds_the_longest_win
 
 
 def test_sizes_are_rounded_to_few_and_never_down() -> None:
-    sizes = {rounded_up(size) for size in range(1, 513)}
+    sizes = {round_up(size) for size in range(1, 513)}
     assert len(sizes) < 22
     assert 512 in sizes
     for size in range(1, 513):
-        assert size <= rounded_up(size) < size + max(8, size / 4 + 1)
-        assert shortest_of(rounded_up(size)) <= size
+        assert size <= round_up(size) < size + max(8, size / 4 + 1)
+        assert smallest_rounded_to(round_up(size)) <= size
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")

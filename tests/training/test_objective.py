@@ -14,7 +14,7 @@ from nestag.model.span_grid import SpanGrid, remaining_words
 from nestag.model.subwords import LayoutMaker
 from nestag.model.tagger import Tagger
 from nestag.training.dataset import GoldSpans
-from nestag.training.optimization import divergence, grid_loss, loss_of, masked
+from nestag.training.optimization import divergence, grid_loss, loss_of, mask_subwords
 from nestag.training.recipe import Recipe
 from nestag.training.run import train
 from two_sentences import CORPUS, GOLD, MANY, quick
@@ -139,7 +139,7 @@ def test_a_share_of_the_words_subwords_is_hidden() -> None:
     torch.manual_seed(0)
     ids, word = torch.arange(5, 4005).reshape(4, 1000), torch.arange(1000).repeat(4, 1)
     word[:, ::10] = -1
-    found = masked(ids, word, 0.25, mask=4)
+    found = mask_subwords(ids, word, 0.25, mask=4)
     assert torch.equal(found[word < 0], ids[word < 0])
     hidden = found != ids
     assert set(found[hidden].tolist()) == {4}

@@ -16,7 +16,10 @@ from nestag.training.recipe import Recipe, load_recipe
 def factors(recipe: Recipe, steps: int) -> list[list[float]]:
     """The rates of an encoder's and a head's weight at each step, for a corpus that is seen in so many steps."""
     weights = [torch.nn.Parameter(torch.zeros(1)) for _ in range(2)]
-    groups = [{"params": [weights[0]], "lr": 1.0, "ours": False}, {"params": [weights[1]], "lr": 1.0, "ours": True}]
+    groups = [
+        {"params": [weights[0]], "lr": 1.0, "is_head": False},
+        {"params": [weights[1]], "lr": 1.0, "is_head": True},
+    ]
     optimizer = torch.optim.AdamW(groups)
     plan = plan_for(recipe.changed({"batch_subwords": 10}), np.full(steps, 10), 1)
     assert plan.epoch_steps == steps
@@ -78,7 +81,7 @@ def test_the_encoder_is_frozen_for_the_first_epoch_of_a_slanted_run(step: int, f
 def test_the_groups_of_the_paper_are_machamp_s(tiny_encoder: Callable[[str], str]) -> None:
     """Two groups, all of it decayed, the heads at 1e-4 and the encoder at 0.38 of that."""
     groups = optimizer_of(Tagger.around(tiny_encoder("bert"), sizes=(3, 4, 5)), load_recipe("paper")).param_groups
-    assert [(group["ours"], group["weight_decay"], group["betas"], group["eps"]) for group in groups] == [
+    assert [(group["is_head"], group["weight_decay"], group["betas"], group["eps"]) for group in groups] == [
         (False, 0.01, (0.9, 0.99), 1e-8),
         (True, 0.01, (0.9, 0.99), 1e-8),
     ]
@@ -131,7 +134,7 @@ def test_every_weight_learns_at_its_own_rate(tiny_encoder: Callable[[str], str])
 
     def group(name: str) -> tuple[float, float, bool]:
         found = groups[id(names[name])]
-        return found["lr"], found["weight_decay"], found["ours"]
+        return found["lr"], found["weight_decay"], found["is_head"]
 
     assert group("heads.0.weight") == (0.5, 0.01, True)
     assert group("heads.0.bias") == (0.5, 0.0, True)
@@ -145,7 +148,7 @@ def test_every_weight_learns_at_its_own_rate(tiny_encoder: Callable[[str], str])
 def test_groups_of_heads_come_last_and_adam_has_the_recipe_s_betas(tiny_encoder: Callable[[str], str]) -> None:
     recipe = Recipe(learning_rate=0.9, head_learning_rate=0.1, adam_beta1=0.7, adam_beta2=0.8)
     optimizer = optimizer_of(Tagger.around(tiny_encoder("bert"), sizes=(3, 4, 5), shape_size=4), recipe)
-    ours = [group["ours"] for group in optimizer.param_groups]
+    ours = [group["is_head"] for group in optimizer.param_groups]
     assert ours == sorted(ours)
     assert set(ours) == {False, True}
     assert all(group["betas"] == (0.7, 0.8) and group["fused"] for group in optimizer.param_groups)

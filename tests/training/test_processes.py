@@ -16,7 +16,7 @@ import pytest
 
 from nestag.data.validation import to_mapping
 from nestag.formats import jsonl
-from nestag.training.dataset import BySize
+from nestag.training.dataset import BatchSampler
 from nestag.training.plan import plan_for
 from nestag.training.run import train
 from two_sentences import CORPUS, MANY, quick
@@ -25,7 +25,7 @@ from two_sentences import CORPUS, MANY, quick
 @pytest.mark.parametrize(("windows", "processes"), [(4, 2), (5, 2), (1, 3)])
 def test_every_process_gets_as_many_batches(windows: int, processes: int) -> None:
     given: Any = SimpleNamespace(sizes=np.full(windows, 10))
-    sampler = BySize(given, 10, 0, seed=1, processes=processes)
+    sampler = BatchSampler(given, 10, 0, seed=1, processes=processes)
     found = list(sampler)
     assert len(found) == len(sampler)
     assert len(found) % processes == 0

@@ -14,7 +14,7 @@ from nestag.data.sentence import Sentence
 from nestag.errors import InputError
 from nestag.formats.files.parts import HERE
 from nestag.model.model_folder import MANIFEST, is_finished
-from nestag.training import trainer as trainer_module
+from nestag.training import checkpoints
 from nestag.training.plan import Progress
 from nestag.training.recipe import Recipe
 from nestag.training.run import Run, train
@@ -48,7 +48,7 @@ def run_in_process(encoder: str, folder: Path, stop: signal.Signals | None = Non
 def test_an_interrupted_run_ends_as_if_it_had_not_been(
     tiny_encoder: Callable[[str], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(trainer_module, "CHECKPOINT_SECONDS", 0.0)
+    monkeypatch.setattr(checkpoints, "CHECKPOINT_SECONDS", 0.0)
     encoder = tiny_encoder("bert")
     assert run_in_process(encoder, tmp_path / "whole") == 0
     for stop in (signal.SIGKILL, signal.SIGINT):
@@ -114,9 +114,9 @@ def test_a_finished_run_is_loaded(tiny_encoder: Callable[[str], str], tmp_path: 
 def test_a_run_that_stopped_early_does_not_go_on(
     tiny_encoder: Callable[[str], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(trainer_module, "CHECKPOINT_SECONDS", 0.0)
+    monkeypatch.setattr(checkpoints, "CHECKPOINT_SECONDS", 0.0)
     recipe = quick(tiny_encoder("bert"), epochs=40, early_stopping_patience=1)
-    monkeypatch.setattr("nestag.training.run.calibrated", lambda *_: 1 / 0)  # killed after the last step
+    monkeypatch.setattr("nestag.training.run.calibrate", lambda *_: 1 / 0)  # killed after the last step
     with pytest.raises(ZeroDivisionError):
         train(MANY, CORPUS, tmp_path / "m", recipe, use_cpu=True)
     monkeypatch.undo()

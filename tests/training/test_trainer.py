@@ -15,12 +15,13 @@ from nestag.encodings.vocabulary import Vocabulary
 from nestag.evaluation import Score
 from nestag.model.scorer import computing
 from nestag.model.tagger import Tagger
+from nestag.training import checkpoints, duration
 from nestag.training import trainer as trainer_module
-from nestag.training.checkpoints import State, complete, load_state, save_state
+from nestag.training.checkpoints import State, load_state, mark_complete, save_state
 from nestag.training.interruption import interruptible
 from nestag.training.plan import Progress, Scoring, best_of, plan_for
 from nestag.training.recipe import Recipe, load_recipe
-from nestag.training.run import train, untrained
+from nestag.training.run import new_recognizer, train
 from nestag.training.run_folder import COMPLETE, last_checkpoint, remove_incomplete
 from two_sentences import CORPUS, MANY, quick
 
@@ -84,7 +85,7 @@ def test_the_time_a_run_takes_is_told_after_a_few_steps(tiny_encoder: Callable[[
     run = train(MANY, CORPUS, tmp_path / "m", recipe, use_cpu=True, watch=watch)
     assert told[0] == (0, None)
     first = next(step for step, seconds in told if seconds is not None)
-    assert first == 1 + trainer_module.TIMED["cpu"]
+    assert first == 1 + duration.TIMED["cpu"]
     assert run.scorings[-1].seconds > 0
 
 
@@ -97,7 +98,7 @@ def test_a_checkpoint_is_the_inverse_of_its_saving(averaged: bool, tmp_path: Pat
     average = {"w": torch.zeros(3, 2).T} if averaged else None  # not contiguous
     saved = State(dev, 1.5, 4, 7.5, 3 * averaged, average, weights)
     save_state(tmp_path / "checkpoint-3", saved)
-    complete(tmp_path / "checkpoint-3")
+    mark_complete(tmp_path / "checkpoint-3")
     assert [path.name for path in tmp_path.iterdir()] == ["checkpoint-3"]  # the one before it is gone
     back = load_state(tmp_path / "checkpoint-3", torch.device("cpu"))
     assert (back.dev, back.loss_sum, back.loss_steps, back.seconds) == (dev, 1.5, 4, 7.5)
@@ -162,7 +163,7 @@ def test_a_frozen_encoder_gets_no_gradient_and_no_moments(tiny_encoder: Callable
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(trainer_module.NestedTrainer, "training_step", recorded)
-        patch.setattr(trainer_module, "CHECKPOINT_SECONDS", 1e9)
+        patch.setattr(checkpoints, "CHECKPOINT_SECONDS", 1e9)
         train(MANY, CORPUS, tmp_path / "m", recipe, use_cpu=True)
     assert seen == [(False, True)] * 3 + [(True, True)] * 3
     (trainer,) = trainers
@@ -207,7 +208,7 @@ def test_a_scoring_ranks_by_labels_where_they_were_counted() -> None:
 def test_the_heads_of_the_paper_begin_as_nn_linear_does(tiny_encoder: Callable[[str], str]) -> None:
     paper = replace(load_recipe("paper"), encoder=tiny_encoder("bert"))
     vocabulary = Vocabulary.learn(CORPUS, "dyn")
-    recognizer = untrained(paper, vocabulary)
+    recognizer = new_recognizer(paper, vocabulary)
     assert (recognizer.settings.windows, recognizer.settings.node_label_strategy, recognizer.settings.precision) == (
         "disjoint", "majority", "float32"
     )  # fmt: skip
@@ -215,5 +216,5 @@ def test_the_heads_of_the_paper_begin_as_nn_linear_does(tiny_encoder: Callable[[
     for head in recognizer.model.heads:
         assert 0.9 * bound < head.weight.abs().max() <= bound
         assert head.bias.abs().max() > 0
-    usual = untrained(replace(paper, head_init="normal"), vocabulary)
+    usual = new_recognizer(replace(paper, head_init="normal"), vocabulary)
     assert all(head.weight.abs().max() < 0.12 and not head.bias.any() for head in usual.model.heads)

@@ -101,8 +101,9 @@ for name in ("matplotlib", "jinja2", "spacy", "cassis"):
     sys.modules[name] = None  # importing it fails, as on a machine that has only what training needs
 from nestag_lab.experiment import facts, job, runner
 assert "torch" not in sys.modules
+import nestag.training.checkpoints as checkpoints
 import nestag.training.trainer as trainer
-trainer.CHECKPOINT_SECONDS = 0.0
+checkpoints.CHECKPOINT_SECONDS = 0.0
 finish = trainer.save_state
 def save_and_die(*given):
     finish(*given)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,14 +10,11 @@ import typer
 
 import nestag
 from nestag.cli.options import CpuOption, EncoderOption, From, Reading, named
-from nestag.cli.terminal import log, log_all, silence_libraries
+from nestag.cli.terminal import log, silence_libraries
 from nestag.data.validation import changed, described
 from nestag.encodings import available as encodings
 from nestag.errors import InputError
 from nestag.evaluation.result import over_seeds
-from nestag.inspect.tables import duration
-from nestag.model.model_folder import is_finished
-from nestag.training.plan import rough_plan
 from nestag.training.recipe import Recipe, load_recipe, recipe_for, recipe_names
 from nestag.training.run_folder import is_first_process
 
@@ -74,8 +70,6 @@ def train(
         log(f"recipe {name}, made for this encoder; --recipe names another")
     paths = {"train": train, "dev": dev, "test": test}
     splits: dict[str, Any] = {name: reading.corpus(path, format) for name, path in paths.items() if path is not None}
-    if is_first_process() and not is_finished(Path(output)):
-        log_all(cpu_times(splits, recipe, changes, cpu))
     runs = {}
     for seed in range(1, seeds + 1):
         folder = output if seeds == 1 else f"{Path(output) / f'seed-{seed}'}"
@@ -90,24 +84,6 @@ def train(
     best = max(runs, key=lambda folder: runs[folder].dev.f1)
     log(f"next: nestag predict {best} article.txt --show")
     log(f"      nestag report {best} --test {test or dev}")
-
-
-def cpu_times(splits: Mapping[str, Any], recipe: str | None, changes: Mapping[str, Any], cpu: bool) -> Iterator[str]:
-    """Estimate, where there is no GPU, how long training with MiniLM and with the light encoder takes."""
-    import torch
-
-    from nestag.training.duration import UNITS, cpu_seconds
-
-    chosen = load_recipe(recipe or recipe_for(changes.get("encoder"))).changed(changes, "--set")
-    if chosen.encoder not in UNITS or (torch.cuda.is_available() and not cpu):
-        return
-    sizes = [(len(found), sum(map(len, found))) for found in (splits["train"].in_memory, splits["dev"].in_memory)]
-    times = {}
-    for encoder in UNITS:
-        plain = chosen if encoder == chosen.encoder else load_recipe(recipe_for(encoder))
-        plan = replace(rough_plan(plain, *sizes[0]), dev_subwords=rough_plan(plain, *sizes[1]).subwords)
-        times[encoder] = duration(cpu_seconds(encoder, plan) * (2 if plain.rdrop else 1))
-    yield "on this CPU, at most about " + ", ".join(f"{times[name]} with --encoder {name}" for name in UNITS)
 
 
 def show_settings(wanted: bool) -> None:

@@ -1,8 +1,8 @@
 """Adapting an encoder to a domain: masked language modelling on text without entities, before training.
 
-The gain is largest for text that differs from the encoder's (docs/results.md has the measurements). The result
-is a folder for `nestag train --encoder`. An interrupted adaptation resumes, like a training run. The head is tied to
-the encoder's subword vectors, so it works with any encoder, even if it was published without a head.
+The gain is largest for text that differs from the encoder's (docs/results.md has the measurements). The result is a
+folder for `nestag train --encoder`. An interrupted adaptation resumes, like a training run. The head uses the encoder's
+subword vectors, so it works with any encoder, even one that was published without a head.
 """
 
 from __future__ import annotations
@@ -10,8 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -27,7 +26,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, gelu, linear
 from torch.optim import AdamW, Optimizer
 from torch.optim.lr_scheduler import LambdaLR
-from transformers import TrainerCallback, set_seed
+from transformers import set_seed
 
 from nestag.data.arrays import Ints
 from nestag.data.document import document_of
@@ -40,18 +39,17 @@ from nestag.model.model_folder import ADAPTED, WEIGHTS, is_finished, read_json, 
 from nestag.model.pretrained import load_encoder
 from nestag.model.recognizer import load_tokenizer
 from nestag.model.subwords import Layout, LayoutMaker, Subwords, join_windows, windows_of
-from nestag.training.checkpoints import ResumableTrainer, explained
-from nestag.training.display import AdaptationDisplay, AdaptationProgress, is_watched
-from nestag.training.run_folder import CHECKPOINTS, claimed, is_first_process, process_count
-from nestag.training.trainer import CHECKPOINT_SECONDS
+from nestag.training.checkpoints import ResumableTrainer, SavingCallback, explain_write_errors
+from nestag.training.display import AdaptationCallback, AdaptationDisplay, AdaptationProgress, is_watched
+from nestag.training.run_folder import CHECKPOINTS, claim_folder, is_first_process, process_count
 
 WIDTH, BATCH = 128, 128  # subwords in a window, windows in a step
-EPOCHS, MOST_STEPS = 100, 5_000  # the default: 100 epochs, fewer of long texts, but at least one
+EPOCHS, MAX_STEPS = 100, 5_000  # the default: 100 epochs, fewer of long texts, but at least one
 RATE, HEAD_RATE = 2e-4, 1e-3
-FROZEN = 0.05  # share of the steps in which only the head learns, and of those of the encoder's warmup after that
-CHECKPOINT_STEPS = 500  # between two checkpoints of several processes, whose clocks differ; one process goes by time
+FROZEN = 0.05  # share of the steps in which only the head is trained; the encoder's warmup is as long
+CHECKPOINT_STEPS = 500  # between two checkpoints of several processes, whose clocks differ
 DEV_WINDOWS = 512  # windows of dev that are scored at the end, at most
-CHUNK = 10_000  # sentences in memory while a text is read
+CHUNK = 10_000  # sentences in memory while the text is read
 MASKED = 0.2  # share of the words that are predicted
 MASK_TOKENS, RANDOM_TOKENS = 0.8, 0.1  # of those, the shares of mask and random tokens; the rest stays unchanged
 
@@ -73,15 +71,14 @@ def adapt(
     dev: Iterable[Sentence] | Any = (),
     epochs: int | None = None,
     seed: int = 1,
-    watch: Callable[[AdaptationProgress], None] | None = None,
+    watch: AdaptationCallback | None = None,
     quiet: bool | None = None,
     use_cpu: bool = False,
 ) -> Adaptation:
     """Continue pretraining an encoder on a text and save it in `output`; entities are ignored.
 
     The text is an iterable of sentences, or datasets of Hugging Face `datasets`. The accuracy on `dev` is measured at
-    the end. The same call resumes after an interruption. `watch` and
-    `quiet` work as in `train`.
+    the end. The same call resumes after an interruption. `watch` and `quiet` work as in `train`.
     """
     if is_light(encoder):
         raise InputError(f"{encoder!r} has no layers to adapt; adapt another, then train with light:FOLDER", "adapt")
@@ -100,10 +97,10 @@ def _adapt(
     dev: Iterable[Sentence] | Any,
     epochs: int | None,
     seed: int,
-    watch: Callable[[AdaptationProgress], None] | None,
+    watch: AdaptationCallback | None,
     use_cpu: bool,
 ) -> Adaptation:
-    """Adapt an encoder in a folder, or return what was done there."""
+    """Adapt an encoder in a folder, or load the result that is there."""
     set_seed(seed)
     pretrained, tokenizer = load_encoder(encoder), load_tokenizer(encoder)
     if tokenizer.mask_token_id is None:
@@ -113,14 +110,14 @@ def _adapt(
     layout = texts["text"].layout
     if not len(layout.windows):
         raise InputError("there is no sentence with words in it; check the file", "text")
-    data = {name: laid_out.fingerprint for name, laid_out in texts.items()}
+    data = {name: content.fingerprint for name, content in texts.items()}
     claim = {"recipe": {"encoder": encoder, "epochs": epochs}, "seed": seed, "data": data}
-    with claimed(folder, claim) if is_first_process() else nullcontext(), explained(folder):
+    with claim_folder(folder, claim) if is_first_process() else nullcontext(), explain_write_errors(folder):
         if not is_finished(folder):
             steps = steps_for(len(layout.windows), epochs)
             model = MaskedLanguageModel(pretrained, tokenizer.mask_token_id)
             trainer = _trainer(model, layout, folder / CHECKPOINTS, steps, seed, use_cpu)
-            trainer.add_callback(_Stepper(trainer, watch))
+            trainer.add_callback(_AdaptationCallback(trainer, watch))
             trainer.run()
             if is_first_process():
                 accuracy = _accuracy(trainer, texts["dev"].layout)
@@ -150,21 +147,21 @@ def steps_for(windows: int, epochs: int | None) -> int:
     (30, 1000, 5000, 10000)
     """
     epoch_steps = ceil(windows / BATCH)
-    return epochs * epoch_steps if epochs else min(EPOCHS * epoch_steps, max(MOST_STEPS, epoch_steps))
+    return epochs * epoch_steps if epochs else min(EPOCHS * epoch_steps, max(MAX_STEPS, epoch_steps))
 
 
 class TextLayout(NamedTuple):
-    """A text in windows, and a hash of it."""
+    """A text in windows, and its hash."""
 
     layout: Layout
     fingerprint: str
 
 
 def lay_out_text(maker: LayoutMaker, sentences: Iterable[Sentence]) -> TextLayout:
-    """Fill windows with as many sentences of one document as fit; only subwords are kept in memory."""
+    """Fill windows with as many sentences of one document as fit; only subwords stay in memory."""
     source, digest = iter(sentences), hashlib.sha256()
     chunks = [maker.table.subwords([])]
-    documents: list[int] = []  # a number for each sentence, which changes with its document
+    documents: list[int] = []  # of each sentence, numbered in order
     last: str | None = None
     while chunk := list(islice(source, CHUNK)):
         chunks.append(maker.table.subwords([sentence.tokens for sentence in chunk]))
@@ -187,7 +184,7 @@ class Prediction(NamedTuple):
 
 
 class MaskedLanguageModel(nn.Module):
-    """An encoder for masked language modelling, with its head."""
+    """An encoder with its masked language modelling head."""
 
     def __init__(self, encoder: Any, mask: int) -> None:
         super().__init__()
@@ -201,7 +198,7 @@ class MaskedLanguageModel(nn.Module):
 
     @property
     def head(self) -> list[nn.Parameter]:
-        """The weights that are new."""
+        """The weights of the head."""
         return [*self.narrow.parameters(), *self.norm.parameters(), self.bias]
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor, word: Tensor) -> Prediction:
@@ -215,7 +212,7 @@ class MaskedLanguageModel(nn.Module):
 
 
 def mask_words(input_ids: Tensor, word: Tensor, mask: int, subwords: int) -> tuple[Tensor, Tensor]:
-    """Mask some whole words; return the ids, and which of them are to be predicted."""
+    """Mask some whole words; return the new ids, and which of them are to be predicted."""
     chosen = torch.rand(input_ids.shape, device=input_ids.device) < MASKED  # by the number of the word
     masked = chosen.gather(1, word.clamp(min=0)) & (word >= 0)
     draw = torch.rand(input_ids.shape, device=input_ids.device)
@@ -243,24 +240,24 @@ def _trainer(
         seed,
         use_cpu,
         options,
-        data_collator=partial(_tensors, layout),
+        data_collator=partial(_inputs, layout),
         train_dataset=range(len(layout.windows)),
         optimizers=(optimizer, _schedule(optimizer, steps)),
     )
 
 
-def _tensors(layout: Layout, numbers: Sequence[int] | Ints) -> dict[str, Tensor]:
+def _inputs(layout: Layout, numbers: Sequence[int] | Ints) -> dict[str, Tensor]:
     """Return the model's input for some windows."""
     arrays = layout.arrays(np.array(numbers))
     return {name: torch.from_numpy(getattr(arrays, name)) for name in ("input_ids", "attention_mask", "word")}
 
 
-class _Stepper(TrainerCallback):
-    """Decides when to save, reports progress, and stops when interrupted."""
+class _AdaptationCallback(SavingCallback):
+    """Decides when to save, and reports progress."""
 
-    def __init__(self, trainer: ResumableTrainer, watch: Callable[[AdaptationProgress], None] | None) -> None:
-        self.trainer, self.watch = trainer, watch
-        self.saved = time.monotonic()
+    def __init__(self, trainer: ResumableTrainer, watch: AdaptationCallback | None) -> None:
+        super().__init__(trainer)
+        self.watch = watch
         self.loss: float | None = None
 
     def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **_: Any) -> None:
@@ -271,31 +268,25 @@ class _Stepper(TrainerCallback):
         """Report the step, and save if it is time."""
         if self.watch:
             self.watch(AdaptationProgress(state.global_step, state.max_steps, self.loss))
-        due = state.global_step % CHECKPOINT_STEPS == 0
-        if process_count() == 1:
-            due = time.monotonic() - self.saved >= CHECKPOINT_SECONDS
-        control.should_save = bool(self.trainer.interrupted) or due
-        control.should_training_stop = bool(self.trainer.interrupted) or control.should_training_stop
-        if control.should_save:
-            self.saved = time.monotonic()
+        self.control_saving(control, allowed=process_count() == 1 or state.global_step % CHECKPOINT_STEPS == 0)
 
 
 def _schedule(optimizer: Optimizer, steps: int) -> LambdaLR:
-    """Let the head's rate fall linearly to zero; the encoder's is zero at first, then rises to it and falls with it."""
-    begin = FROZEN * steps
+    """Decrease the rates linearly to zero; the encoder's is zero at first and then rises."""
+    start = FROZEN * steps
 
-    def of_head(step: int) -> float:
+    def head(step: int) -> float:
         return 1 - step / steps
 
-    def of_encoder(step: int) -> float:
-        return min(max(0.0, (step - begin) / (begin + 1)), 1.0) * of_head(step)
+    def encoder(step: int) -> float:
+        return min(max(0.0, (step - start) / (start + 1)), 1.0) * head(step)
 
-    return LambdaLR(optimizer, [of_encoder, of_head])
+    return LambdaLR(optimizer, [encoder, head])
 
 
 @torch.no_grad()
 def _accuracy(trainer: ResumableTrainer, dev: Layout) -> float | None:
-    """Return the accuracy on masked subwords, over windows taken evenly from dev; None without a dev."""
+    """Return the accuracy on masked subwords of windows taken evenly from dev; None without a dev."""
     if not len(dev.windows):
         return None
     model: Any = trainer.accelerator.unwrap_model(trainer.model)
@@ -304,8 +295,8 @@ def _accuracy(trainer: ResumableTrainer, dev: Layout) -> float | None:
     windows = np.linspace(0, len(dev.windows) - 1, min(DEV_WINDOWS, len(dev.windows))).astype(int)
     torch.manual_seed(0)  # the same words are masked for every encoder
     correct = masked = 0
-    for at in range(0, len(windows), BATCH):
-        batch = _tensors(dev, windows[at : at + BATCH])
+    for first in range(0, len(windows), BATCH):
+        batch = _inputs(dev, windows[first : first + BATCH])
         prediction = model(**{name: tensor.to(device) for name, tensor in batch.items()})
         correct, masked = correct + int(prediction.correct), masked + int(prediction.masked)
     return correct / max(1, masked)

@@ -1,6 +1,6 @@
 """Advice before and after training: problems of a corpus, and why a model has not learned.
 
-The rules for corpora are in `inspect/doctor.py`. If an encoder is given, its tokenizer counts the length of sentences.
+The rules for corpora are in `inspect/doctor.py`. With an encoder, the length of sentences is counted in its subwords.
 """
 
 from __future__ import annotations

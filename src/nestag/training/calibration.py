@@ -1,7 +1,7 @@
 """Calibration: settings that are fitted on held-out sentences after training.
 
-- The temperature. Networks are overconfident. Scores are divided by one number before confidences are computed, which
-  changes no order and corrects most of that. The temperature minimizes the negative log-likelihood on dev.
+- The temperature. Networks are overconfident. Dividing the scores by one number before confidences are computed
+  corrects most of that and changes no order. The temperature minimizes the negative log-likelihood on dev.
 - The threshold of the span grid: the one around which F1 is best.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -32,130 +32,109 @@ from nestag.model.recognizer import NestedNER
 
 TEMPERATURES = (0.75, 1.0, 1.25, 1.5, 1.75, 2.0, 2.25, 2.5, 3.0, 3.5, 4.0)
 THRESHOLDS = np.arange(0.1, 0.72, 0.02).round(2).tolist()
-NEARBY = 4
-"""Thresholds on each side whose F1 counts too: where dev is small, the best one alone is a matter of luck."""
-
-LEAST_LIKELY = 0.05
-"""Spans with a lower probability do not count; they are many, and most are easy."""
-
-SAMPLE = 2_000
-"""Maximum sentences used for calibration."""
-
-CHUNK = 250
-"""Sentences whose scores are in memory at the same time."""
-
-MOST_CERTAIN = 1 - 1e-6
-"""No probability counts as higher, because one mistake would outweigh everything."""
+NEARBY = 4  # thresholds on each side whose F1 is averaged: on a small dev, the best one alone is a matter of luck
+MIN_PROBABILITY = 0.05  # spans with a lower one are ignored; they are many, and most are easy
+MAX_PROBABILITY = 1 - 1e-6  # higher ones are clipped, because one mistake would outweigh everything
+SAMPLE = 2_000  # sentences used for calibration, at most
+CHUNK = 250  # sentences whose scores are in memory at the same time
 
 
-def calibrated(recognizer: NestedNER, sentences: Sequence[Sentence]) -> Settings:
-    """Return a recognizer's settings with the temperature, and the threshold of spans, that suit held-out sentences."""
-    sample = evenly_sampled(sentences)
-    settings = recognizer.settings
+def calibrate(recognizer: NestedNER, sentences: Sequence[Sentence]) -> Settings:
+    """Return the settings of a recognizer with the temperature and span threshold that suit held-out sentences."""
+    sample = sentences[:: max(1, -(-len(sentences) // SAMPLE))]
+    settings, vocabulary = recognizer.settings, recognizer.vocabulary
     if settings.decoding != "spans":
-        return replace(settings, temperature=temperature_for(recognizer, sample))
-    seen = list(_candidates(recognizer, sample))
-    temperature = _best_temperature(seen, lambda spans, value: _tempered(spans.table, value))
+        chunks = list(_decode(recognizer, sample))
+        temperature = _best_temperature(
+            chunks, lambda chunk, value: confidences(vocabulary, chunk.scores, chunk.table, Search(temperature=value))
+        )
+        return replace(settings, temperature=temperature)
+    chunks = list(_candidates(recognizer, sample))
+    temperature = _best_temperature(chunks, lambda chunk, value: _scale(chunk.table, value))
     gold = sum(len(set(sentence.entities)) for sentence in sample)
-    f1 = [_f1(seen, gold, temperature, threshold) for threshold in THRESHOLDS]
-    return replace(settings, temperature=temperature, span_threshold=THRESHOLDS[int(np.argmax(smoothed(f1)))])
+    f1 = [_f1(chunks, gold, temperature, threshold) for threshold in THRESHOLDS]
+    return replace(settings, temperature=temperature, span_threshold=THRESHOLDS[int(np.argmax(smooth(f1)))])
 
 
-def evenly_sampled(sentences: Sequence[Sentence]) -> Sequence[Sentence]:
-    """Return a sample of the sentences at even intervals."""
-    return sentences[:: max(1, -(-len(sentences) // SAMPLE))]
-
-
-class _HeldOut(NamedTuple):
-    """Entities found in held-out sentences, and which of them are correct."""
+class _Predictions(NamedTuple):
+    """Entities predicted in a chunk of held-out sentences, and which of them are correct."""
 
     scores: Scores
     table: EntityTable
-    right: Bools
+    correct: Bools
+
+    @classmethod
+    def of(cls, sentences: Sequence[Sentence], scores: Scores, table: EntityTable) -> Self:
+        pairs = zip(sentences, table.to_lists(), strict=True)
+        correct = [entity in set(s.entities) for s, entities in pairs for entity in entities]
+        return cls(scores, table, np.array(correct, dtype=bool))
 
 
-def temperature_for(recognizer: NestedNER, sentences: Sequence[Sentence]) -> float:
-    """Return the temperature of the labels' scores that suits sentences with their true entities."""
-
-    def probabilities(held_out: _HeldOut, temperature: float) -> Floats:
-        return confidences(recognizer.vocabulary, held_out.scores, held_out.table, Search(temperature=temperature))
-
-    return _best_temperature(list(_decoded(recognizer, sentences)), probabilities)
-
-
-def _best_temperature(seen: Sequence[_HeldOut], probabilities: Callable[[_HeldOut, float], Floats]) -> float:
+def _best_temperature(chunks: Sequence[_Predictions], probabilities: Callable[[_Predictions, float], Floats]) -> float:
     """Return the temperature with the lowest negative log-likelihood; 1 if there are no entities."""
 
     def loss(temperature: float) -> float:
         total = 0.0
-        for held_out in seen:
-            sure = np.clip(probabilities(held_out, temperature), 1 - MOST_CERTAIN, MOST_CERTAIN)
-            total -= float(np.log(np.where(held_out.right, sure, 1 - sure)).sum())
+        for chunk in chunks:
+            probability = np.clip(probabilities(chunk, temperature), 1 - MAX_PROBABILITY, MAX_PROBABILITY)
+            total -= float(np.log(np.where(chunk.correct, probability, 1 - probability)).sum())
         return total
 
-    return min(TEMPERATURES, key=loss) if any(len(held_out.right) for held_out in seen) else 1.0
+    return min(TEMPERATURES, key=loss) if any(len(chunk.correct) for chunk in chunks) else 1.0
 
 
-def _chunks(recognizer: NestedNER, sentences: Sequence[Sentence]) -> Iterator[tuple[Sequence[Sentence], ChunkScores]]:
-    """Stream the sentences with their scores, some at a time."""
+def _score(
+    recognizer: NestedNER, sentences: Sequence[Sentence]
+) -> Iterator[tuple[Sequence[Sentence], ChunkScores, Scores]]:
+    """Stream the sentences in chunks with their scores."""
     for first in range(0, len(sentences), CHUNK):
         chunk = sentences[first : first + CHUNK]
-        yield chunk, recognizer.scores([s.tokens for s in chunk], [document_of(s) for s in chunk])
+        scores = recognizer.scores([s.tokens for s in chunk], [document_of(s) for s in chunk])
+        yield chunk, scores, Scores.of(recognizer.vocabulary, scores.n, scores.c, scores.u, scores.lengths)
 
 
-def _checked(recognizer: NestedNER, scores: ChunkScores) -> Scores:
-    return Scores.of(recognizer.vocabulary, scores.n, scores.c, scores.u, scores.lengths)
-
-
-def _decoded(recognizer: NestedNER, sentences: Sequence[Sentence]) -> Iterator[_HeldOut]:
+def _decode(recognizer: NestedNER, sentences: Sequence[Sentence]) -> Iterator[_Predictions]:
     """Stream the entities of the labels."""
     settings = recognizer.settings
     assert settings.decoding != "spans"
-    for chunk, scores in _chunks(recognizer, sentences):
-        checked = _checked(recognizer, scores)
-        table = decode_scores(recognizer.vocabulary, *checked, settings.decoding, settings.node_label_strategy)
-        yield _HeldOut(checked, table, _right(table, chunk))
+    for chunk, _, scores in _score(recognizer, sentences):
+        table = decode_scores(recognizer.vocabulary, *scores, settings.decoding, settings.node_label_strategy)
+        yield _Predictions.of(chunk, scores, table)
 
 
-def _candidates(recognizer: NestedNER, sentences: Sequence[Sentence]) -> Iterator[_HeldOut]:
-    """Stream all spans of the grid that are not improbable."""
+def _candidates(recognizer: NestedNER, sentences: Sequence[Sentence]) -> Iterator[_Predictions]:
+    """Stream the spans of the grid that are not improbable."""
     settings = replace(recognizer.settings, return_candidates=True, temperature=1.0)
     searching = NestedNER(recognizer.model, recognizer.tokenizer, recognizer.vocabulary, settings)
-    for chunk, scores in _chunks(searching, sentences):
-        assert scores.spans is not None
-        checked = _checked(recognizer, scores)
-        table = grid_entities(SpanBatch(recognizer.vocabulary, scores.spans, checked), LEAST_LIKELY)
-        yield _HeldOut(checked, table, _right(table, chunk))
+    for chunk, chunk_scores, scores in _score(searching, sentences):
+        assert chunk_scores.spans is not None
+        table = grid_entities(SpanBatch(recognizer.vocabulary, chunk_scores.spans, scores), MIN_PROBABILITY)
+        yield _Predictions.of(chunk, scores, table)
 
 
-def _right(table: EntityTable, sentences: Sequence[Sentence]) -> Bools:
-    pairs = zip(sentences, table.to_lists(), strict=True)
-    return np.array([entity in set(s.entities) for s, entities in pairs for entity in entities], dtype=bool)
-
-
-def _tempered(table: EntityTable, temperature: float) -> Floats:
+def _scale(table: EntityTable, temperature: float) -> Floats:
     """Return the probabilities of a table at a temperature."""
     assert table.confidence is not None
-    odds = np.clip(table.confidence, 1 - MOST_CERTAIN, MOST_CERTAIN)
-    tempered: Floats = 1 / (1 + ((1 - odds) / odds) ** (1 / temperature))
-    return tempered
+    probability = np.clip(table.confidence, 1 - MAX_PROBABILITY, MAX_PROBABILITY)
+    scaled: Floats = 1 / (1 + ((1 - probability) / probability) ** (1 / temperature))
+    return scaled
 
 
-def _f1(seen: Sequence[_HeldOut], gold: int, temperature: float, threshold: float) -> float:
+def _f1(chunks: Sequence[_Predictions], gold: int, temperature: float, threshold: float) -> float:
     """Return the F1 of the spans that reach a threshold."""
-    predicted = right = 0
-    for _, table, correct in seen:
-        probability = _tempered(table, temperature)
+    predicted = correct = 0
+    for chunk in chunks:
+        probability = _scale(chunk.table, temperature)
         rows = probability >= threshold
-        kept = without_crossing(table.at(rows), probability[rows])
-        predicted, right = predicted + int(kept.sum()), right + int(correct[rows][kept].sum())
-    return 2 * right / max(1, gold + predicted)
+        nested = without_crossing(chunk.table.at(rows), probability[rows])
+        predicted, correct = predicted + int(nested.sum()), correct + int(chunk.correct[rows][nested].sum())
+    return 2 * correct / max(1, gold + predicted)
 
 
-def smoothed(values: Sequence[float]) -> Floats:
+def smooth(values: Sequence[float]) -> Floats:
     """Return the mean of each value and those nearby; the ends are repeated.
 
-    >>> smoothed([0.0, 9.0, 0.0, 0.0, 0.0, 0.0]).round(2).tolist()
+    >>> smooth([0.0, 9.0, 0.0, 0.0, 0.0, 0.0]).round(2).tolist()
     [1.0, 1.0, 1.0, 1.0, 1.0, 1.0]
     """
     width = 2 * NEARBY + 1

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import shutil
 import signal
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,13 +18,16 @@ from typing import Any
 import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
-from transformers import PrinterCallback, Trainer, TrainingArguments
+from transformers import PrinterCallback, Trainer, TrainerCallback, TrainingArguments
 
 from nestag.errors import InputError
 from nestag.formats.files import sync_tree
 from nestag.training.interruption import ENDING, Interrupted, interruptible
 from nestag.training.plan import Scoring, scorings_from
-from nestag.training.run_folder import COMPLETE, is_first_process, last_checkpoint
+from nestag.training.run_folder import COMPLETE, is_first_process, last_checkpoint, process_count
+
+CHECKPOINT_SECONDS = 60.0
+"""Minimum time between two checkpoints."""
 
 STATE = "nestag.safetensors"
 WEIGHTS_OF_STATE = ("average", "best_weights")
@@ -64,9 +68,9 @@ def load_state(checkpoint: Path, device: torch.device) -> State:
     return State(**values, average=weights["average"] or None, best_weights=weights["best_weights"] or None)
 
 
-def complete(checkpoint: Path) -> None:
+def mark_complete(checkpoint: Path) -> None:
     """Mark a checkpoint as complete, and remove older ones."""
-    sync_tree(checkpoint)  # or the mark could reach the disk first
+    sync_tree(checkpoint)  # otherwise the mark could reach the disk first
     (checkpoint / COMPLETE).touch()
     for old in checkpoint.parent.glob("checkpoint-*"):
         if old != checkpoint:
@@ -110,30 +114,48 @@ class ResumableTrainer(Trainer):
         """Train from the last complete checkpoint, or from the beginning."""
         last = last_checkpoint(self.checkpoints)
         if last:
-            self.load_more(last)
+            self.load_extra(last)
         with interruptible(signal.SIGINT, *ENDING, patience=1) as self.interrupted:
             if not self.finished:
                 self.train(resume_from_checkpoint=str(last) if last else None)
         if self.interrupted and not self.finished:
-            self.interrupted.obey()
+            self.interrupted.stop()
 
-    def save_more(self, checkpoint: Path) -> None:
+    def save_extra(self, checkpoint: Path) -> None:
         """Save what Trainer does not; for subclasses."""
 
-    def load_more(self, checkpoint: Path) -> None:
-        """Load what `save_more` saved."""
+    def load_extra(self, checkpoint: Path) -> None:
+        """Load what `save_extra` saved."""
 
     def _save_checkpoint(self, *arguments: Any, **named: Any) -> None:
         super()._save_checkpoint(*arguments, **named)
         if is_first_process():
             checkpoint = self.checkpoints / f"checkpoint-{self.state.global_step}"
-            self.save_more(checkpoint)
-            complete(checkpoint)
+            self.save_extra(checkpoint)
+            mark_complete(checkpoint)
+
+
+class SavingCallback(TrainerCallback):
+    """Saves from time to time, and saves and stops when the run is interrupted."""
+
+    def __init__(self, trainer: ResumableTrainer) -> None:
+        self.trainer = trainer
+        self.saved = time.monotonic()
+
+    def control_saving(self, control: Any, allowed: bool) -> None:
+        """Save after this step if `allowed` and the last checkpoint is old; several processes have several clocks."""
+        interrupted = bool(self.trainer.interrupted)
+        old = process_count() > 1 or time.monotonic() - self.saved >= CHECKPOINT_SECONDS
+        control.should_save = interrupted or (allowed and old)
+        if control.should_save:
+            self.saved = time.monotonic()
+        if interrupted:
+            control.should_training_stop = True
 
 
 @contextmanager
-def explained(folder: Path) -> Iterator[None]:
-    """Turn a full disk into a one-line error, whichever library reports it."""
+def explain_write_errors(folder: Path) -> Iterator[None]:
+    """Turn a full disk into an error of one line, whichever library reports it."""
     try:
         yield
     except (OSError, SafetensorError, RuntimeError) as error:

@@ -1,9 +1,8 @@
-"""The training data: the corpus as subwords, labels and entities, and its batches."""
+"""The training data: subwords, labels and entities of the corpus, and its batches."""
 
 from __future__ import annotations
 
 import random
-from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,7 +21,7 @@ from nestag.model.subwords import Layout, Windows, batches, sentence_batches
 from nestag.model.subwords.words import offsets
 from nestag.model.tagger import IGNORED
 
-COVERED, MOST_WIDTH = 0.995, 32
+COVERAGE, MAX_WIDTH = 0.995, 32
 """The share of the entities that a span grid holds, and its maximum width; time grows with the width."""
 
 
@@ -38,7 +37,7 @@ class GoldSpans:
 
     @classmethod
     def of(cls, sentences: Sequence[Sentence]) -> GoldSpans:
-        """Those of some sentences."""
+        """Return the entities of some sentences as columns."""
         names = sorted({entity.type for sentence in sentences for entity in sentence.entities})
         number = {name: index for index, name in enumerate(names)}
         starts = offsets(np.array([len(sentence.tokens) for sentence in sentences], dtype=np.int64))
@@ -54,20 +53,20 @@ class GoldSpans:
     def width(self) -> int:
         """Return the width of a grid that holds nearly all entities: a multiple of four."""
         lengths = np.sort(self.last - self.first + 1)
-        needed = int(lengths[int(COVERED * (len(lengths) - 1))])
-        return min(MOST_WIDTH, -(-needed // 4) * 4)
+        needed = int(lengths[int(COVERAGE * (len(lengths) - 1))])
+        return min(MAX_WIDTH, -(-needed // 4) * 4)
 
     def targets(self, windows: Windows, words: int, width: int) -> NDArray[np.bool_]:
-        """Return which types hold for the spans of some windows: windows x words x width x types."""
-        row, entity = self._inside(windows)
+        """Return the types of the spans of some windows: windows x words x width x types."""
+        row, entity = self._entities_in(windows)
         first, length = self.first[entity] - windows.first[row], self.last[entity] - self.first[entity]
         targets = np.zeros((len(windows.first), words, width, self.types), dtype=bool)
         fits = length < width
         targets[row[fits], first[fits], length[fits], self.type[entity[fits]]] = True
         return targets
 
-    def _inside(self, windows: Windows) -> tuple[Ints, Ints]:
-        """The entities that lie in windows whole: the window of each in the batch, and its number."""
+    def _entities_in(self, windows: Windows) -> tuple[Ints, Ints]:
+        """Return the rows of the windows that contain entities, and the number of each entity."""
         begin = self.begins[windows.sentence]
         count = self.begins[windows.sentence + 1] - begin
         row = np.repeat(np.arange(len(count)), count)
@@ -90,81 +89,66 @@ class TrainingSet:
         cls, layout: Layout, labels: Sequence[LabelIds], spans: GoldSpans | None = None, span_width: int = 0
     ) -> TrainingSet:
         """Return a corpus with the labels of each sentence and, for a span grid, its entities."""
-        parts = [np.array([number for ids in labels for number in ids[head]], dtype=np.int64) for head in range(3)]
-        return cls(layout, np.stack(parts, axis=1), spans, span_width)
+        heads = [np.array([number for ids in labels for number in ids[head]], dtype=np.int64) for head in range(3)]
+        return cls(layout, np.stack(heads, axis=1), spans, span_width)
 
     def tensors(self, batch: Sequence[int]) -> dict[str, Tensor]:
-        """What `Tagger.forward` takes for some windows, labels included."""
+        """Return the arguments of `Tagger.forward` for some windows, and the targets of the span grid."""
         rows = np.asarray(batch, dtype=np.int64)
         arrays = self.layout.arrays(rows)
         row, column, word = self.layout.kept(rows)
         labels = np.full((*arrays.shape.shape, 3), IGNORED, dtype=np.int64)
         labels[row, column] = self.labels[word]
-        found = {name: torch.from_numpy(values) for name, values in arrays._asdict().items()}
-        found["labels"] = torch.from_numpy(labels)
+        inputs = {**arrays._asdict(), "labels": labels}
         if self.spans is not None:
-            targets = self.spans.targets(self.layout.windows.take(rows), arrays.shape.shape[1], self.span_width)
-            found["spans"] = torch.from_numpy(targets)
-        return found
+            words = arrays.shape.shape[1]
+            inputs["spans"] = self.spans.targets(self.layout.windows.take(rows), words, self.span_width)
+        return {name: torch.from_numpy(values) for name, values in inputs.items()}
 
 
-class BatchSampler(Sampler[list[int]], ABC):
-    """Batches of windows; seed and epoch decide their order."""
+class BatchSampler(Sampler[list[int]]):
+    """Batches of windows; seed and epoch decide their order.
+
+    By default, each epoch has new batches of windows of similar size. Fixed batches are MaChAmp's: the same whole
+    sentences in each epoch, the batches in another order.
+    """
 
     def __init__(
-        self, windows: Windows, batch_subwords: int, batch_sentences: int, seed: int, processes: int = 1
+        self,
+        windows: Windows,
+        batch_subwords: int,
+        batch_sentences: int,
+        seed: int,
+        processes: int = 1,
+        fixed: bool = False,
     ) -> None:
-        """Processes take batches in turn; the first batches repeat if their number does not divide evenly."""
-        self.processes = processes
-        self.windows, self.sizes = windows, windows.sizes
-        self.batch_subwords, self.batch_sentences, self.seed = batch_subwords, batch_sentences, seed
-        self.epoch = 0
+        """Let processes take batches in turn; the first batches repeat if their number does not divide evenly."""
+        self.sizes, self.batch_subwords, self.batch_sentences = windows.sizes, batch_subwords, batch_sentences
+        self.seed, self.processes, self.epoch = seed, processes, 0
+        self.fixed = sentence_batches(self.sizes, windows.sentence, batch_subwords, batch_sentences) if fixed else None
 
-    @abstractmethod
-    def batches(self, rng: random.Random | None) -> list[Ints]:
-        """The batches of an epoch; without `rng`, any batches of the same number."""
+    def _batches(self, rng: random.Random | None) -> list[Ints]:
+        """Return the batches of an epoch; without `rng`, any batches of the same number."""
+        if self.fixed is None:
+            return batches(self.sizes, self.batch_subwords, self.batch_sentences, rng)
+        shuffled = list(self.fixed)
+        if rng:
+            rng.shuffle(shuffled)
+        return shuffled
 
     def set_epoch(self, epoch: int) -> None:
-        """Called before each epoch, and when a run is resumed."""
+        """Set the number of the epoch; accelerate calls this before each epoch and when a run resumes."""
         self.epoch = epoch
 
     def __iter__(self) -> Iterator[list[int]]:
-        rng = random.Random(f"{self.seed} {self.epoch}")  # noqa: S311 - an order, not a secret
-        found = self.batches(rng)
-        for batch in islice(cycle(found), len(found) + -len(found) % self.processes):
+        epoch = self._batches(random.Random(f"{self.seed} {self.epoch}"))  # noqa: S311 - an order, not a secret
+        for batch in islice(cycle(epoch), len(self)):
             yield batch.tolist()
 
     @cached_property
     def _count(self) -> int:
-        found = len(self.batches(None))
-        return found + -found % self.processes
+        count = len(self._batches(None))
+        return count + -count % self.processes
 
     def __len__(self) -> int:
         return self._count
-
-
-class BySize(BatchSampler):
-    """New batches in each epoch, of windows of similar size."""
-
-    def batches(self, rng: random.Random | None) -> list[Ints]:
-        """Windows of similar size whose padded size is within the budget."""
-        return batches(self.sizes, self.batch_subwords, self.batch_sentences, rng)
-
-
-class WholeSentences(BatchSampler):
-    """MaChAmp's batches: the same whole sentences in every epoch, the batches in another order."""
-
-    @cached_property
-    def _fixed(self) -> list[Ints]:
-        return sentence_batches(self.sizes, self.windows.sentence, self.batch_subwords, self.batch_sentences)
-
-    def batches(self, rng: random.Random | None) -> list[Ints]:
-        """The batches, shuffled."""
-        found = list(self._fixed)
-        if rng:
-            rng.shuffle(found)
-        return found
-
-
-SAMPLERS: dict[str, type[BatchSampler]] = {"shuffled": BySize, "fixed": WholeSentences}
-"""The sampler of each `batching`."""

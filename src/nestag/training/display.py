@@ -1,4 +1,4 @@
-"""What people see of training and adaptation: plan, time estimate, progress, scores, and the place of the model.
+"""The display of training and adaptation: plan, estimated time, progress, scores, and the folder of the model.
 
 Lines and a progress bar go to stderr, or into the cell of a notebook. Programs pass their own `watch` instead.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from html import escape
 from pathlib import Path
 from types import TracebackType
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from transformers.utils import logging
 
 from nestag.data.report import Report
-from nestag.errors import either, visible
+from nestag.errors import either, named, visible
 from nestag.evaluation import Score
 from nestag.inspect.tables import duration
 from nestag.training.plan import Progress
@@ -25,10 +25,8 @@ from nestag.training.run_folder import CHECKPOINTS, is_first_process, last_check
 if TYPE_CHECKING:
     from nestag.training.run import Run
 
-TIMED_STEPS = 10
-"""Steps of an adaptation after the first from which its time is estimated."""
-REDRAW_SECONDS = 0.5
-"""Seconds between two updates of the progress bar in a notebook."""
+TIMED_STEPS = 10  # steps of an adaptation, after the first, from which its time is estimated
+REDRAW_SECONDS = 0.5  # between two updates of the progress bar in a notebook
 
 
 def is_watched(watch: object, quiet: bool | None) -> bool:
@@ -58,7 +56,7 @@ class Terminal:
         self.bar.start()
         self.task = self.bar.add_task(title, total=None)
 
-    def say(self, line: str) -> None:
+    def print(self, line: str) -> None:
         """Print a line above the bar."""
         self.bar.console.print(visible(line), soft_wrap=True)
 
@@ -72,7 +70,7 @@ class Terminal:
 
 
 class Notebook:
-    """The same in the cell of a notebook."""
+    """Lines and a bar in the cell of a notebook."""
 
     def __init__(self, title: str) -> None:
         """Show the title."""
@@ -83,28 +81,28 @@ class Notebook:
         self.drawn = 0.0
         self.shown = escape(title)
 
-    def say(self, line: str) -> None:
+    def print(self, line: str) -> None:
         """Print a line."""
         sys.stdout.write(f"{visible(line)}\n")
 
     def update(self, text: str, step: int, steps: int) -> None:
-        """Redraw the bar, unless it was drawn just now."""
+        """Redraw the bar from time to time."""
         bar = f'<progress value="{step}" max="{steps}"></progress>'
         self.shown = f"{escape(text)} {bar} {step:,} of {steps:,}"
         if time.monotonic() - self.drawn >= REDRAW_SECONDS:
             self.stop()
 
     def stop(self) -> None:
-        """Draw the bar as it is."""
+        """Draw the bar a last time."""
         self.drawn = time.monotonic()
         self.handle.update(self.html(self.shown))
 
 
 class _Display:
-    """A screen for a run, without the notices of transformers while it lasts."""
+    """A screen for a run, during which transformers prints nothing."""
 
     def __init__(self, title: str, output: Path | None) -> None:
-        """`output` is the folder of the run, None if it is temporary."""
+        """Show a run in the folder `output`, None if it is temporary."""
         self.title, self.output = title, output
         self.screen: Terminal | Notebook
         self.step = 0
@@ -122,10 +120,14 @@ class _Display:
         if self.has_bars:
             logging.enable_progress_bar()
         if kind is not None and issubclass(kind, KeyboardInterrupt | SystemExit):
-            self.screen.say(f"{self.stopped()}{saved_in(self.output)}")
+            line, last = self.place(), self.output and last_checkpoint(self.output / CHECKPOINTS)
+            if last:
+                resume = either("call", "command")
+                line += f"; step {step_of(last):,} is saved in {self.output}, and the same {resume} resumes there"
+            self.screen.print(line)
 
-    def stopped(self) -> str:
-        """Return where the run was stopped."""
+    def place(self) -> str:
+        """Return at which step the run stopped."""
         return f"stopped after step {self.step:,}" if self.step else "stopped before the first step"
 
 
@@ -138,51 +140,54 @@ class TrainingDisplay(_Display):
         self.is_timed = False
         self.last: Progress | None = None
 
-    def read(self, reports: Mapping[str, Report]) -> None:
+    def show_reports(self, reports: Mapping[str, Report]) -> None:
         """Print what the readers of the corpora changed."""
         for name, report in reports.items():
             for line in report.summary():
-                self.screen.say(f"{name}: {line}")
+                self.screen.print(f"{name}: {line}")
 
     def __call__(self, progress: Progress) -> None:
         """Show the state of the run."""
         self.last, self.step = progress, progress.step
         if self.evaluations is None:
             self.evaluations = len(progress.dev)
-            self.screen.say(str(progress.plan))
+            self.screen.print(str(progress.plan))
+            if times := progress.cpu_seconds:
+                each = ", ".join(f"{duration(times[name])} with {named('encoder', name)}" for name in times)
+                self.screen.print(f"on this CPU, at most about {each}")
             if progress.step:
-                self.screen.say(f"resuming after step {progress.step:,}")
+                self.screen.print(f"resuming after step {progress.step:,}")
         if progress.seconds is not None and not self.is_timed:
             self.is_timed = True
-            self.screen.say(f"about {duration(progress.seconds)} on this machine, less if it stops early")
+            self.screen.print(f"about {duration(progress.seconds)} on this machine, less if it stops early")
         loss = "" if progress.loss is None else f"  loss {progress.loss:.3f}"
         best = "" if progress.best_scoring is None else f"  dev F1 {100 * progress.best_scoring.score.f1:.2f}"
         self.screen.update(self.title + loss + best, progress.step, progress.plan.steps)
         for scoring in progress.dev[self.evaluations :]:
             f1 = 100 * scoring.score.f1
-            self.screen.say(f"step {scoring.step:,}: loss {scoring.loss:.3f}, dev F1 {f1:.2f}")
+            self.screen.print(f"step {scoring.step:,}: loss {scoring.loss:.3f}, dev F1 {f1:.2f}")
         self.evaluations = len(progress.dev)
 
-    def stopped(self) -> str:
-        """Return where the run was stopped."""
+    def place(self) -> str:
+        """Return at which step the run stopped, with the best score."""
         if self.last is None or not self.step:
-            return super().stopped()
+            return super().place()
         best = self.last.best_scoring
         reached = f", dev F1 {100 * best.score.f1:.2f} so far" if best else ""
         return f"stopped after step {self.step:,} of {self.last.plan.steps:,}{reached}"
 
     def finish(self, run: Run) -> None:
-        """Print dropped entities, advice, the scores, and where the model is."""
+        """Print dropped entities, advice, the scores, and the folder of the model."""
         self.screen.stop()
-        if run.set_aside:
-            self.screen.say(f"{run.set_aside:,} crossing entities of train were dropped")
+        if run.dropped:
+            self.screen.print(f"{run.dropped:,} crossing entities of train were dropped")
         for line in run.advice:
-            self.screen.say(line)
+            self.screen.print(line)
         for name, score in run.scores.items():
-            self.screen.say(f"{self.title} {name:5} {score_line(score)}")
+            self.screen.print(f"{self.title} {name:5} {score_line(score)}")
         if self.output:
             load = f'; load it with nestag.load("{self.output}")'
-            self.screen.say(f"the model is in {self.output}{either(load, '')}")
+            self.screen.print(f"the model is in {self.output}{either(load, '')}")
 
 
 class AdaptationProgress(NamedTuple):
@@ -193,30 +198,27 @@ class AdaptationProgress(NamedTuple):
     loss: float | None
 
 
+AdaptationCallback = Callable[[AdaptationProgress], None]
+"""Called after each step."""
+
+
 class AdaptationDisplay(_Display):
     """A bar with the loss, a time estimate, and a line each tenth."""
 
-    begun = 0.0  # when the first step was done
+    start = 0.0  # the time of the first step
 
     def __call__(self, progress: AdaptationProgress) -> None:
         """Show the state of the adaptation."""
-        if not self.begun:
-            self.begun, self.first = time.monotonic(), progress.step
+        if not self.start:
+            self.start, self.first = time.monotonic(), progress.step
         elif progress.step == self.first + TIMED_STEPS:
-            left = (time.monotonic() - self.begun) / TIMED_STEPS * (progress.steps - progress.step)
-            self.screen.say(f"about {duration(left)} more on this machine")
+            left = (time.monotonic() - self.start) / TIMED_STEPS * (progress.steps - progress.step)
+            self.screen.print(f"about {duration(left)} more on this machine")
         self.step = progress.step
         loss = "" if progress.loss is None else f"  loss {progress.loss:.3f}"
         self.screen.update(f"{self.title}{loss}", progress.step, progress.steps)
         if progress.step % max(1, progress.steps // 10) == 0:
-            self.screen.say(f"step {progress.step:,} of {progress.steps:,}{loss}")
-
-
-def saved_in(output: Path | None) -> str:
-    """Return what a stopped run saved, to append to a line; nothing if the folder is temporary."""
-    last = last_checkpoint(output / CHECKPOINTS) if output else None
-    resume = either("call", "command")
-    return f"; step {step_of(last):,} is saved in {output}, and the same {resume} resumes there" if last else ""
+            self.screen.print(f"step {progress.step:,} of {progress.steps:,}{loss}")
 
 
 def score_line(score: Score) -> str:

@@ -1,7 +1,7 @@
-"""Distillation: a student learns from annotated sentences and from raw text that a teacher tagged.
+"""Distillation: a student is trained on annotated sentences and on raw text that a teacher tagged.
 
-A teacher is any saved recognizer, usually a larger and slower one. Several teachers vote. The text is tagged in parts
-that are kept in the student's folder, so an interrupted call resumes there, and then in the checkpoints of training.
+A teacher is any saved recognizer, usually a larger and slower one. Several teachers vote. Tagged text is saved in the
+student's folder chunk by chunk, so an interrupted call resumes there, or else from a checkpoint of the training.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,25 +23,21 @@ from nestag.formats import jsonl
 from nestag.formats.corpus import CorpusSource, corpus_of, in_memory
 from nestag.formats.files import writing
 from nestag.model.model_folder import CARD, MANIFEST, load, local_folder
-from nestag.model.predictor import Predictor
+from nestag.model.predictor import Predictor, TextEntities
 from nestag.training import run as training_run
 from nestag.training.plan import ProgressCallback
 from nestag.training.recipe import Recipe
 from nestag.training.run import Run
 from nestag.training.run_folder import TAGGED
 
-PART = 4_096
-"""Sentences of raw text that are tagged and saved together."""
-
-GOLD_SHARE = 0.25
-"""Default share of the annotated sentences in what the student learns from, reached by repeating them."""
-
-MOST_REPEATS = 8
+CHUNK = 4_096  # sentences of raw text that are tagged and saved together
+GOLD_SHARE = 0.25  # default share of annotated sentences in the student's training data, reached by repeating them
+MAX_REPEATS = 8
 
 
 @dataclass
 class TaggedText:
-    """What the teachers did with the raw text."""
+    """The counts of what the teachers tagged."""
 
     teachers: tuple[str, ...]
     sentences: int = 0  # tagged, and used
@@ -65,19 +61,19 @@ class Distillation:
     gold_repeats: int
 
 
-class Ballot(NamedTuple):
+class TaggedSentence(NamedTuple):
     """A sentence as the teachers tagged it."""
 
     sentence: Sentence
     confidence: float  # of its least probable entity; 1 without entities
 
-    def line(self) -> str:
-        """Return a line of JSON, which `read_corpus` reads as well."""
+    def to_line(self) -> str:
+        """Return a line of JSON, which `read_corpus` can read."""
         return json.dumps({**json.loads(jsonl.to_line(self.sentence)), "confidence": self.confidence}) + "\n"
 
     @classmethod
-    def of_line(cls, line: str) -> Ballot:
-        """Invert `line`."""
+    def from_line(cls, line: str) -> TaggedSentence:
+        """Return the sentence of a line of JSON."""
         record = json.loads(line)
         return cls(jsonl.sentence_from(record), record["confidence"])
 
@@ -101,7 +97,7 @@ class Panel:
         return cls([load(folder, device) for folder in folders], [Path(path).name for path in paths], digests)
 
     def sentences(self, texts: CorpusSource | Iterable[str]) -> Iterator[Sentence]:
-        """Stream the sentences of texts; strings are tokenized as the first teacher does it."""
+        """Stream the sentences of texts; strings are tokenized as by the first teacher."""
         options = self.teachers[0].settings.reading
         for text in corpus_of(texts):
             if isinstance(text, str):
@@ -110,19 +106,18 @@ class Panel:
             else:
                 yield text
 
-    def tag(self, sentences: Sequence[Sentence]) -> list[Ballot]:
+    def tag(self, sentences: Sequence[Sentence]) -> list[TaggedSentence]:
         """Tag sentences."""
-        answers = [list(teacher.pipe(sentences)) for teacher in self.teachers]
-        return [self._count(sentence, found) for sentence, *found in zip(sentences, *answers, strict=True)]
+        predictions = zip(*[list(teacher.pipe(sentences)) for teacher in self.teachers], strict=True)
+        return [self._vote(sentence, entities) for sentence, entities in zip(sentences, predictions, strict=True)]
 
-    def _count(self, sentence: Sentence, answers: Sequence[Iterable[Any]]) -> Ballot:
+    def _vote(self, sentence: Sentence, predictions: Iterable[TextEntities[Sentence]]) -> TaggedSentence:
         votes: dict[Entity, list[float]] = defaultdict(list)
-        for answer in answers:
-            for found in answer:
-                votes[found.entity].append(found.confidence)
+        for predicted in chain.from_iterable(predictions):
+            votes[predicted.entity].append(predicted.confidence)
         chosen = {entity: sum(v) / len(v) for entity, v in votes.items() if 2 * len(v) > len(self.teachers)}
         tagged = Sentence(sentence.tokens, drop_crossing(list(chosen)).nested, sentence.id)
-        return Ballot(tagged, min((chosen[entity] for entity in tagged.entities), default=1.0))
+        return TaggedSentence(tagged, min((chosen[entity] for entity in tagged.entities), default=1.0))
 
 
 def distill(
@@ -150,26 +145,23 @@ def distill(
 
     `texts` are a file or folder, sentences, or strings of raw text; their entities are ignored. At most `max_sentences`
     of them are used. Those in dev or test are dropped, and those with an entity below `min_confidence`. The sentences
-    of `train` are repeated until they are a quarter of what the student learns from, or `gold_repeats` times.
+    of `train` are repeated until they are a quarter of the student's training data, or `gold_repeats` times.
     Everything else is as in `nestag.train`.
     """
     gold, dev = in_memory(train), in_memory(dev)
     test = None if test is None else in_memory(test)
     panel = Panel.load(teacher, "cpu" if use_cpu else device)
-    known = {tuple(sentence.tokens) for sentence in (*dev, *(test or ()))}
+    held_out = {tuple(sentence.tokens) for sentence in (*dev, *(test or ()))}
     report = TaggedText(tuple(panel.names))
-    tagged = list(
-        _usable(
-            _tagged(panel, islice(panel.sentences(texts), max_sentences), Path(output)), known, min_confidence, report
-        )
-    )
+    sentences = _tag(panel, islice(panel.sentences(texts), max_sentences), Path(output))
+    tagged = list(_select(sentences, held_out, min_confidence, report))
     del panel  # its memory is free for training
     if not tagged:
         raise InputError("there is no sentence to learn from in it; give more text", "text")
     repeats = gold_repeats or repeats_for(len(gold), len(tagged))
-    learned = [*list(gold) * repeats, *tagged]
+    training = [*list(gold) * repeats, *tagged]
     run = training_run.train(
-        learned, dev, output, recipe, test=test, seed=seed, watch=watch, quiet=quiet, use_cpu=use_cpu, options=options,
+        training, dev, output, recipe, test=test, seed=seed, watch=watch, quiet=quiet, use_cpu=use_cpu, options=options,
         encoder=encoder, **settings,
     )  # fmt: skip
     _describe(Path(output), report, len(gold), repeats)
@@ -177,40 +169,35 @@ def distill(
 
 
 def repeats_for(gold: int, tagged: int) -> int:
-    """How often annotated sentences are repeated by default.
+    """Return how often annotated sentences are repeated by default.
 
     >>> [repeats_for(7_000, tagged) for tagged in (1_000, 60_000, 500_000)]
     [1, 3, 8]
     """
-    wanted = GOLD_SHARE / (1 - GOLD_SHARE) * tagged
-    return max(1, min(MOST_REPEATS, round(wanted / max(1, gold))))
+    needed = GOLD_SHARE / (1 - GOLD_SHARE) * tagged
+    return max(1, min(MAX_REPEATS, round(needed / max(1, gold))))
 
 
-def _tagged(panel: Panel, texts: Iterable[Sentence], output: Path) -> Iterator[Ballot]:
-    """Tag text part by part; a part that was tagged before by the same teachers is read from its file."""
-    folder, waiting = output / TAGGED, (sentence for sentence in texts if sentence.tokens)
-    while sentences := list(islice(waiting, PART)):
-        path = folder / f"{_name(sentences, panel.digests)}.jsonl"
+def _tag(panel: Panel, texts: Iterable[Sentence], output: Path) -> Iterator[TaggedSentence]:
+    """Tag text chunk by chunk; a chunk that the same teachers have tagged before is read from its file."""
+    folder, sentences = output / TAGGED, (sentence for sentence in texts if sentence.tokens)
+    while chunk := list(islice(sentences, CHUNK)):
+        content = json.dumps([list(panel.digests), [sentence.tokens for sentence in chunk]])
+        path = folder / f"{hashlib.sha256(content.encode()).hexdigest()[:32]}.jsonl"
         if not path.exists():
             folder.mkdir(parents=True, exist_ok=True)
             with writing(path) as stream:
-                stream.writelines(map(Ballot.line, panel.tag(sentences)))
+                stream.writelines(map(TaggedSentence.to_line, panel.tag(chunk)))
         with path.open(encoding="utf-8") as lines:
-            yield from map(Ballot.of_line, lines)
+            yield from map(TaggedSentence.from_line, lines)
 
 
-def _name(sentences: Sequence[Sentence], digests: Sequence[str]) -> str:
-    """Name a part by its words and its teachers."""
-    content = json.dumps([list(digests), [sentence.tokens for sentence in sentences]])
-    return hashlib.sha256(content.encode()).hexdigest()[:32]
-
-
-def _usable(
-    ballots: Iterable[Ballot], known: set[tuple[str, ...]], min_confidence: float, report: TaggedText
+def _select(
+    tagged: Iterable[TaggedSentence], held_out: set[tuple[str, ...]], min_confidence: float, report: TaggedText
 ) -> Iterator[Sentence]:
-    """The sentences to learn from; the report counts them and the others."""
-    for sentence, confidence in ballots:
-        if tuple(sentence.tokens) in known:
+    """Yield the sentences for the student, and count them and the dropped ones in the report."""
+    for sentence, confidence in tagged:
+        if tuple(sentence.tokens) in held_out:
             report.held_out += 1
         elif confidence < min_confidence:
             report.unsure += 1
@@ -221,7 +208,7 @@ def _usable(
 
 
 def _describe(folder: Path, report: TaggedText, gold: int, repeats: int) -> None:
-    """Add what the student learned from to its card."""
+    """Add the training data to the model card."""
     text = (folder / CARD).read_text(encoding="utf-8").rstrip()
     with writing(folder / CARD) as stream:
         stream.write(f"{text}\n\n## Distillation\n\n{gold:,} annotated sentences, {repeats} times. {report}.\n")

@@ -26,8 +26,8 @@ class Interrupted:
     def __bool__(self) -> bool:
         return self.times > 0
 
-    def obey(self) -> NoReturn:
-        """Stop as the last signal asks."""
+    def stop(self) -> NoReturn:
+        """Raise the exception of the last signal."""
         if self.last == signal.SIGINT:
             raise KeyboardInterrupt
         raise SystemExit(128 + self.last)
@@ -42,7 +42,7 @@ def interruptible(*signals: signal.Signals, patience: int | None = None) -> Iter
         interrupted.times += 1
         interrupted.last = signal.Signals(number)
         if patience is not None and interrupted.times > patience:
-            interrupted.obey()
+            interrupted.stop()
 
     with _handling([number for number in signals if signal.getsignal(number) is not signal.SIG_IGN], count):
         yield interrupted

@@ -1,16 +1,16 @@
 """The loss, the optimizer with its learning rates, and the moving average of the weights.
 
-The loss is the sum of the labels' cross-entropies, and of what else trains the encoder:
-- The span grid learns which spans are entities (`span_loss` times its loss). This improves the word vectors for the
-  labels too, whether the grid is used in prediction (`decoding = "spans"`) or not.
-- `masked_subwords` replaces a share of the subwords by the mask token, so that words are learned from their neighbours.
-- `rdrop` reads every batch twice with different dropout and adds the divergence between the label distributions.
+The loss is the sum of the labels' cross-entropies. A recipe can add more:
+- `span_loss` times the loss of the span grid, which learns the spans that are entities. This improves the word vectors
+  for the labels too, even if the grid is not used in prediction.
+- `masked_subwords` replaces a share of the subwords by the mask token, so that the model learns from neighbours.
+- `rdrop` passes each batch twice with different dropout and adds the divergence between the label distributions.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
@@ -33,80 +33,79 @@ def loss_of(model: Any, inputs: dict[str, Tensor], recipe: Recipe, mask: int = 0
     if recipe.rdrop:
         inputs = {name: torch.cat([values, values]) for name, values in inputs.items()}
     if recipe.masked_subwords:
-        inputs["input_ids"] = masked(inputs["input_ids"], inputs["word"], recipe.masked_subwords, mask)
+        inputs["input_ids"] = mask_subwords(inputs["input_ids"], inputs["word"], recipe.masked_subwords, mask)
     output: TaggerOutput = model(**inputs)
     assert output.loss is not None
     loss = output.loss
-    learned = inputs["labels"][..., 0] != IGNORED
+    labelled = inputs["labels"][..., 0] != IGNORED
     if recipe.rdrop:
-        loss = loss + recipe.rdrop * divergence(output[:3], learned)
+        loss = loss + recipe.rdrop * divergence(output[:3], labelled)
     if output.spans is not None and targets is not None:
-        loss = loss + recipe.span_loss * grid_loss(output.spans.float(), targets, learned, recipe.rdrop)
+        loss = loss + recipe.span_loss * grid_loss(output.spans.float(), targets, labelled, recipe.rdrop)
     return loss
 
 
-def grid_loss(logits: Tensor, targets: Tensor, learned: Tensor, rdrop: float) -> Tensor:
-    """Return the binary cross-entropy of all cells and types of a span grid, added, per word.
+def grid_loss(logits: Tensor, targets: Tensor, labelled: Tensor, rdrop: float) -> Tensor:
+    """Return the binary cross-entropy of all cells and types of a span grid, summed, per word.
 
-    A cell is learned if its first and its last word are. With `rdrop`, the batch comes twice, and the symmetric
-    divergence between both readings is added.
+    A cell counts if its first and its last word are labelled. With `rdrop`, the batch comes twice, and the symmetric
+    divergence between both passes is added.
     """
     width = logits.shape[2]
-    ends = torch.nn.functional.pad(learned, (0, width - 1)).unfold(1, width, 1)  # windows x words x width
-    cells = (learned[..., None] & ends)[..., None]  # windows x words x width x 1
-    wanted = torch.cat([targets, targets]) if rdrop else targets
-    apart = functional.binary_cross_entropy_with_logits(logits, wanted.float(), reduction="none")
-    loss = (apart * cells).sum()
+    ends = functional.pad(labelled, (0, width - 1)).unfold(1, width, 1)  # windows x words x width
+    cells = (labelled[..., None] & ends)[..., None]  # windows x words x width x 1
+    gold = torch.cat([targets, targets]) if rdrop else targets
+    losses = functional.binary_cross_entropy_with_logits(logits, gold.float(), reduction="none")
+    loss = (losses * cells).sum()
     if rdrop:
-        one, other = logits.chunk(2)
-        between = (one.sigmoid() - other.sigmoid()) * (one - other)
-        loss = loss + rdrop * (between * cells[: len(one)]).sum()
-    return loss / learned.sum().clamp(min=1)
+        first, second = logits.chunk(2)
+        divergences = (first.sigmoid() - second.sigmoid()) * (first - second)
+        loss = loss + rdrop * (divergences * cells[: len(first)]).sum()
+    return loss / labelled.sum().clamp(min=1)
 
 
-def masked(input_ids: Tensor, word: Tensor, share: float, mask: int) -> Tensor:
-    """Subwords of which a share is replaced by the one that hides; those of no word stay."""
-    hidden = (torch.rand(word.shape, device=word.device) < share) & (word >= 0)
-    return torch.where(hidden, mask, input_ids)
+def mask_subwords(input_ids: Tensor, word: Tensor, share: float, mask: int) -> Tensor:
+    """Replace a share of the subwords of words by the mask token."""
+    masked = (torch.rand(word.shape, device=word.device) < share) & (word >= 0)
+    return torch.where(masked, mask, input_ids)
 
 
-def divergence(scores: Sequence[Tensor], learned: Tensor) -> Tensor:
-    """The symmetric Kullback-Leibler divergence between two readings of the same batch, added over the heads."""
-    half = len(learned) // 2
-    total = torch.zeros((), device=learned.device)
-    for score in scores:
-        one, other = (functional.log_softmax(part.float(), dim=-1) for part in score.chunk(2))
-        apart = 0.5 * ((one.exp() - other.exp()) * (one - other)).sum(-1)  # windows x words
-        total = total + (apart * learned[:half]).sum() / learned[:half].sum().clamp(min=1)
+def divergence(heads: Sequence[Tensor], labelled: Tensor) -> Tensor:
+    """Return the symmetric Kullback-Leibler divergence between two passes of a batch, summed over the heads."""
+    half = len(labelled) // 2
+    total = torch.zeros((), device=labelled.device)
+    for logits in heads:
+        first, second = (functional.log_softmax(part.float(), dim=-1) for part in logits.chunk(2))
+        by_word = 0.5 * ((first.exp() - second.exp()) * (first - second)).sum(-1)  # windows x words
+        total = total + (by_word * labelled[:half]).sum() / labelled[:half].sum().clamp(min=1)
     return total
 
 
 _LAYER = re.compile(r"\.(?:layers?|h|block)\.(\d+)\.")
 FUSED = ("cpu", "cuda")
-LOWEST = 32.0
-"""The slanted schedule falls to the highest rate divided by this."""
+LOWEST = 32.0  # the slanted schedule falls to the highest rate divided by this
 
 
 def optimizer_of(model: Tagger, recipe: Recipe) -> AdamW:
-    """AdamW with one group for each rate and decay. The heads' groups come last."""
+    """Return AdamW with a parameter group for each learning rate and weight decay, those of the heads last."""
     groups: dict[tuple[bool, float, float], list[torch.nn.Parameter]] = {}
     layers = 1 + max((layer_of(name) for name, _ in model.named_parameters()), default=0)
     for name, weight in model.named_parameters():
-        ours = not name.startswith("encoder.")
-        below = 0 if ours else layers - 1 - layer_of(name)
-        rate = recipe.head_learning_rate if ours else recipe.learning_rate * recipe.layer_decay**below
+        is_head = not name.startswith("encoder.")
+        below = 0 if is_head else layers - 1 - layer_of(name)
+        rate = recipe.head_learning_rate if is_head else recipe.learning_rate * recipe.layer_decay**below
         decay = recipe.weight_decay if recipe.decay_all_parameters or weight.ndim > 1 else 0.0
-        groups.setdefault((ours, rate, decay), []).append(weight)
+        groups.setdefault((is_head, rate, decay), []).append(weight)
     settings = [
-        {"params": weights, "lr": rate, "weight_decay": decay, "ours": ours}
-        for (ours, rate, decay), weights in sorted(groups.items(), key=lambda item: item[0])
+        {"params": weights, "lr": rate, "weight_decay": decay, "is_head": is_head}
+        for (is_head, rate, decay), weights in sorted(groups.items(), key=lambda item: item[0])
     ]
     fused = all(weight.device.type in FUSED for weight in model.parameters())  # one pass over the weights, not ten
     return AdamW(settings, betas=(recipe.adam_beta1, recipe.adam_beta2), fused=fused)
 
 
 def layer_of(name: str) -> int:
-    """The layer of the encoder that a weight belongs to: 0 for embeddings, then 1, 2, ...
+    """Return the layer of the encoder that a weight belongs to: 0 for embeddings, then 1, 2, ...
 
     >>> layer_of("encoder.encoder.layer.4.output.dense.weight"), layer_of("encoder.embeddings.word_embeddings.weight")
     (5, 0)
@@ -116,9 +115,9 @@ def layer_of(name: str) -> int:
 
 
 def scheduler_of(optimizer: AdamW, recipe: Recipe, plan: TrainingPlan) -> LambdaLR:
-    """The schedule of a recipe over all steps of a plan."""
+    """Return the learning rate schedule of a recipe."""
     if recipe.lr_scheduler_type == "slanted_triangular":
-        return LambdaLR(optimizer, slanted(recipe.warmup_ratio, plan))
+        return LambdaLR(optimizer, lambda step: slanted_factor(step, recipe.warmup_ratio, plan))
 
     def factor(step: int) -> float:
         up = min(1.0, (step + 1) / plan.warmup_steps)
@@ -128,42 +127,29 @@ def scheduler_of(optimizer: AdamW, recipe: Recipe, plan: TrainingPlan) -> Lambda
     return LambdaLR(optimizer, factor)
 
 
-def slanted(rising: float, plan: TrainingPlan) -> Callable[[int], float]:
-    """MaChAmp's triangle: a steep rise and a long fall, once for the first epoch and once for all others.
-
-    Its steps are counted from 1, as the rate is set before each step. What is frozen in the first epoch is said by
-    `freezes_encoder`.
-    """
-
-    def factor(before: int) -> float:
-        step, length = before + 1, plan.epoch_steps
-        if step > plan.epoch_steps:
-            step, length = step - plan.epoch_steps, plan.steps - plan.epoch_steps
-        return _triangle(step, length, int(length * rising))
-
-    return factor
-
-
-def _triangle(step: int, length: int, cut: int) -> float:
-    """Up from the floor to 1 at the cut, and down to the floor at the end."""
-    share = step / cut if step < cut else 1 - (step - cut) / max(1, length - cut)
+def slanted_factor(step: int, warmup_ratio: float, plan: TrainingPlan) -> float:
+    """Return MaChAmp's factor: a steep rise and a long fall, once in the first epoch and once in all others."""
+    number, length = step + 1, plan.epoch_steps  # numbered from 1, because the rate is set before each step
+    if number > plan.epoch_steps:
+        number, length = number - plan.epoch_steps, plan.steps - plan.epoch_steps
+    peak = int(length * warmup_ratio)
+    share = number / peak if number < peak else 1 - (number - peak) / max(1, length - peak)
     return (1 + max(0.0, share) * (LOWEST - 1)) / LOWEST
 
 
 def freezes_encoder(recipe: Recipe, plan: TrainingPlan, step: int) -> bool:
-    """Whether the encoder gets no gradient in the step after so many: MaChAmp's gradual unfreezing of two groups."""
+    """Return whether the encoder is frozen in a step: in the first epoch of MaChAmp's schedule."""
     return recipe.lr_scheduler_type == "slanted_triangular" and step < plan.epoch_steps
 
 
 class Average:
-    """The exponential moving average of a model's weights."""
+    """The exponential moving average of a model's weights, which starts with the current ones."""
 
     def __init__(self, model: torch.nn.Module, decay: float) -> None:
-        """Start with the weights as they are."""
         self.decay = decay
         self.steps = 0
         self.model = model
-        self.weights = copied(model)
+        self.weights = copy_weights(model)
 
     @torch.no_grad()
     def update(self) -> None:
@@ -175,28 +161,28 @@ class Average:
 
     @cached_property
     def _pairs(self) -> tuple[list[torch.Tensor], list[torch.Tensor]]:
-        """The averages and the weights they follow, both as they lie in memory."""
+        """The averages, and the weights that they follow."""
         state = self.model.state_dict()
         names = [name for name, value in state.items() if value.dtype.is_floating_point]
         return [self.weights[name] for name in names], [state[name] for name in names]
 
     def restore(self, steps: int, weights: dict[str, torch.Tensor]) -> None:
-        """Go on from an average that was saved."""
+        """Continue with a saved average."""
         self.steps, self.weights = steps, weights
         self.__dict__.pop("_pairs", None)
 
     @contextmanager
     def swapped_in(self) -> Iterator[None]:
-        """Swap the averaged weights into the model, then restore."""
-        learned = copied(self.model)
-        counted = {name: value for name, value in learned.items() if not value.dtype.is_floating_point}
-        self.model.load_state_dict(self.weights | counted)
+        """Let the model have the averaged weights inside the block."""
+        current = copy_weights(self.model)
+        integers = {name: value for name, value in current.items() if not value.dtype.is_floating_point}
+        self.model.load_state_dict(self.weights | integers)
         try:
             yield
         finally:
-            self.model.load_state_dict(learned)
+            self.model.load_state_dict(current)
 
 
-def copied(model: torch.nn.Module) -> dict[str, torch.Tensor]:
-    """A copy of a model's weights."""
+def copy_weights(model: torch.nn.Module) -> dict[str, torch.Tensor]:
+    """Return a copy of a model's weights."""
     return {name: value.detach().clone() for name, value in model.state_dict().items()}

@@ -8,7 +8,7 @@ large batches. Neither may have too few steps. The rule was tuned on GENIA, LitB
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
 
@@ -51,6 +51,11 @@ class TrainingPlan:
     def evaluations(self) -> int:
         """The number of evaluations on dev."""
         return -(-self.steps // self.evaluate_every)
+
+    def seconds(self, step_seconds: float) -> float:
+        """Estimate the time of the run; a subword of dev takes a third of one in a step, which also goes backward."""
+        dev_steps = self.evaluations * self.dev_subwords / self.batch_subwords
+        return step_seconds * (self.steps + dev_steps / 3)
 
     def __str__(self) -> str:
         stops = f"; stops after {self.patience} without a better one" if self.patience else ""
@@ -172,6 +177,7 @@ class Progress:
     loss: float | None = None  # the mean since the last evaluation; None before the first step
     dev: list[Scoring] = field(default_factory=list)
     seconds: float | None = None  # of the whole run without early stopping; None until known
+    cpu_seconds: Mapping[str, float] = field(default_factory=dict)  # by packaged encoder, estimated if there is no GPU
 
     @property
     def best_scoring(self) -> Scoring | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal
@@ -112,34 +112,24 @@ class Recipe:
     )
 
     def changed(self, values: Mapping[str, Any], where: str = "recipe", *, text: bool = False) -> Recipe:
-        """A copy with other settings; with `text` they are written as text. Unknown and wrong ones are refused.
+        """Return a copy with other settings, which are strings if `text`; unknown or wrong ones are errors.
 
         >>> Recipe().changed({"epochs": "3", "encoding": "dyn"}, text=True).epochs
         3
         """
-        if values.get("steps", "auto") != "auto" and values.get("epochs", "auto") != "auto":
+        lengths = [name for name in ("steps", "epochs") if values.get(name, "auto") != "auto"]
+        if len(lengths) == 2:
             raise SettingError("both steps and epochs are given; give one of them", where)
-        if values.get("steps", "auto") != "auto":
-            values = {**values, "epochs": "auto"}
-        elif values.get("epochs", "auto") != "auto":
-            values = {**values, "steps": "auto"}
+        if lengths:
+            values = {"steps": "auto", "epochs": "auto", **values}
         recipe = changed(self, values, where, text=text)
         if recipe.decoding == "spans" and not recipe.span_loss:
             raise SettingError('decoding is "spans" and span_loss is 0; give a span_loss above 0', where)
         return recipe
 
 
-def as_now(stored: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings of a run as they are called now: one that did not exist then had the default's effect.
-
-    >>> as_now({"steps": 5})["light_size"]
-    192
-    """
-    return {**asdict(Recipe()), **stored}
-
-
 def recipe_for(encoder: str | None) -> str:
-    """The name of the recipe that an encoder is trained with if none is named.
+    """Return the name of an encoder's default recipe.
 
     >>> recipe_for(None), recipe_for("minilm"), recipe_for("light")
     ('default', 'default', 'light')

@@ -1,8 +1,8 @@
 """A training run: a corpus and a recipe -> a recognizer, saved in a folder.
 
-A run that was interrupted, by Ctrl-C or by being killed at any moment, resumes from its last complete checkpoint when
-it is started again, and ends as it would have ended: to the bit on a CPU, and on a GPU as nearly as two runs
-there ever agree. A run that is finished is loaded.
+An interrupted run, even a killed one, resumes from its last complete checkpoint when it is started again. On a CPU it
+ends with the same bits as without the interruption, on a GPU as close as two runs there ever are. A finished run is
+loaded.
 """
 
 from __future__ import annotations
@@ -37,14 +37,15 @@ from nestag.model.subwords import Layout
 from nestag.model.subwords.tokenizer import WordTokenizer
 from nestag.model.tagger import Tagger
 from nestag.training.advice import advice
-from nestag.training.calibration import calibrated
+from nestag.training.calibration import calibrate
 from nestag.training.card import card
-from nestag.training.checkpoints import explained
+from nestag.training.checkpoints import explain_write_errors
 from nestag.training.dataset import GoldSpans, TrainingSet
 from nestag.training.display import TrainingDisplay, is_watched
+from nestag.training.duration import cpu_estimates
 from nestag.training.plan import ProgressCallback, Scoring, TrainingPlan, best_of, plan_for, scorings_from
 from nestag.training.recipe import Recipe, load_recipe, recipe_for
-from nestag.training.run_folder import CHECKPOINTS, claim_of, claimed, is_first_process, process_count
+from nestag.training.run_folder import CHECKPOINTS, claim_folder, claim_of, is_first_process, process_count
 from nestag.training.trainer import NestedTrainer
 
 
@@ -56,7 +57,7 @@ class Run:
     recipe: Recipe
     plan: TrainingPlan
     scorings: list[Scoring]  # of dev, in order
-    set_aside: int  # crossing entities of train that no tree holds
+    dropped: int  # crossing entities of train, which no tree holds
     seed: int = 1
     scores: dict[str, Score] = field(default_factory=dict)  # of the finished model, on dev and test
 
@@ -91,7 +92,7 @@ def train(
     """Train a recognizer and save it in `output` with a model card; the same call resumes after an interruption.
 
     Corpora are files, sentences, data frames, or datasets of Hugging Face `datasets`. `recipe` is a name, a .toml file
-    or a Recipe, and without one `default`, or `light` for the light encoder; keyword arguments change its settings,
+    or a Recipe (default: `light` for the light encoder, `default` for others); keyword arguments change its settings,
     e.g. `epochs=20`. The model is scored on dev and, if given, on `test`. It will tokenize raw text as `options` say,
     or else as the training corpus was, e.g. by `read_corpus(language="da")`.
 
@@ -99,83 +100,65 @@ def train(
     `quiet=False` shows them anywhere. If `watch` is given, it is called with the progress instead.
     """
     recipe = recipe or recipe_for(settings.get("encoder"))
-    chosen = (load_recipe(recipe) if isinstance(recipe, str) else recipe).changed(settings, either("train", "--set"))
-    fetch(chosen.encoder)  # before anything is read or made
-    encoding(chosen.encoding)
+    recipe = (load_recipe(recipe) if isinstance(recipe, str) else recipe).changed(settings, either("train", "--set"))
+    fetch(recipe.encoder)  # errors in names come before anything is read or written
+    encoding(recipe.encoding)
     _refuse_loggers(report_to)
-    sources = {"train": train, "dev": dev, "test": test}
     folder = Path(output)
     display = TrainingDisplay(f"seed {seed}", folder) if is_watched(watch, quiet) else None
     with display or nullcontext():
+        sources = {"train": train, "dev": dev, "test": test}
         splits = {name: in_memory(source) for name, source in sources.items() if source is not None}
         if display:
-            display.read({name: report_of(sentences) for name, sentences in splits.items()})
+            display.show_reports({name: report_of(sentences) for name, sentences in splits.items()})
         _refuse_empty(splits["train"], splits["dev"])
-        reading: Options = options or getattr(splits["train"], "options", None) or DEFAULT
-        check_cutting(reading)
-        loggers = report_to if is_first_process() else ()
-        run = _run(splits, folder, chosen, seed, display or watch, loggers, use_cpu, reading)
+        options = options or getattr(splits["train"], "options", None) or DEFAULT
+        check_cutting(options)
+        claim = claim_of(recipe, seed, splits["train"], splits["dev"], options)
+        with claim_folder(folder, claim) if is_first_process() else nullcontext(), explain_write_errors(folder):
+            if not is_finished(folder):
+                _train(splits, folder, recipe, seed, display or watch, report_to, use_cpu, options)
+                wait_for_everyone()
+            run = _load(folder, recipe, seed, "cpu" if use_cpu else None)
+            if is_first_process():
+                shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
+                run = _score(run, splits, folder)
         if display:
             display.finish(run)
     return run
 
 
-def _run(
-    splits: Mapping[str, Sequence[Sentence]],
-    folder: Path,
-    chosen: Recipe,
-    seed: int,
-    watch: ProgressCallback | None,
-    report_to: Sequence[str],
-    use_cpu: bool,
-    reading: Options,
-) -> Run:
-    """Train in a folder, or load the run that is finished there."""
-    claim = claim_of(chosen, seed, splits["train"], splits["dev"], reading)
-    with claimed(folder, claim) if is_first_process() else nullcontext(), explained(folder):
-        if not is_finished(folder):
-            _train(splits["train"], splits["dev"], folder, chosen, seed, watch, report_to, use_cpu, reading)
-            wait_for_everyone()
-        if not is_first_process():
-            return _finished(folder, chosen, seed, "cpu" if use_cpu else None)
-        shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
-        return _scored(_finished(folder, chosen, seed, "cpu" if use_cpu else None), splits, folder)
-
-
-def _scored(run: Run, splits: Mapping[str, Sequence[Sentence]], folder: Path) -> Run:
-    """The run with its scores on dev and test, which the model card shows."""
-    predicted = {name: run.recognizer.predict(splits[name]) for name in splits if name != "train"}
-    with writing(folder / CARD) as stream:
-        stream.write(card(folder.name, run.recipe, run.seed, splits, predicted))
-    scores = {name: score([s.entities for s in splits[name]], found) for name, found in predicted.items()}
-    return replace(run, scores=scores)
-
-
 def _train(
-    training: Sequence[Sentence],
-    dev: Sequence[Sentence],
+    splits: Mapping[str, Sequence[Sentence]],
     folder: Path,
     recipe: Recipe,
     seed: int,
     watch: ProgressCallback | None,
     report_to: Sequence[str],
     use_cpu: bool,
-    reading: Options,
+    options: Options,
 ) -> None:
+    """Train, and save the model with the best weights and its history."""
+    training, dev = splits["train"], splits["dev"]
     nested = [sentence.with_entities(drop_crossing(sentence.annotated).nested) for sentence in training]
-    set_aside = sum(len(a.entities) - len(b.entities) for a, b in zip(training, nested, strict=True))
+    dropped = sum(len(a.entities) - len(b.entities) for a, b in zip(training, nested, strict=True))
     set_seed(seed)
     vocabulary = Vocabulary.learn(nested, recipe.encoding)
     spans = GoldSpans.of(nested) if recipe.span_loss else None
     width = (spans.width() if recipe.span_width == "auto" else recipe.span_width) if spans else 1
-    recognizer = untrained(recipe, vocabulary, spans.types if spans else 0, width, reading)
-    layout = _laid_out(recognizer, nested)
-    labels = [vocabulary.ids(vocabulary.encode(sentence)) for sentence in nested]
-    dev_subwords = int(_laid_out(recognizer, dev).windows.sizes.sum())
-    windows, labelled = layout.windows, layout.labelled_subwords
-    plan = plan_for(recipe, windows.sizes, dev_subwords, windows.sentence, process_count(), labelled)
-    corpus = TrainingSet.of(layout, labels, spans, width)
-    trainer = NestedTrainer(recognizer, corpus, dev, folder, recipe, plan, seed, watch, report_to, use_cpu)
+    recognizer = new_recognizer(recipe, vocabulary, spans.types if spans else 0, width, options)
+    layout = _lay_out(recognizer, nested)
+    corpus = TrainingSet.of(layout, [vocabulary.ids(vocabulary.encode(sentence)) for sentence in nested], spans, width)
+    windows, dev_subwords = layout.windows, int(_lay_out(recognizer, dev).windows.sizes.sum())
+
+    def plan_of(recipe: Recipe) -> TrainingPlan:
+        labelled = layout.labelled_subwords
+        return plan_for(recipe, windows.sizes, dev_subwords, windows.sentence, process_count(), labelled)
+
+    plan, loggers = plan_of(recipe), report_to if is_first_process() else ()
+    trainer = NestedTrainer(recognizer, corpus, dev, folder, recipe, plan, seed, watch, loggers, use_cpu)
+    if watch and recognizer.model.device.type == "cpu":
+        trainer.progress.cpu_seconds = cpu_estimates(recipe, plan_of)
     trainer.run()
     if not is_first_process():
         return
@@ -185,14 +168,18 @@ def _train(
     recognizer.model.train(False)
     if recipe.decoding != "spans":
         recognizer.model.drop_span_grid()  # it was there for training only
-    recognizer.settings = calibrated(recognizer, dev)
-    history = {"plan": asdict(plan), "scorings": trainer.progress.dev, "set_aside": set_aside}
+    recognizer.settings = calibrate(recognizer, dev)
+    history = {"plan": asdict(plan), "scorings": trainer.progress.dev, "set_aside": dropped}
     with writing(folder / HISTORY) as stream:
         stream.write(json.dumps(history, indent=1) + "\n")
     recognizer.save_pretrained(folder)  # the manifest comes last and makes the run finished
 
 
-def _finished(folder: Path, recipe: Recipe, seed: int, device: str | None) -> Run:
+def _lay_out(recognizer: NestedNER, sentences: Sequence[Sentence]) -> Layout:
+    return recognizer.layout_maker.lay_out([s.tokens for s in sentences], [document_of(s) for s in sentences])
+
+
+def _load(folder: Path, recipe: Recipe, seed: int, device: str | None) -> Run:
     """Load a finished run from its folder."""
     recognizer = NestedNER.from_pretrained(folder, device)
     history = read_json(folder / HISTORY)
@@ -203,8 +190,13 @@ def _finished(folder: Path, recipe: Recipe, seed: int, device: str | None) -> Ru
         raise InputError(f"no history of a run of nestag ({error!r:.100})", str(folder / HISTORY)) from None
 
 
-def _laid_out(recognizer: NestedNER, sentences: Sequence[Sentence]) -> Layout:
-    return recognizer.layout_maker.lay_out([s.tokens for s in sentences], [document_of(s) for s in sentences])
+def _score(run: Run, splits: Mapping[str, Sequence[Sentence]], folder: Path) -> Run:
+    """Score a run on dev and test, and write the model card."""
+    predicted = {name: run.recognizer.predict(splits[name]) for name in splits if name != "train"}
+    with writing(folder / CARD) as stream:
+        stream.write(card(folder.name, run.recipe, run.seed, splits, predicted))
+    scores = {name: score([s.entities for s in splits[name]], entities) for name, entities in predicted.items()}
+    return replace(run, scores=scores)
 
 
 def _refuse_empty(training: Sequence[Sentence], dev: Sequence[Sentence]) -> None:
@@ -221,10 +213,10 @@ def _refuse_loggers(names: Sequence[str]) -> None:
             raise InputError(f"{name!r} is not installed; pip install {name}, or leave it out", named("report_to"))
 
 
-def untrained(
-    recipe: Recipe, vocabulary: Vocabulary, span_types: int = 0, span_width: int = 1, reading: Options = DEFAULT
+def new_recognizer(
+    recipe: Recipe, vocabulary: Vocabulary, span_types: int = 0, span_width: int = 1, options: Options = DEFAULT
 ) -> NestedNER:
-    """A recognizer whose heads know nothing yet."""
+    """Return a recognizer with a pretrained encoder and new heads."""
     model = Tagger.around(
         recipe.encoder,
         recipe.light_size,
@@ -248,7 +240,7 @@ def untrained(
         decoding=recipe.decoding,
         node_label_strategy=recipe.node_label_strategy,
         precision=recipe.precision,
-        tokenizer=reading.tokenizer,
-        language=reading.language,
+        tokenizer=options.tokenizer,
+        language=options.language,
     )
     return NestedNER(model, WordTokenizer.of(load_tokenizer(recipe.encoder)), vocabulary, settings)

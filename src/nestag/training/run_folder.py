@@ -11,6 +11,7 @@ import os
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +21,10 @@ from nestag.data.validation import to_mapping
 from nestag.errors import InputError
 from nestag.formats.files import is_part, remove_leftovers, writing
 from nestag.model.model_folder import CLAIM, is_finished
-from nestag.training.recipe import Recipe, as_now
+from nestag.training.recipe import Recipe
 
 CHECKPOINTS, LOCK = "checkpoints", ".lock"
-TAGGED = "tagged"  # the folder of text that a teacher tagged for the run
+TAGGED = "tagged"  # the folder of the text that teachers tagged for the run
 COMPLETE = "complete"  # the file that marks a checkpoint as complete
 
 RunIdentity = dict[str, Any]
@@ -57,22 +58,18 @@ def remove_incomplete(folder: Path) -> None:
 
 
 def claim_of(
-    recipe: Recipe,
-    seed: int,
-    training: Sequence[Sentence],
-    dev: Sequence[Sentence],
-    reading: Options = DEFAULT,
+    recipe: Recipe, seed: int, training: Sequence[Sentence], dev: Sequence[Sentence], options: Options
 ) -> RunIdentity:
     """Return what distinguishes a run from all others."""
     data = {"train": fingerprint(training), "dev": fingerprint(dev)}
     claim = {"recipe": to_mapping(recipe), "seed": seed, "data": data}
-    text, default = ({name: getattr(of, name) for name in ("tokenizer", "language")} for of in (reading, DEFAULT))
+    text, default = ({name: getattr(of, name) for name in ("tokenizer", "language")} for of in (options, DEFAULT))
     return claim if text == default else {**claim, "text": text}
 
 
 @contextmanager
-def claimed(folder: Path, claim: RunIdentity) -> Iterator[None]:
-    """Reserve the folder for this run inside the block; the folder of another run or process is refused."""
+def claim_folder(folder: Path, claim: RunIdentity) -> Iterator[None]:
+    """Reserve the folder for this run inside the block, unless it belongs to another run or process."""
     if folder.exists() and not folder.is_dir():
         raise InputError("this is a file; choose another name for the folder", str(folder))
     if not (folder / CLAIM).exists() and _has_files(folder):
@@ -113,14 +110,14 @@ def _stored_claim(file: Path, claim: RunIdentity) -> RunIdentity | None:
     """Read a claim, with defaults for settings that did not exist then; None if it cannot be read."""
     try:
         stored = json.loads(file.read_text(encoding="utf-8"))
-        defaults = {name: value for name, value in as_now({}).items() if name in claim["recipe"]}
+        defaults = {name: value for name, value in asdict(Recipe()).items() if name in claim["recipe"]}
         return {"seed": None, **stored, "recipe": defaults | stored["recipe"], "data": dict(stored["data"])}
     except (ValueError, LookupError, TypeError, RecursionError):
         return None
 
 
 def _differences(stored: RunIdentity | None, claim: RunIdentity) -> Iterator[str]:
-    """Yield what distinguishes two runs, in words."""
+    """Yield the differences between two runs in words."""
     if stored is None:
         yield f"{CLAIM} cannot be read"
         return

@@ -118,8 +118,8 @@ def trained(spec: Spec, splits: Mapping[str, Corpus], cpu: bool) -> Run:
         logged = len(progress.dev)
 
     run = train(splits["train"], splits["dev"], spec.model, spec.recipe, seed=spec.key.seed, watch=watch, use_cpu=cpu)
-    if run.set_aside:
-        log(f"{run.set_aside:,} crossing entities of train were dropped")
+    if run.dropped:
+        log(f"{run.dropped:,} crossing entities of train were dropped")
     return run
 
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from nestag.errors import InputError
-from nestag.training.recipe import as_now
+from nestag.training.recipe import Recipe
 from nestag_lab.experiment.facts import facts_file, fingerprints, read_facts
 from nestag_lab.experiment.grid import Grid
 from nestag_lab.experiment.result import RESULT, RunResult, read_result
@@ -70,7 +70,7 @@ def _refuse_changed(spec: Spec) -> None:
     if spec.finished:
         result = read_result(spec.folder / RESULT)
         # The encoder may lie elsewhere on another machine; its name is the folder's.
-        _refuse_other_settings(spec, {**as_now(result.settings), "encoder": spec.recipe.encoder})
+        _refuse_other_settings(spec, {**_with_defaults(result.settings), "encoder": spec.recipe.encoder})
         missing = [name for name in spec.decodings if name not in result.evaluations.get("test", {})]
         if missing:
             raise InputError(
@@ -86,9 +86,14 @@ def _claimed(file: Path) -> dict[str, Any]:
     """Return the recipe of an interrupted run."""
     try:
         recipe: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))["recipe"]
-        return as_now(recipe)
+        return _with_defaults(recipe)
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise InputError(f"not the record of a run ({error}); delete its folder to start again", str(file)) from None
+
+
+def _with_defaults(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of a run; those that did not exist then have their defaults."""
+    return {**asdict(Recipe()), **settings}
 
 
 def _refuse_other_settings(spec: Spec, before: Mapping[str, Any]) -> None:
