@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nestag.training.plan import average_for, batch_for, plan_for, rough_plan, steps_for
+from nestag.training.plan import average_for, batch_for, knows_language, plan_for, rough_plan, steps_for
 from nestag.training.recipe import Recipe, load_recipe
 
 
@@ -72,3 +72,27 @@ def test_a_plan_in_words() -> None:
         "100 sentences of 3,000 subwords: 50 steps of up to 300 subwords (5 epochs), dev scored 5 times;"
         " stops after 3 without a better one"
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "known", "unknown"), [("default", 750, 1_500), ("accurate", 1_500, 3_000), ("light", 1_500, 3_000)]
+)
+def test_training_takes_twice_as_long_if_the_encoder_does_not_know_the_language(
+    name: str, known: int, unknown: int
+) -> None:
+    recipe, sizes = load_recipe(name), np.full(4_000, 37)
+    plans = [
+        plan_for(recipe, sizes, 60_000, word_sizes=np.array(words)) for words in ([1, 2, 3, 1], [4, 1, 3], [3, 1, 3])
+    ]
+    assert [plan.steps for plan in plans] == [known, unknown, unknown]
+    assert plans[0] == plan_for(recipe, sizes, 60_000)
+    assert plans[1].warmup_steps == 2 * plans[0].warmup_steps
+    for length in ({"steps": 50}, {"epochs": 5}):
+        given = recipe.changed(length)
+        assert plan_for(given, sizes, 60_000, word_sizes=np.array([4])).steps == plan_for(given, sizes, 60_000).steps
+
+
+def test_a_third_of_split_words_is_a_known_language() -> None:
+    assert knows_language(np.array([9, 2, 2]))
+    assert not knows_language(np.array([9, 2, 2, 3]))
+    assert knows_language(np.array([], dtype=np.int64))

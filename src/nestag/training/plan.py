@@ -23,6 +23,9 @@ SMALLEST_BATCH, LARGEST_BATCH = 256, 2048  # subwords
 MOST_CONTEXT = 4  # the largest factor by which context enlarges a batch, which must fit into memory
 FEWEST_STEPS, ENOUGH_STEPS = 600, 1500
 SUBWORDS_PER_WORD = 1.35  # in English with MiniLM
+SPLIT_WORD = 3  # subwords of a word that the encoder hardly knows
+KNOWN_SPLITS = 1 / 3  # the largest share of such words in a language that the encoder knows
+UNKNOWN_LANGUAGE_FACTOR = 2  # multiplies the steps for any other language
 
 Number = TypeVar("Number", int, float)
 
@@ -72,11 +75,13 @@ def plan_for(
     sentence: Ints | None = None,
     processes: int = 1,
     labelled: int | None = None,
+    word_sizes: Ints | None = None,
 ) -> TrainingPlan:
     """Return the plan for windows of these sizes; by default, each window is a sentence.
 
     In a step every process has its own batches. `labelled` counts the subwords that are not context, so that a batch
-    has as many sentences with context as without.
+    has as many sentences with context as without. `word_sizes` are the subwords of each word, which show whether the
+    encoder knows the language.
     """
     subwords = int(sizes.sum())
     batch_subwords = given(recipe.batch_subwords) or batch_with_context(subwords, labelled or subwords)
@@ -87,7 +92,10 @@ def plan_for(
         count = len(batches(sizes, batch_subwords, recipe.batch_sentences))
     epoch_steps = max(1, -(-count // (recipe.gradient_accumulation_steps * processes)))
     epochs = given(recipe.epochs)
-    steps = given(recipe.steps) or (epochs * epoch_steps if epochs else steps_for(epoch_steps, recipe.steps_factor))
+    steps = given(recipe.steps) or (epochs or 0) * epoch_steps
+    if not steps:
+        known = word_sizes is None or knows_language(word_sizes)
+        steps = steps_for(epoch_steps, recipe.steps_factor) * (1 if known else UNKNOWN_LANGUAGE_FACTOR)
     patience = given(recipe.early_stopping_patience)
     seen = subwords * steps / epoch_steps
     evaluations = min(steps, given(recipe.evaluations) or epochs or evaluations_for(seen, dev_subwords))
@@ -141,6 +149,18 @@ def steps_for(epoch_steps: int, factor: float = 1.0) -> int:
     [600, 900, 1500, 2100]
     """
     return max(FEWEST_STEPS, round(factor * max(min(ENOUGH_STEPS, 30 * epoch_steps), 7 * epoch_steps)))
+
+
+def knows_language(word_sizes: Ints) -> bool:
+    """Return whether few of the words are split into many subwords.
+
+    With MiniLM, the share of words of three or more subwords is 2 % in English novels, 13 % in biomedical abstracts,
+    14 % in French, 26 % in Danish, 30 % in German and 38 % in Latvian. Longer training paid in Latvian only.
+
+    >>> knows_language(np.array([1, 3, 2])), knows_language(np.array([1, 3, 4]))
+    (True, False)
+    """
+    return int(np.count_nonzero(word_sizes >= SPLIT_WORD)) <= KNOWN_SPLITS * len(word_sizes)
 
 
 def average_for(steps: int) -> float:

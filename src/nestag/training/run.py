@@ -152,8 +152,8 @@ def _train(
     windows, dev_subwords = layout.windows, int(_lay_out(recognizer, dev).windows.sizes.sum())
 
     def plan_of(recipe: Recipe) -> TrainingPlan:
-        labelled = layout.labelled_subwords
-        return plan_for(recipe, windows.sizes, dev_subwords, windows.sentence, process_count(), labelled)
+        labelled, word_sizes = layout.labelled_subwords, layout.subwords.counts
+        return plan_for(recipe, windows.sizes, dev_subwords, windows.sentence, process_count(), labelled, word_sizes)
 
     plan, loggers = plan_of(recipe), report_to if is_first_process() else ()
     trainer = NestedTrainer(recognizer, corpus, dev, folder, recipe, plan, seed, watch, loggers, use_cpu)
