@@ -261,11 +261,9 @@ class _AdaptationCallback(SavingCallback):
         self.loss: float | None = None
 
     def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **_: Any) -> None:
-        """Remember the loss."""
         self.loss = (logs or {}).get("loss", self.loss)
 
     def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        """Report the step, and save if it is time."""
         if self.watch:
             self.watch(AdaptationProgress(state.global_step, state.max_steps, self.loss))
         self.control_saving(control, allowed=process_count() == 1 or state.global_step % CHECKPOINT_STEPS == 0)

@@ -36,7 +36,10 @@ def card(
     """
     from huggingface_hub import EvalResult, ModelCard, ModelCardData
 
-    evaluations = {split: _evaluate(splits[split], entities) for split, entities in predicted.items()}
+    evaluations = {
+        split: evaluate_pairs(Pair(s, s.with_entities(e)) for s, e in zip(splits[split], entities, strict=True))
+        for split, entities in predicted.items()
+    }
     results = [
         EvalResult(TASK, split, split, metric, round(getattr(evaluation.overall, metric), 4))
         for split, evaluation in evaluations.items()
@@ -60,11 +63,6 @@ A recognizer of nested named entities, trained with [nestag](https://pypi.org/pr
     further = [f"## {title}\n\n{text}\n" for title, text in sections.items()]
     body = "\n".join([opening, *further, *_body(recipe, seed, splits, evaluations)])
     return str(ModelCard(f"---\n{data.to_yaml()}\n---\n{body}\n"))
-
-
-def _evaluate(sentences: Sequence[Sentence], predicted: Sequence[Sequence[Entity]]) -> Evaluation:
-    pairs = zip(sentences, predicted, strict=True)
-    return evaluate_pairs(Pair(gold, gold.with_entities(entities)) for gold, entities in pairs)
 
 
 def _body(

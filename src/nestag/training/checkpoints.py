@@ -159,12 +159,11 @@ def explain_write_errors(folder: Path) -> Iterator[None]:
     try:
         yield
     except (OSError, SafetensorError, RuntimeError) as error:
-        reason = " ".join(str(error).split())
-        full = isinstance(error, SafetensorError) or "PytorchStreamWriter" in reason or "No space left" in reason
-        if isinstance(error, OSError) or full:
-            raise InputError(
-                f"cannot be written ({getattr(error, 'strerror', None) or reason[:200]});"
-                " make room, then the same command resumes from the last checkpoint",
-                str(folder),
-            ) from None
-        raise
+        text = " ".join(str(error).split())
+        if isinstance(error, RuntimeError) and "PytorchStreamWriter" not in text and "No space left" not in text:
+            raise
+        raise InputError(
+            f"cannot be written ({getattr(error, 'strerror', None) or text[:200]});"
+            " make room, then the same command resumes from the last checkpoint",
+            str(folder),
+        ) from None

@@ -164,7 +164,10 @@ def distill(
         training, dev, output, recipe, test=test, seed=seed, watch=watch, quiet=quiet, use_cpu=use_cpu, options=options,
         encoder=encoder, **settings,
     )  # fmt: skip
-    _describe(Path(output), report, len(gold), repeats)
+    model_card = Path(output) / CARD
+    text = model_card.read_text(encoding="utf-8").rstrip()
+    with writing(model_card) as stream:
+        stream.write(f"{text}\n\n## Distillation\n\n{len(gold):,} annotated sentences, {repeats} times. {report}.\n")
     return Distillation(run, report, repeats)
 
 
@@ -205,10 +208,3 @@ def _select(
             report.sentences += 1
             report.entities += len(sentence.entities)
             yield sentence
-
-
-def _describe(folder: Path, report: TaggedText, gold: int, repeats: int) -> None:
-    """Add the training data to the model card."""
-    text = (folder / CARD).read_text(encoding="utf-8").rstrip()
-    with writing(folder / CARD) as stream:
-        stream.write(f"{text}\n\n## Distillation\n\n{gold:,} annotated sentences, {repeats} times. {report}.\n")

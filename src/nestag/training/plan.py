@@ -84,21 +84,21 @@ def plan_for(
     encoder knows the language.
     """
     subwords = int(sizes.sum())
-    batch_subwords = given(recipe.batch_subwords) or batch_with_context(subwords, labelled or subwords)
+    batch_subwords = unless_auto(recipe.batch_subwords) or batch_with_context(subwords, labelled or subwords)
     if recipe.batching == "fixed":
         sentence = np.arange(len(sizes)) if sentence is None else sentence
         count = len(sentence_batches(sizes, sentence, batch_subwords, recipe.batch_sentences))
     else:
         count = len(batches(sizes, batch_subwords, recipe.batch_sentences))
     epoch_steps = max(1, -(-count // (recipe.gradient_accumulation_steps * processes)))
-    epochs = given(recipe.epochs)
-    steps = given(recipe.steps) or (epochs or 0) * epoch_steps
+    epochs = unless_auto(recipe.epochs)
+    steps = unless_auto(recipe.steps) or (epochs or 0) * epoch_steps
     if not steps:
         known = word_sizes is None or knows_language(word_sizes)
         steps = steps_for(epoch_steps, recipe.steps_factor) * (1 if known else UNKNOWN_LANGUAGE_FACTOR)
-    patience = given(recipe.early_stopping_patience)
+    patience = unless_auto(recipe.early_stopping_patience)
     seen = subwords * steps / epoch_steps
-    evaluations = min(steps, given(recipe.evaluations) or epochs or evaluations_for(seen, dev_subwords))
+    evaluations = min(steps, unless_auto(recipe.evaluations) or epochs or evaluations_for(seen, dev_subwords))
     return TrainingPlan(
         sentences=len(sizes),
         subwords=subwords,
@@ -119,7 +119,7 @@ def rough_plan(recipe: Recipe, sentences: int, words: int) -> TrainingPlan:
     return plan_for(recipe, np.full(max(1, sentences), size), dev_subwords=0)
 
 
-def given(value: Number | Auto) -> Number | None:
+def unless_auto(value: Number | Auto) -> Number | None:
     """Return a number, or None if the corpus decides."""
     return None if value == "auto" else value
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
@@ -57,7 +57,9 @@ class NestedTrainer(ResumableTrainer):
         self.sampler = BatchSampler(
             windows, plan.batch_subwords, recipe.batch_sentences, seed, process_count(), recipe.batching == "fixed"
         )
-        self.score_dev = DevScorer(recognizer, dev, labels=recipe.metric_for_best_model == "label_accuracy")
+        self.dev = dev
+        by_labels = recipe.metric_for_best_model == "label_accuracy"
+        self.dev_labels = _label_ids(recognizer.vocabulary, dev) if by_labels else None
         self.progress = Progress(plan)
         if torch.cuda.is_available() and not use_cpu:
             recognizer.model.to("cuda")  # type: ignore[arg-type]  # before the optimizer, which can do more for weights on a GPU
@@ -185,12 +187,22 @@ class NestedTrainer(ResumableTrainer):
         """The time spent on training, without interruptions."""
         return time.monotonic() - self.start
 
+    def _score_dev(self) -> tuple[Score, float | None]:
+        """Score dev, and add the accuracies of the three heads as MaChAmp does if they select the best weights."""
+        gold = [sentence.entities for sentence in self.dev]
+        if self.dev_labels is None:
+            return score(gold, self.recognizer.predict(self.dev)), None
+        scores = self.recognizer.scores([s.tokens for s in self.dev], [document_of(s) for s in self.dev])
+        entities = self.recognizer.engine().decode(scores).table.to_lists()
+        heads = zip((scores.n, scores.c, scores.u), self.dev_labels, strict=True)
+        return score(gold, entities), sum(float(np.mean(head.argmax(axis=1) == labels)) for head, labels in heads)
+
     def evaluate(self, *_: Any, **__: Any) -> dict[str, float]:
         """Score dev with the averaged weights, and copy the weights if they are the best so far."""
         best = self.progress.best_scoring
         loss = _mean_over_processes(self.loss_sum.item() / self.loss_steps) if self.loss_steps else None
         with self.average.swapped_in() if self.average else nullcontext():
-            ((dev, labels),) = broadcast_object_list([self.score_dev() if is_first_process() else None])
+            ((dev, labels),) = broadcast_object_list([self._score_dev() if is_first_process() else None])
             scoring = Scoring(self.state.global_step, loss or 0.0, dev, self.seconds, labels)
             if is_first_process() and (best is None or scoring.rank > best.rank):
                 self.best_weights = copy_weights(self.recognizer.model)
@@ -215,15 +227,12 @@ class _RunCallback(SavingCallback):
         self.stopwatch = Stopwatch()
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        """Report the beginning."""
         self._report(state)
 
     def on_step_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        """Freeze or unfreeze the encoder."""
         self.trainer.freeze()
 
     def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        """Update the average, report the step, and decide whether to evaluate and save."""
         progress = self.trainer.progress
         if self.trainer.average:
             self.trainer.average.update()
@@ -235,7 +244,6 @@ class _RunCallback(SavingCallback):
         self.control_saving(control, allowed=control.should_evaluate and not last)
 
     def on_evaluate(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        """Report the evaluation, and stop if the score no longer improves."""
         self._report(state)
         if self.trainer.progress.stalled:
             control.should_training_stop = True
@@ -255,33 +263,6 @@ def _mask_id(tokenizer: Any) -> int:
     """Return the mask token, or else the unknown token."""
     ids = (number for number in (tokenizer.mask_token_id, tokenizer.unk_token_id) if number is not None)
     return int(next(ids, 0))
-
-
-class DevScore(NamedTuple):
-    """The scores of a model on dev."""
-
-    score: Score
-    labels: float | None  # the sum of the three heads' accuracies, if it selects the best weights
-
-
-class DevScorer:
-    """Scores a recognizer that is being trained."""
-
-    def __init__(self, recognizer: NestedNER, dev: Sequence[Sentence], labels: bool) -> None:
-        """Compute the accuracies of the three heads too if `labels`."""
-        self.recognizer, self.dev = recognizer, dev
-        self.gold = [sentence.entities for sentence in dev]
-        self.labels = _label_ids(recognizer.vocabulary, dev) if labels else None
-
-    def __call__(self) -> DevScore:
-        """Score the current weights."""
-        if self.labels is None:
-            return DevScore(score(self.gold, self.recognizer.predict(self.dev)), None)
-        scores = self.recognizer.scores([s.tokens for s in self.dev], [document_of(s) for s in self.dev])
-        entities = self.recognizer.engine().decode(scores).table.to_lists()
-        heads = zip((scores.n, scores.c, scores.u), self.labels, strict=True)
-        accuracies = [float(np.mean(head.argmax(axis=1) == gold)) for head, gold in heads]
-        return DevScore(score(self.gold, entities), sum(accuracies))  # added as in MaChAmp; unseen labels are wrong
 
 
 def _label_ids(vocabulary: Vocabulary, dev: Sequence[Sentence]) -> list[Ints]:
