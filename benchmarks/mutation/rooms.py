@@ -27,6 +27,6 @@ ROOMS = {
     "decoding": Room("decoding", "tests/decoding"),
     "evaluation": Room("evaluation", "tests/evaluation"),
     "windows": Room("model/subwords/windows.py", "tests/model/subwords/test_windows.py"),
-    "optimization": Room("training/optimization.py", "tests/training/test_optimizer.py tests/training/test_average.py"),
+    "optimization": Room("training/optimization.py", "tests/training/test_optimizer.py"),
     "calibration": Room("training/calibration.py", "tests/training/test_calibration.py"),
 }

@@ -167,7 +167,7 @@ def test_a_stopped_demo_claims_only_what_is_saved(tmp_path: Path, monkeypatch: p
     steps: list[int] = []
 
     def stop(bar: TrainingDisplay, progress: Progress) -> None:
-        bar.last, bar.step = progress, progress.step
+        bar.step = progress.step
         steps.append(progress.step)
         if len(steps) == 3:
             os.kill(os.getpid(), signal.SIGTERM)

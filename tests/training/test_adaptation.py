@@ -1,4 +1,4 @@
-"""Encoders adapted to a text: what is hidden, how it is laid out, and runs that learn, stop, go on and are refused."""
+"""Adaptation: masking, windows, and runs that are interrupted, resumed and refused."""
 
 from __future__ import annotations
 
@@ -46,26 +46,26 @@ def fast(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(adaptation, "HEAD_RATE", 3e-2)
 
 
-def test_whole_words_are_hidden_and_nothing_else() -> None:
+def test_only_whole_words_are_masked() -> None:
     torch.manual_seed(0)
     ids = torch.randint(10, 60, (400, 20))
     word = torch.arange(20).div(2, rounding_mode="floor").sub(1).clamp(max=8).repeat(400, 1)  # -1 -1 0 0 1 1 ...
-    shown, asked = mask_words(ids, word, MASK, 60)
-    assert not asked[:, :2].any()
+    corrupted, predicted = mask_words(ids, word, MASK, 60)
+    assert not predicted[:, :2].any()
     for first in range(2, 18, 2):
-        assert torch.equal(asked[:, first], asked[:, first + 1])
-    assert asked[:, 2:].float().mean().item() == pytest.approx(0.2, abs=0.03)
-    assert torch.equal(shown[~asked], ids[~asked])
-    masked = shown[asked] == MASK
-    kept = shown[asked] == ids[asked]
+        assert torch.equal(predicted[:, first], predicted[:, first + 1])
+    assert predicted[:, 2:].float().mean().item() == pytest.approx(0.2, abs=0.03)
+    assert torch.equal(corrupted[~predicted], ids[~predicted])
+    masked = corrupted[predicted] == MASK
+    unchanged = corrupted[predicted] == ids[predicted]
     assert masked.float().mean().item() == pytest.approx(0.8, abs=0.03)
-    assert kept.float().mean().item() == pytest.approx(0.1, abs=0.03)
-    assert shown.max() < 60
+    assert unchanged.float().mean().item() == pytest.approx(0.1, abs=0.03)
+    assert corrupted.max() < 60
 
 
-def test_the_encoder_rests_while_the_new_head_finds_its_way() -> None:
+def test_encoder_is_frozen_while_the_head_warms_up() -> None:
     weights = [torch.nn.Parameter(torch.zeros(1)) for _ in range(2)]
-    optimizer = torch.optim.AdamW([{"params": [one], "lr": 1.0} for one in weights])
+    optimizer = torch.optim.AdamW([{"params": [weight], "lr": 1.0} for weight in weights])
     schedule = _schedule(optimizer, 200)
     rates = []
     for _ in range(200):
@@ -79,37 +79,37 @@ def test_the_encoder_rests_while_the_new_head_finds_its_way() -> None:
     assert encoder[21:] == pytest.approx(head[21:])
 
 
-def test_a_batch_in_which_nothing_is_hidden_has_no_loss(tiny_encoder: Callable[[str], str]) -> None:
+def test_batch_without_masked_words_has_no_loss(tiny_encoder: Callable[[str], str]) -> None:
     model = MaskedLanguageModel(load_encoder(tiny_encoder("bert")), MASK)
     ids = torch.full((1, 3), 7)
-    loss, right, asked = model(ids, torch.ones_like(ids), torch.full_like(ids, -1))
-    assert (loss.item(), right.item(), asked.item()) == (0.0, 0, 0)
+    loss, correct, masked = model(ids, torch.ones_like(ids), torch.full_like(ids, -1))
+    assert (loss.item(), correct.item(), masked.item()) == (0.0, 0, 0)
     loss.backward()
 
 
-def test_a_text_is_packed_the_same_in_pieces(
+def test_text_has_the_same_windows_when_read_in_chunks(
     tiny_encoder: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     maker = LayoutMaker(load_tokenizer(tiny_encoder("bert")), 40)
-    text = [Sentence(one.tokens, id=f"{number // 5}-{number}") for number, one in enumerate([*MANY, Sentence([])])]
+    text = [Sentence(s.tokens, id=f"{number // 5}-{number}") for number, s in enumerate([*MANY, Sentence([])])]
     whole = lay_out_text(maker, text)
     monkeypatch.setattr(adaptation, "CHUNK", 3)
-    pieces = lay_out_text(maker, iter(text))
-    assert pieces.fingerprint == whole.fingerprint
+    chunks = lay_out_text(maker, iter(text))
+    assert chunks.fingerprint == whole.fingerprint
     assert lay_out_text(maker, text[:-2]).fingerprint != whole.fingerprint
     for name in ("input_ids", "attention_mask", "word"):
         batch = np.arange(len(whole.layout.windows))
-        both = [getattr(one.layout.arrays(batch), name) for one in (whole, pieces)]
+        both = [getattr(text.layout.arrays(batch), name) for text in (whole, chunks)]
         assert np.array_equal(*both)
-    shown = whole.layout.arrays(np.array([0]))
+    first = whole.layout.arrays(np.array([0]))
     letters = "".join(word for sentence in text[:5] for word in sentence.tokens)  # one document; more than fits
-    read = maker.table.tokenizer.convert_ids_to_tokens(shown.input_ids[0][1:-1])  # type: ignore[attr-defined]
-    assert letters.startswith("".join(read).replace("#", ""))
+    subwords = maker.table.tokenizer.convert_ids_to_tokens(first.input_ids[0][1:-1])  # type: ignore[attr-defined]
+    assert letters.startswith("".join(subwords).replace("#", ""))
 
 
 @pytest.mark.usefixtures("fast")
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_of_encoder_learns_to_guess(kind: str, tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
+def test_every_kind_of_encoder_can_be_adapted(kind: str, tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
     before = load_file(Path(tiny_encoder(kind)) / WEIGHTS)
     losses: list[float | None] = []
     done = adapt(
@@ -119,8 +119,8 @@ def test_every_kind_of_encoder_learns_to_guess(kind: str, tiny_encoder: Callable
     assert done.steps == 40
     assert done.accuracy is not None
     assert 0 <= done.accuracy <= 1
-    known = [loss for loss in losses if loss is not None]
-    assert known[-1] < known[0] - 0.1
+    logged = [loss for loss in losses if loss is not None]
+    assert logged[-1] < logged[0] - 0.1
     after = load_file(tmp_path / "new" / WEIGHTS)
     assert after.keys() == before.keys()
     assert any(not torch.equal(after[name], before[name]) for name in before)
@@ -128,7 +128,7 @@ def test_every_kind_of_encoder_learns_to_guess(kind: str, tiny_encoder: Callable
 
 
 @pytest.mark.usefixtures("fast")
-def test_more_is_guessed_after_more_passes(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
+def test_accuracy_rises_with_more_epochs(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
     short, long = (
         adapt(MANY, tmp_path / str(epochs), tiny_encoder("bert"), dev=MANY, epochs=epochs, use_cpu=True)
         for epochs in (1, 150)
@@ -138,7 +138,7 @@ def test_more_is_guessed_after_more_passes(tiny_encoder: Callable[[str], str], t
     assert long.accuracy > short.accuracy + 0.2
 
 
-def test_an_adapted_encoder_is_trained_with(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
+def test_adapted_encoder_can_be_trained(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
     adapt(MANY, tmp_path / "encoder", tiny_encoder("bert"), epochs=2, use_cpu=True)
     run = train(MANY, CORPUS, tmp_path / "model", quick(str(tmp_path / "encoder"), steps=2), use_cpu=True)
     assert len(run.recognizer.predict(CORPUS)) == 2
@@ -147,10 +147,10 @@ def test_an_adapted_encoder_is_trained_with(tiny_encoder: Callable[[str], str], 
 
 
 @pytest.mark.parametrize(("at", "sent"), [(1, signal.SIGINT), (4, signal.SIGTERM)])
-def test_a_signal_saves_and_goes_on_to_the_same_encoder(
+def test_interrupted_adaptation_resumes_to_the_same_encoder(
     at: int, sent: signal.Signals, tiny_encoder: Callable[[str], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(adaptation, "BATCH", 2)  # several steps in a pass
+    monkeypatch.setattr(adaptation, "BATCH", 2)  # several steps in an epoch
     encoder = tiny_encoder("bert")
     text = [Sentence(sentence.tokens, id=f"{number}-1") for number, sentence in enumerate(CORPUS * 3)]
     adapt(text, tmp_path / "whole", encoder, epochs=2, use_cpu=True)
@@ -163,13 +163,15 @@ def test_a_signal_saves_and_goes_on_to_the_same_encoder(
         adapt(text, tmp_path / "cut", encoder, epochs=2, use_cpu=True, watch=stop)
     assert not is_finished(tmp_path / "cut")
     assert (tmp_path / "cut" / CHECKPOINTS / f"checkpoint-{at}" / "complete").exists()
-    seen: list[int] = []
-    done = adapt(text, tmp_path / "cut", encoder, epochs=2, use_cpu=True, watch=lambda one: seen.append(one.step))
-    assert seen == list(range(at + 1, done.steps + 1))
+    steps: list[int] = []
+    done = adapt(
+        text, tmp_path / "cut", encoder, epochs=2, use_cpu=True, watch=lambda progress: steps.append(progress.step)
+    )
+    assert steps == list(range(at + 1, done.steps + 1))
     assert (tmp_path / "cut" / WEIGHTS).read_bytes() == (tmp_path / "whole" / WEIGHTS).read_bytes()
 
 
-def test_a_finished_adaptation_is_not_done_again_and_another_is_refused(
+def test_finished_adaptation_is_loaded_and_another_is_refused(
     tiny_encoder: Callable[[str], str], tmp_path: Path
 ) -> None:
     encoder = tiny_encoder("bert")
@@ -188,7 +190,7 @@ def test_a_finished_adaptation_is_not_done_again_and_another_is_refused(
         adapt(MANY, tmp_path / "new", encoder, epochs=1, use_cpu=True)
 
 
-def test_what_cannot_be_adapted_is_refused(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
+def test_invalid_input_is_refused(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
     with pytest.raises(InputError, match="'light' has no layers to adapt"):
         adapt(CORPUS, tmp_path / "new", "light")
     with pytest.raises(InputError, match="0 epochs are too few"):
@@ -198,7 +200,7 @@ def test_what_cannot_be_adapted_is_refused(tiny_encoder: Callable[[str], str], t
     assert not (tmp_path / "new").exists()
 
 
-def test_a_tokenizer_that_hides_nothing_is_refused(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
+def test_tokenizer_without_mask_token_is_refused(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
     from transformers import AutoModel, AutoTokenizer
 
     tokenizer = AutoTokenizer.from_pretrained(tiny_encoder("bert"))
@@ -216,6 +218,6 @@ def test_the_command(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None
     ran = CliRunner().invoke(app, arguments)
     assert ran.exit_code == 0, ran.output
     assert "windows, 20 steps" in ran.stderr
-    assert "more on this machine" in ran.stderr  # also where no bar can be seen
+    assert "more on this machine" in ran.stderr  # even if no bar is shown
     assert "step 10 of 20" in ran.stderr
     assert "accuracy on masked subwords of dev; train with --encoder" in ran.stderr

@@ -7,10 +7,10 @@ from nestag.training.plan import Scoring, plan_for
 from nestag.training.recipe import Recipe
 
 
-def told(scores: list[Score], sentences: int = 100, labels: int = 3) -> list[str]:
+def lines(scores: list[Score], sentences: int = 100, labels: int = 3) -> list[str]:
     plan = plan_for(Recipe(steps=40), np.full(sentences, 20), 10)
-    scorings = [Scoring(step, 1.0, found, 0.0) for step, found in enumerate(scores, 1)]
-    return list(advice(plan, max(scores, key=lambda score: score.f1), scorings, labels))
+    scorings = [Scoring(step, 1.0, score, 0.0) for step, score in enumerate(scores, 1)]
+    return list(advice(plan, max(scores, key=lambda best: best.f1), scorings, labels))
 
 
 @pytest.mark.parametrize(
@@ -21,21 +21,21 @@ def told(scores: list[Score], sentences: int = 100, labels: int = 3) -> list[str
         (Score.of(0, 3, 0), "dev has no entities"),
     ],
 )
-def test_a_model_at_zero_says_why(last: Score, words: str) -> None:
-    (line,) = told([last] * 3)
+def test_advice_for_a_dev_f1_of_zero(last: Score, words: str) -> None:
+    (line,) = lines([last] * 3)
     assert words in line
 
 
-def test_a_model_that_was_still_rising_says_so() -> None:
+def test_advice_if_dev_f1_was_still_rising() -> None:
     rising = [Score.of(correct, 10, 10) for correct in range(1, 9)]
-    (line,) = told(rising)
+    (line,) = lines(rising)
     assert "still rising" in line
     assert line.endswith(": steps=600")
-    assert told([*rising, *[rising[-1]] * 4]) == []  # it had come to rest
-    assert told([*rising, rising[0]]) == []
+    assert lines([*rising, *[rising[-1]] * 4]) == []  # it no longer rises
+    assert lines([*rising, rising[0]]) == []
 
 
-def test_more_labels_than_sentences() -> None:
-    (line,) = told([Score.of(9, 10, 10)] * 4, sentences=20, labels=21)
+def test_advice_for_more_labels_than_sentences() -> None:
+    (line,) = lines([Score.of(9, 10, 10)] * 4, sentences=20, labels=21)
     assert "more labels (21) than sentences (20)" in line
-    assert told([Score.of(9, 10, 10)] * 4, sentences=21, labels=21) == []
+    assert lines([Score.of(9, 10, 10)] * 4, sentences=21, labels=21) == []

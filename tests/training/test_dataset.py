@@ -19,7 +19,7 @@ def subwords(*sentences: list[int]) -> Subwords:
     return Subwords(np.arange(counts.sum()), counts, np.zeros_like(counts), lengths)
 
 
-def test_every_label_is_learned_in_exactly_one_window(tiny_encoder: Callable[[str], str]) -> None:
+def test_every_word_is_labelled_in_exactly_one_window(tiny_encoder: Callable[[str], str]) -> None:
     sentences = [["abc"] * 50, [], ["x", "yz"]]
     layout = LayoutMaker(load_tokenizer(tiny_encoder("bert")), 20).lay_out(sentences)
     ids = [
@@ -35,7 +35,7 @@ def test_every_label_is_learned_in_exactly_one_window(tiny_encoder: Callable[[st
     assert torch.equal(tensors["labels"][..., 0] != IGNORED, tensors["labels"][..., 2] != IGNORED)
 
 
-def test_every_window_is_in_one_batch_and_the_epoch_decides_the_order() -> None:
+def test_every_window_is_in_one_batch_and_order_depends_on_the_epoch() -> None:
     windows = windows_of(subwords(*([1 + number % 5] for number in range(40))), 10)
     sampler = BatchSampler(windows, 26, 100, seed=1)
     first = list(sampler)
@@ -47,7 +47,7 @@ def test_every_window_is_in_one_batch_and_the_epoch_decides_the_order() -> None:
     assert list(BatchSampler(windows, 26, 100, seed=2)) != first
 
 
-def test_machamp_s_batches_hold_the_same_sentences_in_every_epoch() -> None:
+def test_fixed_batches_have_the_same_sentences_in_every_epoch() -> None:
     windows = windows_of(subwords(*([1] * (1 + 3 * number % 25) for number in range(40))), 10, "disjoint")
     assert len(windows) > 40
     sampler = BatchSampler(windows, 60, 4, seed=1, fixed=True)

@@ -1,10 +1,11 @@
-"""What a person sees of a run: plan, progress, scores and the place of the model; nothing if a program watches."""
+"""The display of a run: plan, progress, scores and the folder of the model."""
 
 from __future__ import annotations
 
 import re
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -14,10 +15,11 @@ import torch
 
 import nestag
 from nestag.errors import UnknownNameError
+from nestag.evaluation import Score
 from nestag.model.encoders import fetch
 from nestag.training import display, duration
-from nestag.training.display import Notebook, is_watched
-from nestag.training.plan import Progress, TrainingPlan, plan_for
+from nestag.training.display import Notebook, TrainingDisplay, is_watched
+from nestag.training.plan import Progress, Scoring, TrainingPlan, plan_for
 from nestag.training.recipe import Recipe
 from two_sentences import CORPUS
 
@@ -28,21 +30,21 @@ def train(folder: Path, encoder: str, **options: object) -> nestag.NestedNER:
     return nestag.train(CORPUS, CORPUS, folder, encoder=encoder, **QUICK, **options).recognizer  # type: ignore[arg-type]
 
 
-def test_a_run_shows_plan_scores_and_place(
+def test_run_shows_plan_scores_and_folder(
     tiny_encoder: Callable[[str], str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     ner = train(tmp_path / "m", tiny_encoder("bert"), quiet=False)
-    shown = capsys.readouterr()
-    assert shown.out == ""
+    captured = capsys.readouterr()
+    assert captured.out == ""
     for part in ("2 sentences of", "step 2: loss", "seed 1 dev   precision", f'nestag.load("{tmp_path / "m"}")'):
-        assert part in "".join(shown.err.split("\r")), part
+        assert part in "".join(captured.err.split("\r")), part
     assert repr(ner).startswith("<NestedNER: bert encoder, ")
     assert repr(ner).endswith("M parameters; 3 types: GPE, ORG, PER>")
     assert ner.types == ("GPE", "ORG", "PER")
 
 
 @pytest.mark.parametrize(("encoder", "shown"), [("minilm", True), ("light", True), ("", False)])
-def test_without_a_gpu_the_times_of_both_encoders_are_estimated_before_training(
+def test_times_of_both_encoders_are_estimated_without_a_gpu(
     encoder: str,
     shown: bool,
     tiny_encoder: Callable[[str], str],
@@ -63,7 +65,7 @@ def test_without_a_gpu_the_times_of_both_encoders_are_estimated_before_training(
     assert "stopped before the first step" in messages
 
 
-def test_the_estimate_is_that_of_the_plans_and_leaves_the_random_numbers_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_estimate_follows_the_plan_and_keeps_the_random_state(monkeypatch: pytest.MonkeyPatch) -> None:
     state = torch.get_rng_state()
     assert duration.layer_seconds(64) > 0
     assert torch.equal(torch.get_rng_state(), state)
@@ -79,7 +81,21 @@ def test_the_estimate_is_that_of_the_plans_and_leaves_the_random_numbers_alone(m
     assert duration.cpu_estimates(Recipe(encoder="org/model"), plan) == {}
 
 
-def test_nothing_is_shown_to_a_program(
+def test_interrupted_run_shows_how_far_it_came(capsys: pytest.CaptureFixture[str]) -> None:
+    plan = plan_for(Recipe(steps=90), np.full(9, 30), 10)
+    dev = [Scoring(5, 1.0, Score.of(1, 2, 2), 0.0)]
+    for progress, line in (
+        (Progress(plan), "stopped before the first step\n"),
+        (Progress(plan, 3, 1.5), "stopped after step 3 of 90\n"),
+        (Progress(plan, 7, 1.5, dev), "stopped after step 7 of 90, dev F1 50.00 so far\n"),
+    ):
+        with suppress(KeyboardInterrupt), TrainingDisplay("seed 1", None) as display:
+            display(progress)
+            raise KeyboardInterrupt
+        assert capsys.readouterr().err.endswith(line)
+
+
+def test_nothing_is_shown_if_the_caller_watches_or_stderr_is_piped(
     tiny_encoder: Callable[[str], str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     steps: list[int] = []
@@ -107,14 +123,14 @@ def test_progress_is_shown_in_terminals_and_notebooks(monkeypatch: pytest.Monkey
     assert is_watched(None, None)
 
 
-def test_a_notebook_gets_lines_and_a_bar(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_notebook_shows_lines_and_a_bar(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     drawn: list[str] = []
     handle = SimpleNamespace(update=drawn.append)
     fake = SimpleNamespace(HTML=str, display=lambda html, display_id: handle)
     monkeypatch.setitem(sys.modules, "IPython.display", fake)
     screen = Notebook("<seed 1>")
     screen.update("<seed 1>", 1, 4)
-    screen.update("<seed 1>", 2, 4)  # at once after the first
+    screen.update("<seed 1>", 2, 4)  # too soon after the first
     screen.update("<seed 1>", 4, 4)
     screen.stop()
     screen.print("a line")
@@ -123,7 +139,7 @@ def test_a_notebook_gets_lines_and_a_bar(monkeypatch: pytest.MonkeyPatch, capsys
     assert capsys.readouterr().out == "a line\n"
 
 
-def test_data_frames_and_files_train_alike(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
+def test_training_on_data_frames(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
     polars = pytest.importorskip("polars")
     rows = [
         {"tokens": list(s.tokens), "entities": [{"start": a, "end": b, "type": t} for a, b, t in s.entities]}
@@ -135,7 +151,7 @@ def test_data_frames_and_files_train_alike(tiny_encoder: Callable[[str], str], t
     assert run.recognizer.types == ("GPE", "ORG", "PER")
 
 
-def test_an_unreachable_hub_is_an_error_at_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_unreachable_hub_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     from huggingface_hub import constants
 
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)

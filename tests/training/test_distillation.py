@@ -1,4 +1,4 @@
-"""Distillation: text is tagged once, by one or several teachers, and the student learns from it and from gold."""
+"""Distillation: one or several teachers tag text, and a student is trained on it and on gold."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -39,10 +39,10 @@ def student(teacher: Path, light: str, folder: Path, **more: Any) -> nestag.trai
     return distill(teacher, TEXT, MANY, [CORPUS[1]], folder, recipe, encoder=light, use_cpu=True, **more)
 
 
-def test_a_student_learns_from_gold_and_from_what_the_teacher_tagged(teacher: Path, light: str, tmp_path: Path) -> None:
+def test_student_is_trained_on_gold_and_tagged_sentences(teacher: Path, light: str, tmp_path: Path) -> None:
     done = student(teacher, light, tmp_path / "student", gold_repeats=2)
     assert (done.text.sentences, done.text.held_out, done.text.unsure, done.gold_repeats) == (2, 1, 0, 2)
-    assert done.run.plan.sentences == 2 * len(MANY) + 2  # the sentence of dev is not learned from
+    assert done.run.plan.sentences == 2 * len(MANY) + 2  # without the sentence of dev
     card = (tmp_path / "student" / "README.md").read_text()
     assert "## Distillation\n\n16 annotated sentences, 2 times. 2 sentences with" in card
     (part,) = (tmp_path / "student" / TAGGED).iterdir()
@@ -59,13 +59,13 @@ def test_text_is_tagged_once(teacher: Path, light: str, tmp_path: Path, monkeypa
     assert (again.text, again.run.scores) == (first.text, first.run.scores)
 
 
-def test_raw_text_is_tokenized_as_the_teacher_does_it(teacher: Path) -> None:
+def test_raw_text_is_tokenized_as_by_the_teacher(teacher: Path) -> None:
     panel = Panel.load(teacher, "cpu")
-    found = list(panel.sentences(["Lincoln slept. He woke.", "The mayor's house."]))
-    assert [sentence.tokens[-2] for sentence in found] == ["slept", "woke", "house"]
+    sentences = list(panel.sentences(["Lincoln slept. He woke.", "The mayor's house."]))
+    assert [sentence.tokens[-2] for sentence in sentences] == ["slept", "woke", "house"]
 
 
-def test_unsure_sentences_are_dropped_and_no_text_is_refused(teacher: Path, light: str, tmp_path: Path) -> None:
+def test_unsure_sentences_are_dropped_and_empty_text_is_refused(teacher: Path, light: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no sentence to learn from"):
         student(teacher, light, tmp_path / "student", min_confidence=1.0)
     with pytest.raises(InputError, match="no teacher"):
@@ -73,14 +73,16 @@ def test_unsure_sentences_are_dropped_and_no_text_is_refused(teacher: Path, ligh
 
 
 class Fixed:
-    """A teacher that finds the same in every sentence."""
+    """A teacher that predicts the same entities for every sentence."""
 
     def __init__(self, *entities: tuple[int, int, str, float]) -> None:
         self.entities = entities
 
     def pipe(self, sentences: list[Sentence]) -> list[TextEntities[Sentence]]:
-        found = [TextEntity(0, 1, kind, "", confidence, start, end) for start, end, kind, confidence in self.entities]
-        return [TextEntities(sentence, sentence.tokens, found) for sentence in sentences]
+        entities = [
+            TextEntity(0, 1, kind, "", confidence, start, end) for start, end, kind, confidence in self.entities
+        ]
+        return [TextEntities(sentence, sentence.tokens, entities) for sentence in sentences]
 
 
 def test_teachers_vote() -> None:
@@ -94,7 +96,7 @@ def test_teachers_vote() -> None:
     assert ballot.confidence == pytest.approx(0.7)
 
 
-def test_the_command_distills(teacher: Path, light: str, tmp_path: Path) -> None:
+def test_distill_command(teacher: Path, light: str, tmp_path: Path) -> None:
     for name, sentences in (("train", MANY), ("dev", CORPUS[1:]), ("text", TEXT)):
         jsonl.write(sentences, tmp_path / f"{name}.jsonl")
     options = ["--train", tmp_path / "train.jsonl", "--dev", tmp_path / "dev.jsonl", "-o", tmp_path / "student"]

@@ -19,12 +19,12 @@ STRIDE = 60
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at open files as Linux shows them")
-def test_training_survives_faults_at_its_file_operations(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
+def test_training_survives_faults_at_file_operations(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
     command = [sys.executable, faulty_runs.__file__, tiny_encoder("bert"), str(tmp_path / "runs"), f"--stride={STRIDE}"]
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     done = subprocess.run(command, env=env, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    found = [json.loads(line) for line in done.stdout.splitlines()]
-    assert [one["fault"] for one in found] == list(faulty_runs.FAULTS)
-    assert all(one["operations"] > 50 and one["places"] > 1 for one in found)
-    assert {one["fault"]: one["failed"] for one in found if one["failed"]} == {}
+    results = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [result["fault"] for result in results] == list(faulty_runs.FAULTS)
+    assert all(result["operations"] > 50 and result["places"] > 1 for result in results)
+    assert {result["fault"]: result["failed"] for result in results if result["failed"]} == {}

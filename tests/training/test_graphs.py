@@ -1,4 +1,4 @@
-"""Padding to few shapes changes nothing that is learned; a recorded pass does what a plain one does."""
+"""Padding changes neither loss nor gradient; a recorded pass equals a plain pass."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_padding_changes_neither_loss_nor_gradient(example: tuple[Tagger, dict[s
     assert gradients[0].abs().max() > 1e-3
 
 
-def test_batches_of_similar_size_have_one_shape_and_none_exceeds_the_longest_window() -> None:
+def test_batches_of_similar_size_have_the_same_shape() -> None:
     def batch(windows: int, subwords: int) -> dict[str, Tensor]:
         ids = torch.ones(windows, subwords, dtype=torch.int64)
         words = ids[:, 2:]
@@ -78,7 +78,7 @@ def test_batches_of_similar_size_have_one_shape_and_none_exceeds_the_longest_win
     assert PADDING(batch(20, 33))["word"].shape == (20, 40)  # more than the budget, and nothing is lost
 
 
-def test_sizes_are_rounded_to_few_and_never_down() -> None:
+def test_sizes_are_rounded_up_to_few() -> None:
     sizes = {round_up(size) for size in range(1, 513)}
     assert len(sizes) < 22
     assert 512 in sizes
@@ -88,15 +88,15 @@ def test_sizes_are_rounded_to_few_and_never_down() -> None:
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
-def test_a_recorded_pass_does_what_a_plain_one_does(example: tuple[Tagger, dict[str, Tensor]]) -> None:
+def test_recorded_pass_equals_plain_pass(example: tuple[Tagger, dict[str, Tensor]]) -> None:
     model, batch = example
     model.to("cuda")  # type: ignore[arg-type]
     inputs = {name: values.cuda() for name, values in PADDING(batch).items()}
-    passed = GraphedPass(lambda given: loss_of(model, given, RECIPE), list(model.parameters()))
-    found = []
+    graphed = GraphedPass(lambda batch: loss_of(model, batch, RECIPE), list(model.parameters()))
+    results = []
     for _ in range(4):  # plain, recorded, replayed twice
         model.zero_grad()
-        found.append((passed(inputs).item(), gradient(model).clone()))
-    for loss, slope in found[1:]:
-        assert loss == pytest.approx(found[0][0], rel=1e-4)
-        assert torch.allclose(slope, found[0][1], rtol=1e-2, atol=1e-5)
+        results.append((graphed(inputs).item(), gradient(model).clone()))
+    for loss, slope in results[1:]:
+        assert loss == pytest.approx(results[0][0], rel=1e-4)
+        assert torch.allclose(slope, results[0][1], rtol=1e-2, atol=1e-5)

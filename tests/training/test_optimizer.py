@@ -1,4 +1,4 @@
-"""Groups and schedules against numbers worked out by hand."""
+"""Parameter groups and schedules against numbers computed by hand, and the moving average."""
 
 from collections.abc import Callable
 from itertools import pairwise
@@ -6,9 +6,11 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
 from nestag.model.tagger import Tagger
-from nestag.training.optimization import LOWEST, freezes_encoder, layer_of, optimizer_of, scheduler_of
+from nestag.training.optimization import LOWEST, Average, freezes_encoder, layer_of, optimizer_of, scheduler_of
 from nestag.training.plan import plan_for
 from nestag.training.recipe import Recipe, load_recipe
 
@@ -24,12 +26,12 @@ def factors(recipe: Recipe, steps: int) -> list[list[float]]:
     plan = plan_for(recipe.changed({"batch_subwords": 10}), np.full(steps, 10), 1)
     assert plan.epoch_steps == steps
     scheduler = scheduler_of(optimizer, recipe, plan)
-    seen = []
+    rates = []
     for _ in range(plan.steps):
-        seen.append([group["lr"] for group in optimizer.param_groups])
+        rates.append([group["lr"] for group in optimizer.param_groups])
         optimizer.step()
         scheduler.step()
-    return seen
+    return rates
 
 
 MACHAMP = {
@@ -49,26 +51,26 @@ MACHAMP = {
 }
 
 
-def test_the_slanted_schedule_is_machamp_s() -> None:
-    seen = factors(Recipe(lr_scheduler_type="slanted_triangular", epochs=3, warmup_ratio=0.3), 10)
-    assert len(seen) == 30
-    assert {step: seen[step - 1] for step in MACHAMP} == {
+def test_slanted_schedule_is_that_of_machamp() -> None:
+    rates = factors(Recipe(lr_scheduler_type="slanted_triangular", epochs=3, warmup_ratio=0.3), 10)
+    assert len(rates) == 30
+    assert {step: rates[step - 1] for step in MACHAMP} == {
         step: pytest.approx([rate, rate]) for step, rate in MACHAMP.items()
     }
 
 
-def test_the_cut_is_rounded_down_as_machamp_rounds_it() -> None:
-    seen = [
-        ours for _, ours in factors(Recipe(lr_scheduler_type="slanted_triangular", epochs=2, warmup_ratio=0.3), 9)
+def test_peak_of_the_slanted_schedule_is_rounded_down() -> None:
+    rates = [
+        head for _, head in factors(Recipe(lr_scheduler_type="slanted_triangular", epochs=2, warmup_ratio=0.3), 9)
     ]  # cut at 2 of 9
-    one = [(1 + 31 * share) / 32 for share in (1 / 2, 1, 6 / 7, 5 / 7, 4 / 7, 3 / 7, 2 / 7, 1 / 7, 0)]
-    assert seen == pytest.approx([*one, *one])
+    epoch = [(1 + 31 * share) / 32 for share in (1 / 2, 1, 6 / 7, 5 / 7, 4 / 7, 3 / 7, 2 / 7, 1 / 7, 0)]
+    assert rates == pytest.approx([*epoch, *epoch])
 
 
-def test_a_cut_of_no_step_only_falls() -> None:
-    seen = [ours for _, ours in factors(Recipe(lr_scheduler_type="slanted_triangular", epochs=1, warmup_ratio=0.3), 3)]
+def test_slanted_schedule_without_warmup_only_falls() -> None:
+    rates = [head for _, head in factors(Recipe(lr_scheduler_type="slanted_triangular", epochs=1, warmup_ratio=0.3), 3)]
     assert LOWEST == 32
-    assert seen == pytest.approx([(1 + 31 * share) / 32 for share in (2 / 3, 1 / 3, 0)])
+    assert rates == pytest.approx([(1 + 31 * share) / 32 for share in (2 / 3, 1 / 3, 0)])
 
 
 @pytest.mark.parametrize(("step", "frozen"), [(0, True), (9, True), (10, False), (29, False)])
@@ -78,7 +80,7 @@ def test_the_encoder_is_frozen_for_the_first_epoch_of_a_slanted_run(step: int, f
     assert not freezes_encoder(Recipe(), plan_for(recipe, np.full(10, 10), 1), step)
 
 
-def test_the_groups_of_the_paper_are_machamp_s(tiny_encoder: Callable[[str], str]) -> None:
+def test_parameter_groups_of_the_paper_are_those_of_machamp(tiny_encoder: Callable[[str], str]) -> None:
     """Two groups, all of it decayed, the heads at 1e-4 and the encoder at 0.38 of that."""
     groups = optimizer_of(Tagger.around(tiny_encoder("bert"), sizes=(3, 4, 5)), load_recipe("paper")).param_groups
     assert [(group["is_head"], group["weight_decay"], group["betas"], group["eps"]) for group in groups] == [
@@ -89,14 +91,14 @@ def test_the_groups_of_the_paper_are_machamp_s(tiny_encoder: Callable[[str], str
     assert len(groups[1]["params"]) == 6
 
 
-def test_the_linear_schedule_rises_and_falls_to_nothing() -> None:
-    seen = [encoder for encoder, _ in factors(Recipe(lr_scheduler_type="linear", epochs=2, warmup_ratio=0.2), 10)]
-    assert seen[:4] == pytest.approx([0.25, 0.5, 0.75, 1.0])
-    assert seen[4:] == pytest.approx([(20 - step) / 16 for step in range(4, 20)])
-    assert all(a >= b for a, b in pairwise(seen[4:]))
+def test_linear_schedule_rises_and_falls_to_zero() -> None:
+    rates = [encoder for encoder, _ in factors(Recipe(lr_scheduler_type="linear", epochs=2, warmup_ratio=0.2), 10)]
+    assert rates[:4] == pytest.approx([0.25, 0.5, 0.75, 1.0])
+    assert rates[4:] == pytest.approx([(20 - step) / 16 for step in range(4, 20)])
+    assert all(a >= b for a, b in pairwise(rates[4:]))
 
 
-def test_a_linear_schedule_of_two_steps_falls_in_one() -> None:
+def test_short_linear_schedules() -> None:
     assert factors(Recipe(lr_scheduler_type="linear", epochs=1, warmup_ratio=0.5), 2) == [[1.0, 1.0]] * 2
     assert [a for a, _ in factors(Recipe(lr_scheduler_type="linear", epochs=1, warmup_ratio=0.5), 4)] == [
         0.5,
@@ -113,11 +115,11 @@ def test_a_linear_schedule_of_two_steps_falls_in_one() -> None:
 
 
 def test_the_constant_schedule_only_rises() -> None:
-    seen = [
+    rates = [
         encoder
         for encoder, _ in factors(Recipe(lr_scheduler_type="constant_with_warmup", epochs=1, warmup_ratio=0.4), 10)
     ]
-    assert seen == pytest.approx([0.25, 0.5, 0.75, *[1.0] * 7])
+    assert rates == pytest.approx([0.25, 0.5, 0.75, *[1.0] * 7])
 
 
 @pytest.mark.parametrize(("name", "layer"), [("encoder.layers.3.attn.weight", 4), ("encoder.embeddings.weight", 0)])
@@ -125,7 +127,7 @@ def test_layers_are_read_from_names(name: str, layer: int) -> None:
     assert layer_of(name) == layer
 
 
-def test_every_weight_learns_at_its_own_rate(tiny_encoder: Callable[[str], str]) -> None:
+def test_learning_rate_and_weight_decay_of_each_weight(tiny_encoder: Callable[[str], str]) -> None:
     recipe = Recipe(learning_rate=0.1, head_learning_rate=0.5, layer_decay=0.5, weight_decay=0.01)
     model = Tagger.around(tiny_encoder("bert"), sizes=(3, 4, 5), shape_size=4)
     groups = {id(weight): group for group in optimizer_of(model, recipe).param_groups for weight in group["params"]}
@@ -133,8 +135,8 @@ def test_every_weight_learns_at_its_own_rate(tiny_encoder: Callable[[str], str])
     assert len(groups) == len(names)
 
     def group(name: str) -> tuple[float, float, bool]:
-        found = groups[id(names[name])]
-        return found["lr"], found["weight_decay"], found["is_head"]
+        settings = groups[id(names[name])]
+        return settings["lr"], settings["weight_decay"], settings["is_head"]
 
     assert group("heads.0.weight") == (0.5, 0.01, True)
     assert group("heads.0.bias") == (0.5, 0.0, True)
@@ -145,16 +147,16 @@ def test_every_weight_learns_at_its_own_rate(tiny_encoder: Callable[[str], str])
     assert group("encoder.embeddings.LayerNorm.weight") == (0.025, 0.0, False)
 
 
-def test_groups_of_heads_come_last_and_adam_has_the_recipe_s_betas(tiny_encoder: Callable[[str], str]) -> None:
+def test_groups_of_heads_come_last_and_betas_are_those_of_the_recipe(tiny_encoder: Callable[[str], str]) -> None:
     recipe = Recipe(learning_rate=0.9, head_learning_rate=0.1, adam_beta1=0.7, adam_beta2=0.8)
     optimizer = optimizer_of(Tagger.around(tiny_encoder("bert"), sizes=(3, 4, 5), shape_size=4), recipe)
-    ours = [group["is_head"] for group in optimizer.param_groups]
-    assert ours == sorted(ours)
-    assert set(ours) == {False, True}
+    is_head = [group["is_head"] for group in optimizer.param_groups]
+    assert is_head == sorted(is_head)
+    assert set(is_head) == {False, True}
     assert all(group["betas"] == (0.7, 0.8) and group["fused"] for group in optimizer.param_groups)
 
 
-def test_each_layer_further_down_learns_more_slowly() -> None:
+def test_lower_layers_have_lower_learning_rates() -> None:
     names = ["embeddings", *(f"layer.{number}.dense" for number in range(5))]
     model = torch.nn.Module()
     weights = {f"encoder.{name}.weight": torch.nn.Parameter(torch.zeros(2, 2)) for name in names}
@@ -165,6 +167,44 @@ def test_each_layer_further_down_learns_more_slowly() -> None:
     assert [rates[id(weight)] for weight in weights.values()] == [0.5**below for below in (5, 4, 3, 2, 1, 0)]
 
 
-def test_a_device_that_has_no_fused_step_gets_the_plain_one(tiny_encoder: Callable[[str], str]) -> None:
+def test_optimizer_is_not_fused_on_other_devices(tiny_encoder: Callable[[str], str]) -> None:
     model = Tagger.around(tiny_encoder("bert"), sizes=(3, 4, 5)).to("meta")
     assert not any(group["fused"] for group in optimizer_of(model, Recipe()).param_groups)
+
+
+@given(st.lists(st.floats(-10, 10, width=32), min_size=1, max_size=30), st.floats(0, 1))
+def test_an_average_follows_its_definition(values: list[float], decay: float) -> None:
+    model = torch.nn.Linear(1, 1, bias=False)
+    average = Average(model, decay)
+    expected = model.weight.item()
+    for step, value in enumerate(values, 1):
+        model.weight.data.fill_(value)
+        average.update()
+        keep = min(decay, (1 + step) / (10 + step))
+        expected = keep * expected + (1 - keep) * value
+    assert average.weights["weight"].item() == pytest.approx(expected, abs=1e-4)
+
+
+def test_current_weights_are_restored_after_the_average() -> None:
+    model = torch.nn.BatchNorm1d(1)  # which has a whole number among its weights
+    average = Average(model, 0.5)
+    model.weight.data.fill_(5.0)
+    model.num_batches_tracked.fill_(3)
+    average.update()
+    with average.swapped_in():
+        assert 1 < model.weight.item() < 5
+        assert model.num_batches_tracked.item() == 3  # counted, not averaged
+    assert (model.weight.item(), model.num_batches_tracked.item()) == (5.0, 3)
+
+
+def test_saved_average_can_be_continued() -> None:
+    model = torch.nn.Linear(1, 1, bias=False)
+    whole, parted = Average(model, 0.9), Average(model, 0.9)
+    for value in (1.0, 2.0, 3.0, 4.0):
+        model.weight.data.fill_(value)
+        whole.update()
+        parted.update()
+        later = Average(model, 0.9)
+        later.restore(parted.steps, {name: weight.clone() for name, weight in parted.weights.items()})
+        parted = later
+    assert torch.equal(parted.weights["weight"], whole.weights["weight"])

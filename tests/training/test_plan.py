@@ -19,14 +19,14 @@ def test_batches_and_steps_grow_with_the_corpus(subwords: int) -> None:
     ("sentences", "steps", "batch"),
     [(100, 600, 256), (500, 1_080, 544), (1_000, 1_500, 769), (4_000, 1_500, 1_538), (15_000, 1_911, 2_048)],
 )
-def test_the_rule_as_it_was_chosen(sentences: int, steps: int, batch: int) -> None:
+def test_steps_and_batches_by_corpus_size(sentences: int, steps: int, batch: int) -> None:
     """Golden numbers: the results were measured with this rule."""
     plan = plan_for(Recipe(), np.full(sentences, 37), 60_000)
     assert (plan.batch_subwords, plan.steps) == (batch, steps)
     assert plan_for(load_recipe("default"), np.full(sentences, 37), 60_000).steps == max(600, round(steps / 2))
 
 
-def test_what_is_given_wins_over_the_rule() -> None:
+def test_settings_override_the_rule() -> None:
     sizes = np.full(100, 30)
     plan = plan_for(
         Recipe(steps=50, batch_subwords=300, evaluations=5, early_stopping_patience=3, ema_decay=0.5), sizes, 1_000
@@ -53,7 +53,7 @@ def test_dev_is_scored_less_often_if_it_is_large() -> None:
     assert (few, many) == (8, 20)
 
 
-def test_the_average_remembers_a_tenth_of_the_run() -> None:
+def test_average_covers_a_tenth_of_the_run() -> None:
     assert average_for(1_000) == pytest.approx(0.99)
     assert average_for(10) == pytest.approx(0.9)
     assert average_for(10**6) == pytest.approx(0.999)
@@ -64,7 +64,7 @@ def test_a_rough_plan_needs_no_tokenizer() -> None:
     assert rough_plan(load_recipe("default"), 0, 0).steps == 600
 
 
-def test_a_plan_in_words() -> None:
+def test_plan_as_text() -> None:
     plan = plan_for(
         Recipe(steps=50, batch_subwords=300, evaluations=5, early_stopping_patience=3), np.full(100, 30), 1_000
     )
@@ -88,11 +88,11 @@ def test_training_takes_twice_as_long_if_the_encoder_does_not_know_the_language(
     assert plans[0] == plan_for(recipe, sizes, 60_000)
     assert plans[1].warmup_steps == 2 * plans[0].warmup_steps
     for length in ({"steps": 50}, {"epochs": 5}):
-        given = recipe.changed(length)
-        assert plan_for(given, sizes, 60_000, word_sizes=np.array([4])).steps == plan_for(given, sizes, 60_000).steps
+        fixed = recipe.changed(length)
+        assert plan_for(fixed, sizes, 60_000, word_sizes=np.array([4])) == plan_for(fixed, sizes, 60_000)
 
 
-def test_a_third_of_split_words_is_a_known_language() -> None:
+def test_language_is_known_if_a_third_of_the_words_are_split() -> None:
     assert knows_language(np.array([9, 2, 2]))
     assert not knows_language(np.array([9, 2, 2, 3]))
     assert knows_language(np.array([], dtype=np.int64))

