@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,7 +26,6 @@ from nestag.decoding import (
     grid_entities,
     without_crossing,
 )
-from nestag.model.engine import ChunkScores
 from nestag.model.predictor import Settings
 from nestag.model.recognizer import NestedNER
 
@@ -39,23 +38,6 @@ SAMPLE = 2_000  # sentences used for calibration, at most
 CHUNK = 250  # sentences whose scores are in memory at the same time
 
 
-def calibrate(recognizer: NestedNER, sentences: Sequence[Sentence]) -> Settings:
-    """Return the settings of a recognizer with the temperature and span threshold that suit held-out sentences."""
-    sample = sentences[:: max(1, -(-len(sentences) // SAMPLE))]
-    settings, vocabulary = recognizer.settings, recognizer.vocabulary
-    if settings.decoding != "spans":
-        chunks = list(_decode(recognizer, sample))
-        temperature = _best_temperature(
-            chunks, lambda chunk, value: confidences(vocabulary, chunk.scores, chunk.table, Search(temperature=value))
-        )
-        return replace(settings, temperature=temperature)
-    chunks = list(_candidates(recognizer, sample))
-    temperature = _best_temperature(chunks, lambda chunk, value: _scale(chunk.table, value))
-    gold = sum(len(set(sentence.entities)) for sentence in sample)
-    f1 = [_f1(chunks, gold, temperature, threshold) for threshold in THRESHOLDS]
-    return replace(settings, temperature=temperature, span_threshold=THRESHOLDS[int(np.argmax(smooth(f1)))])
-
-
 class _Predictions(NamedTuple):
     """Entities predicted in a chunk of held-out sentences, and which of them are correct."""
 
@@ -63,11 +45,41 @@ class _Predictions(NamedTuple):
     table: EntityTable
     correct: Bools
 
-    @classmethod
-    def of(cls, sentences: Sequence[Sentence], scores: Scores, table: EntityTable) -> Self:
-        pairs = zip(sentences, table.to_lists(), strict=True)
+
+def calibrate(recognizer: NestedNER, sentences: Sequence[Sentence]) -> Settings:
+    """Return the settings of a recognizer with the temperature and span threshold that suit held-out sentences."""
+    sample = sentences[:: max(1, -(-len(sentences) // SAMPLE))]
+    settings, vocabulary = recognizer.settings, recognizer.vocabulary
+    chunks = list(_predict(recognizer, sample))
+    if settings.decoding != "spans":
+        temperature = _best_temperature(
+            chunks, lambda chunk, value: confidences(vocabulary, chunk.scores, chunk.table, Search(temperature=value))
+        )
+        return replace(settings, temperature=temperature)
+    temperature = _best_temperature(chunks, lambda chunk, value: _scale(chunk.table, value))
+    gold = sum(len(set(sentence.entities)) for sentence in sample)
+    f1 = [_f1(chunks, gold, temperature, threshold) for threshold in THRESHOLDS]
+    return replace(settings, temperature=temperature, span_threshold=THRESHOLDS[int(np.argmax(smooth(f1)))])
+
+
+def _predict(recognizer: NestedNER, sentences: Sequence[Sentence]) -> Iterator[_Predictions]:
+    """Stream the entities of the labels, or all spans of the grid that are not improbable."""
+    vocabulary, settings = recognizer.vocabulary, recognizer.settings
+    if settings.decoding == "spans":
+        candidates = replace(settings, return_candidates=True, temperature=1.0)
+        recognizer = NestedNER(recognizer.model, recognizer.tokenizer, vocabulary, candidates)
+    for first in range(0, len(sentences), CHUNK):
+        chunk = sentences[first : first + CHUNK]
+        output = recognizer.scores([s.tokens for s in chunk], [document_of(s) for s in chunk])
+        scores = Scores.of(vocabulary, output.n, output.c, output.u, output.lengths)
+        if settings.decoding == "spans":
+            assert output.spans is not None
+            table = grid_entities(SpanBatch(vocabulary, output.spans, scores), MIN_PROBABILITY)
+        else:
+            table = decode_scores(vocabulary, *scores, settings.decoding, settings.node_label_strategy)
+        pairs = zip(chunk, table.to_lists(), strict=True)
         correct = [entity in set(s.entities) for s, entities in pairs for entity in entities]
-        return cls(scores, table, np.array(correct, dtype=bool))
+        yield _Predictions(scores, table, np.array(correct, dtype=bool))
 
 
 def _best_temperature(chunks: Sequence[_Predictions], probabilities: Callable[[_Predictions, float], Floats]) -> float:
@@ -81,35 +93,6 @@ def _best_temperature(chunks: Sequence[_Predictions], probabilities: Callable[[_
         return total
 
     return min(TEMPERATURES, key=loss) if any(len(chunk.correct) for chunk in chunks) else 1.0
-
-
-def _score(
-    recognizer: NestedNER, sentences: Sequence[Sentence]
-) -> Iterator[tuple[Sequence[Sentence], ChunkScores, Scores]]:
-    """Stream the sentences in chunks with their scores."""
-    for first in range(0, len(sentences), CHUNK):
-        chunk = sentences[first : first + CHUNK]
-        scores = recognizer.scores([s.tokens for s in chunk], [document_of(s) for s in chunk])
-        yield chunk, scores, Scores.of(recognizer.vocabulary, scores.n, scores.c, scores.u, scores.lengths)
-
-
-def _decode(recognizer: NestedNER, sentences: Sequence[Sentence]) -> Iterator[_Predictions]:
-    """Stream the entities of the labels."""
-    settings = recognizer.settings
-    assert settings.decoding != "spans"
-    for chunk, _, scores in _score(recognizer, sentences):
-        table = decode_scores(recognizer.vocabulary, *scores, settings.decoding, settings.node_label_strategy)
-        yield _Predictions.of(chunk, scores, table)
-
-
-def _candidates(recognizer: NestedNER, sentences: Sequence[Sentence]) -> Iterator[_Predictions]:
-    """Stream the spans of the grid that are not improbable."""
-    settings = replace(recognizer.settings, return_candidates=True, temperature=1.0)
-    searching = NestedNER(recognizer.model, recognizer.tokenizer, recognizer.vocabulary, settings)
-    for chunk, chunk_scores, scores in _score(searching, sentences):
-        assert chunk_scores.spans is not None
-        table = grid_entities(SpanBatch(recognizer.vocabulary, chunk_scores.spans, scores), MIN_PROBABILITY)
-        yield _Predictions.of(chunk, scores, table)
 
 
 def _scale(table: EntityTable, temperature: float) -> Floats:

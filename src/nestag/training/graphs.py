@@ -34,16 +34,12 @@ class Padding:
         windows, subwords = inputs["input_ids"].shape
         length = min(round_up(subwords), self.longest)
         rows = max(windows, min(self.windows, self.batch_subwords // smallest_rounded_to(length)))
+        fill = {"input_ids": self.pad, "attention_mask": 0, "labels": IGNORED, "spans": 0}
         padded = {
-            "input_ids": _pad(inputs["input_ids"], (rows, length), self.pad),
-            "attention_mask": _pad(inputs["attention_mask"], (rows, length), 0),
-            "word": _pad(inputs["word"], (rows, length), NOTHING),
-            "shape": _pad(inputs["shape"], (rows, length), NOTHING),
-            "labels": _pad(inputs["labels"], (rows, length, 3), IGNORED),
+            name: _pad(values, (rows, length, *values.shape[2:]), fill.get(name, NOTHING))
+            for name, values in inputs.items()
         }
         padded["attention_mask"][windows:, 0] = 1  # attention over nothing would be NaN
-        if "spans" in inputs:
-            padded["spans"] = _pad(inputs["spans"], (rows, length, *inputs["spans"].shape[2:]), 0)
         return padded
 
 

@@ -19,9 +19,9 @@ from nestag.evaluation import Score
 from nestag.model.subwords import batches, sentence_batches
 from nestag.training.recipe import Auto, Recipe
 
-SMALLEST_BATCH, LARGEST_BATCH = 256, 2048  # subwords
-MOST_CONTEXT = 4  # the largest factor by which context enlarges a batch, which must fit into memory
-FEWEST_STEPS, ENOUGH_STEPS = 600, 1500
+MIN_BATCH, MAX_BATCH = 256, 2048  # subwords
+MAX_CONTEXT = 4  # the largest factor by which context enlarges a batch, which must fit into memory
+MIN_STEPS, ENOUGH_STEPS = 600, 1500
 SUBWORDS_PER_WORD = 1.35  # in English with MiniLM
 SPLIT_WORD = 3  # subwords of a word that the encoder hardly knows
 KNOWN_SPLITS = 1 / 3  # the largest share of such words in a language that the encoder knows
@@ -84,7 +84,7 @@ def plan_for(
     encoder knows the language.
     """
     subwords = int(sizes.sum())
-    batch_subwords = unless_auto(recipe.batch_subwords) or batch_with_context(subwords, labelled or subwords)
+    batch_subwords = unless_auto(recipe.batch_subwords) or batch_for(subwords, labelled)
     if recipe.batching == "fixed":
         sentence = np.arange(len(sizes)) if sentence is None else sentence
         count = len(sentence_batches(sizes, sentence, batch_subwords, recipe.batch_sentences))
@@ -124,22 +124,19 @@ def unless_auto(value: Number | Auto) -> Number | None:
     return None if value == "auto" else value
 
 
-def batch_for(subwords: int) -> int:
+def batch_for(subwords: int, labelled: int | None = None) -> int:
     """Return the subwords in a batch, which grow with the square root of the corpus, as does the number of batches.
+
+    If only some subwords are labelled and the others are context, a batch has as many sentences as without context.
 
     >>> [batch_for(subwords) for subwords in (3_000, 30_000, 500_000)]
     [256, 692, 2048]
-    """
-    return int(min(LARGEST_BATCH, max(SMALLEST_BATCH, 4 * math.sqrt(subwords))))
-
-
-def batch_with_context(subwords: int, labelled: int) -> int:
-    """Return the subwords in a batch if only some of the corpus's are labelled and the others are context.
-
-    >>> [batch_with_context(subwords, 500_000) for subwords in (500_000, 1_500_000, 9_000_000)]
+    >>> [batch_for(subwords, labelled=500_000) for subwords in (500_000, 1_500_000, 9_000_000)]
     [2048, 6144, 8192]
     """
-    return int(batch_for(labelled) * min(MOST_CONTEXT, subwords / labelled))
+    labelled = labelled or subwords
+    batch = int(min(MAX_BATCH, max(MIN_BATCH, 4 * math.sqrt(labelled))))
+    return int(batch * min(MAX_CONTEXT, subwords / labelled))
 
 
 def steps_for(epoch_steps: int, factor: float = 1.0) -> int:
@@ -148,7 +145,7 @@ def steps_for(epoch_steps: int, factor: float = 1.0) -> int:
     >>> [steps_for(epoch_steps) for epoch_steps in (5, 30, 80, 300)]
     [600, 900, 1500, 2100]
     """
-    return max(FEWEST_STEPS, round(factor * max(min(ENOUGH_STEPS, 30 * epoch_steps), 7 * epoch_steps)))
+    return max(MIN_STEPS, round(factor * max(min(ENOUGH_STEPS, 30 * epoch_steps), 7 * epoch_steps)))
 
 
 def knows_language(word_sizes: Ints) -> bool:

@@ -1,8 +1,8 @@
 """Recipes: every setting of a training run, as a file that people can read and copy.
 
-A recipe is a TOML file of the fields below; what it leaves out keeps the default, and `"auto"` lets the corpus decide
-(plan.py). Four come with the package: `default`, found on development sets; `accurate`, which is better and takes up
-to twice as long; `light`, for the light encoder; and `paper`, the published configuration.
+A recipe is a TOML file of the fields below. Missing fields have their defaults, and `"auto"` lets the corpus decide
+(plan.py). Four come with the package: `default`; `accurate`, which is better and takes up to twice as long; `light`,
+for the light encoder; and `paper`, the published configuration.
 """
 
 from __future__ import annotations
@@ -30,9 +30,7 @@ class Recipe:
 
     # what is trained
     encoder: str = setting("minilm", help="minilm, light, a folder, or a name on the hub")
-    light_size: int = setting(
-        192, minimum=1, maximum=4096, help="numbers in a vector of the light encoder; others have their own"
-    )
+    light_size: int = setting(192, minimum=1, maximum=4096, help="vector size of a new light encoder")
     encoding: str = setting("rel", help="abs, rel, dyn or 4tg")
     pooling: Literal["first", "last", "mean"] = setting("mean", help="how the vectors of a word's subwords are pooled")
     shape_size: int = setting(0, minimum=0, maximum=4096, help="dimension of the word-shape embedding; 0 for none")
@@ -44,9 +42,7 @@ class Recipe:
     )
     max_length: int = setting(512, minimum=8, help="maximum subwords in a window; longer sentences are read in several")
     windows: Cut = setting("overlapping", help="how windows of longer sentences are laid out; MaChAmp's are disjoint")
-    context: int = setting(
-        0, minimum=0, help="add neighbouring sentences as context up to this many subwords; 0 for none"
-    )
+    context: int = setting(0, minimum=0, help="add neighbouring sentences up to this many subwords; 0 for none")
     decoding: Decoding = setting(
         "constrained",
         help="entities of the span grid (spans), the best valid labels (constrained), or greedy labels",
@@ -61,16 +57,12 @@ class Recipe:
         1.0, above=0, maximum=100, help="multiplies the steps that the corpus decides; R-Drop needs about half as many"
     )
     epochs: int | Auto = setting("auto", minimum=1, help="epochs; replaces steps")
-    batching: Literal["shuffled", "fixed"] = setting(
-        "shuffled", help="new batches in each epoch; or MaChAmp's, the same batches in another order"
-    )
+    batching: Literal["shuffled", "fixed"] = setting("shuffled", help="new batches each epoch, or MaChAmp's fixed ones")
     batch_subwords: int | Auto = setting(
-        "auto", minimum=1, help="maximum subwords in a batch, including padding if shuffled"
+        "auto", minimum=1, help="maximum subwords in a batch, with padding if shuffled"
     )
     batch_sentences: int = setting(10_000, minimum=1, help="maximum sentences in a batch")
-    gradient_accumulation_steps: int = setting(
-        1, minimum=1, maximum=1024, help="gradient accumulation: batches per step"
-    )
+    gradient_accumulation_steps: int = setting(1, minimum=1, maximum=1024, help="batches per step")
     evaluations: int | Auto = setting("auto", minimum=1, help="number of evaluations on dev, evenly over the run")
     early_stopping_patience: int | Auto = setting(
         "auto", minimum=0, help="early stopping: evaluations without improvement; 0 for none"
@@ -82,9 +74,7 @@ class Recipe:
     # how it learns
     learning_rate: float = setting(2e-4, minimum=0, maximum=1, help="learning rate of the encoder")
     head_learning_rate: float = setting(1e-3, minimum=0, maximum=1, help="learning rate of everything else")
-    layer_decay: float = setting(
-        1.0, above=0, maximum=1, help="factor on the learning rate for each layer further down"
-    )
+    layer_decay: float = setting(1.0, above=0, maximum=1, help="factor on the learning rate for each lower layer")
     lr_scheduler_type: Literal["linear", "slanted_triangular", "constant_with_warmup"] = setting(
         "linear", help="learning rate schedule; MaChAmp's slanted_triangular freezes the encoder in epoch 1"
     )
@@ -107,9 +97,7 @@ class Recipe:
         0.0, minimum=0, maximum=1e3, help="R-Drop: loss weight of the divergence between two dropout passes; 0 for none"
     )
     masked_subwords: float = setting(0.0, minimum=0, below=1, help="share of subwords masked in training")
-    ema_decay: float | Auto = setting(
-        "auto", minimum=0, below=1, help="decay of the exponential moving average of weights; 0 for none"
-    )
+    ema_decay: float | Auto = setting("auto", minimum=0, below=1, help="decay of the average of weights; 0 for none")
 
     def changed(self, values: Mapping[str, Any], where: str = "recipe", *, text: bool = False) -> Recipe:
         """Return a copy with other settings, which are strings if `text`; unknown or wrong ones are errors.
