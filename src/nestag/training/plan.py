@@ -1,8 +1,8 @@
 """The training plan: the numbers of a run on a corpus of this size, and the progress of a run that follows it.
 
-The corpus decides what the recipe leaves open. A small corpus needs many epochs in small batches, a large one few in
-large batches. Neither may have too few steps. The rule was tuned on GENIA, LitBank and GUM and checked on GermEval
-(lab/docs/research.md).
+The corpus decides the settings that are "auto" in the recipe. A small corpus needs many epochs of small batches, a
+large one few epochs of large batches. Neither may have too few steps. The rule was tuned on GENIA, LitBank and GUM and
+checked on GermEval (lab/docs/research.md).
 """
 
 from __future__ import annotations
