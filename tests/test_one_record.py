@@ -24,7 +24,6 @@ from nestag.integrations import huggingface
 from nestag.model.predictor import Predictor, TextEntity
 from nestag.serve.app import app_of
 from nestag.serve.limits import ServerLimits
-from nestag.serve.metrics import Metrics
 from nestag.serve.service import Service
 
 TEXT = "\ufeff  lincoln was president of the usa. \u2029 😀\tthe mayor\u00a0of  new york slept \n\n é\u0301 .\n "
@@ -95,7 +94,7 @@ def test_the_records_of_the_command_line_are_read_as_a_corpus(trained_model: Pat
 
 
 def test_the_server_gives_the_records(ner: Predictor) -> None:
-    service = Service(ner, "model", ServerLimits(), Metrics())
+    service = Service(ner, "model", ServerLimits())
     with TestClient(app_of(service, None, ())) as client:
         for body in ({"text": TEXT}, {"texts": ["x", TEXT]}, {"tokens": TOKENS}, {"sentences": [["x"], TOKENS]}):
             answer = client.post("/v1/entities", json=body)

@@ -25,9 +25,8 @@ from starlette.testclient import TestClient
 from nestag.model.onnx_runtime import OnnxNER
 from nestag.serve.app import app_of
 from nestag.serve.limits import ServerLimits
-from nestag.serve.metrics import Metrics
 from nestag.serve.service import Service
-service = Service(OnnxNER.from_pretrained("exported"), "exported", ServerLimits(), Metrics())
+service = Service(OnnxNER.from_pretrained("exported"), "exported", ServerLimits())
 with TestClient(app_of(service)) as client:
     status = client.post("/v1/entities", json={{"text": {TEXT!r}}}).status_code
     print(status, client.get("/v1/model").json()["runtime"])

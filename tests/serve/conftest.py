@@ -18,7 +18,6 @@ from nestag.model.predictor import Predictor
 from nestag.serve.app import app_of
 from nestag.serve.connection import ServerConfig
 from nestag.serve.limits import ServerLimits
-from nestag.serve.metrics import Metrics
 from nestag.serve.server import listen
 from nestag.serve.service import Service
 
@@ -33,7 +32,7 @@ def client() -> Iterator[TestClient]:
 @contextmanager
 def started(token: str | None = None, hosts: tuple[str, ...] = (), **limits: Any) -> Iterator[TestClient]:
     recognizer = Capitals()
-    service = Service(recognizer, "capitals", ServerLimits(**limits), Metrics())
+    service = Service(recognizer, "capitals", ServerLimits(**limits))
     with TestClient(app_of(service, token, hosts)) as client:
         client.service, client.recognizer = service, recognizer
         yield client
@@ -48,7 +47,7 @@ def server() -> Callable[..., Any]:
 @contextmanager
 def listening(predictor: Predictor, **limits: Any) -> Iterator[str]:
     """A server that listens, as its address; everything it accepted is answered at the end."""
-    service = Service(predictor, "capitals", ServerLimits(**limits), Metrics())
+    service = Service(predictor, "capitals", ServerLimits(**limits))
     bound = listen("127.0.0.1", 0)
     bound.listen()  # clients may connect before the server accepts them
     server = uvicorn.Server(ServerConfig(app_of(service), service.limits, service.metrics))

@@ -13,7 +13,7 @@ from nestag.model.engine import Item, TaggedChunk
 from nestag.serve import batcher
 from nestag.serve.batcher import Batcher, Entities
 from nestag.serve.limits import RefusedError
-from nestag.serve.metrics import Metrics
+from nestag.serve.middleware import Metrics
 
 SECONDS = 250.0
 

@@ -18,8 +18,7 @@ import pytest
 from capitals import Capitals
 from nestag.model.engine import Item, TaggedChunk
 from nestag.serve.limits import RefusedError, ServerLimits
-from nestag.serve.metrics import Metrics
-from nestag.serve.middleware import Gate
+from nestag.serve.middleware import Gate, Metrics
 
 LONG = 60.0
 HEAD = "POST /v1/entities HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"

@@ -34,7 +34,7 @@ def serve(
     Concurrent requests are tagged in batches. SIGTERM, SIGHUP or Ctrl-C finishes accepted requests, then stops.
     """
     try:
-        from nestag.serve import app, metrics, server, service
+        from nestag.serve import app, server, service
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] == "nestag":
             raise
@@ -43,7 +43,7 @@ def serve(
     listening = server.listen(host, port)
     with listening:
         recognizer = load(model, device, **predicting.changes)
-        serving = service.Service(recognizer, Path(model).name or model, limits, metrics.Metrics())
+        serving = service.Service(recognizer, Path(model).name or model, limits)
         server.log_to_stderr()
         if host not in server.LOOPBACK and token is None:
             log(f"nestag: anyone who can reach {host} can use this server; require a token with --token-file")

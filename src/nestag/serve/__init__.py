@@ -5,9 +5,8 @@ connection   how many connections may be open, for how long, and how they are cl
 middleware   access control, limits on bodies, security headers, metrics and the log
 app          the routes
 schema       requests and answers as JSON
-service      requests -> sentences -> entities -> answers
+service      requests -> answers
 batcher      texts that wait at the same time are tagged together, in a thread
-views        a drawing, a tree and labels, without a model
 server       binding the address and graceful shutdown
 page/        the pages at / and /docs: plain HTML, CSS and JavaScript
 """

@@ -28,8 +28,7 @@ from nestag.serve.schema import (
     Problem,
     Status,
 )
-from nestag.serve.service import Service
-from nestag.serve.views import describe_labels, draw
+from nestag.serve.service import Service, describe_labels, draw
 
 PROBLEMS = {
     400: "The body is not JSON.",
@@ -59,8 +58,7 @@ def app_of(service: Service, token: str | None = None, hosts: Sequence[str] = ()
         redoc_url=None,
         responses=problems(421),
     )
-    _add_model_routes(app, service)
-    _add_views(app, service)
+    _add_api(app, service)
     _add_state_routes(app, service)
     _add_pages(app)
     app.add_exception_handler(RequestValidationError, _refuse_invalid)
@@ -71,7 +69,7 @@ def app_of(service: Service, token: str | None = None, hosts: Sequence[str] = ()
     return app
 
 
-def _add_model_routes(app: FastAPI, service: Service) -> None:
+def _add_api(app: FastAPI, service: Service) -> None:
     @app.post("/v1/entities", responses=problems(*PROBLEMS), summary="Find entities in texts or sentences")
     async def entities(request: Request, body: EntitiesRequest) -> EntitiesAnswer:
         """Return a result for each text or sentence, in the same order."""
@@ -82,8 +80,6 @@ def _add_model_routes(app: FastAPI, service: Service) -> None:
         """Return the model's types, encoding and settings, and the limits of a request."""
         return service.model()
 
-
-def _add_views(app: FastAPI, service: Service) -> None:
     drawing_answers = {**problems(*PROBLEMS), 200: {"content": {"text/html": {"schema": {"type": "string"}}}}}
 
     @app.post("/v1/drawing", responses=drawing_answers, response_class=Response, summary="Draw nested entities as HTML")

@@ -20,7 +20,7 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from nestag.serve.limits import RefusedError, ServerLimits, busy
-from nestag.serve.metrics import Metrics
+from nestag.serve.middleware import Metrics
 
 MAX_REFUSED = 64
 """Refused connections that get an answer at the same time; more are reset."""

@@ -1,5 +1,7 @@
 """Middleware: access control, limits on bodies and waiting requests, security headers, metrics, and a log line.
 
+Labels of metrics are routes and statuses. They never contain text of requests.
+
 A request waits for an answer only once its body is complete, so a slow client does not take the place of another. An
 unexpected error becomes a 500. Its message may hold text, so only its type and place are logged.
 """
@@ -14,18 +16,23 @@ from collections.abc import Sequence
 from traceback import extract_tb
 from urllib.parse import urlsplit
 
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, PlatformCollector, ProcessCollector
+from prometheus_client.exposition import generate_latest
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from nestag.serve.limits import RefusedError, ServerLimits, busy
-from nestag.serve.metrics import Metrics
 
 log = logging.getLogger("nestag.serve")
+
+SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
+SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
+"""The buckets of histograms."""
 
 DEADLINE = "nestag.deadline"
 """The key in the scope of a request for the time, on the clock of the event loop, by which it must be answered."""
 
-GONE = 499
+DISCONNECTED = 499
 """The status in log and metrics of a request whose client has disconnected."""
 
 CLOSE = {"connection": "close"}
@@ -47,6 +54,30 @@ HEADERS = {
 """The security headers of every answer."""
 
 
+class Metrics:
+    """The Prometheus metrics of one server."""
+
+    def __init__(self) -> None:
+        self.registry = registry = CollectorRegistry()  # not the global one, as a process may have several servers
+        ProcessCollector(registry=registry)
+        PlatformCollector(registry=registry)
+        self.requests = Counter("nestag_requests", "Answers.", ["route", "status"], registry=registry)
+        self.latency = Histogram(
+            "nestag_request_seconds", "Time from arrival to answer.", ["route"], registry=registry, buckets=SECONDS
+        )
+        self.accepted = Gauge("nestag_requests_accepted", "Requests waiting for an answer.", registry=registry)
+        self.connections = Gauge("nestag_connections", "Open connections.", registry=registry)
+        self.batches = Histogram("nestag_batch_texts", "Texts in a batch.", registry=registry, buckets=SIZES)
+        self.sentences = Counter("nestag_sentences", "Tagged sentences.", registry=registry)
+        self.words = Counter("nestag_words", "Tagged words.", registry=registry)
+        self.seconds = Counter("nestag_tagging_seconds", "Time in the engine.", registry=registry)
+        self.failures = Counter("nestag_failures", "Texts that could not be tagged.", registry=registry)
+
+    def page(self) -> bytes:
+        """Return all metrics as Prometheus reads them."""
+        return generate_latest(self.registry)
+
+
 class Gate:
     """Passes requests to an application, or raises a RefusedError."""
 
@@ -60,7 +91,7 @@ class Gate:
         metrics.accepted.set_function(lambda: len(self.waiting))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Check one request, read its body and pass it on."""
+        """Check a request, read its body and pass it on."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -87,27 +118,27 @@ class Gate:
             await send(message)
 
         try:
-            await self._unless_disconnected(scope, body, receive, answer)
+            await self._pass_on(scope, body, receive, answer)
         finally:
             self.waiting.discard(request)
 
-    async def _unless_disconnected(self, scope: Scope, body: bytes, receive: Receive, send: Send) -> None:
+    async def _pass_on(self, scope: Scope, body: bytes, receive: Receive, send: Send) -> None:
         """Pass a complete request on; cancel it if the client disconnects."""
         messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
-        gone = asyncio.ensure_future(receive())  # nothing else follows the body
+        disconnect = asyncio.ensure_future(receive())  # nothing else follows the body
 
         async def replay() -> Message:
-            return messages.pop() if messages else await asyncio.shield(gone)
+            return messages.pop() if messages else await asyncio.shield(disconnect)
 
         work = asyncio.ensure_future(self.app(scope, replay, send))
         try:
-            await asyncio.wait({work, gone}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({work, disconnect}, return_when=asyncio.FIRST_COMPLETED)
             if not work.done():
-                raise RefusedError(GONE, "the client has disconnected")
+                raise RefusedError(DISCONNECTED, "the client has disconnected")
             await work
         finally:
             work.cancel()
-            gone.cancel()
+            disconnect.cancel()
 
     async def _read_body(self, receive: Receive) -> bytes | None:
         """Return the whole body, or None if the client has disconnected."""
@@ -189,7 +220,8 @@ class WatchMiddleware:
                 await _refuse(watch, RefusedError(500, "the server failed; its log says where"))
         seconds = time.perf_counter() - began
         route = scope["path"] if scope["path"] in self.routes else "other"
-        self.metrics.answered(route, status, seconds)
+        self.metrics.requests.labels(route, str(status)).inc()
+        self.metrics.latency.labels(route).observe(seconds)
         log.info("%s %s %s %.0f ms", scope["method"], route, status or "gone", 1000 * seconds)
 
 

@@ -161,12 +161,15 @@ class LabelsAnswer(StrictModel):
     labels: dict[str, list[LabelRow]]
 
 
+Runtime = Literal["torch", "onnxruntime", "other"]
+
+
 class ModelAnswer(StrictModel):
     """The model and the limits of a request."""
 
     name: str
     version: str = Field(description="The version of nestag.")
-    runtime: Literal["torch", "onnxruntime", "other"]
+    runtime: Runtime
     encoding: str
     decoding: str
     types: list[str]
