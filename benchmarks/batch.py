@@ -23,10 +23,9 @@ from typing import Any, NamedTuple
 from nestag import Sentence, read_corpus
 from nestag.batch import Job, Totals, tag
 from nestag.batch.cluster import Cluster
-from nestag.batch.model import read_model
 from nestag.batch.plan import PART_BYTES, Device
 from nestag.batch.storage import library
-from nestag.batch.worker import peak_memory
+from nestag.batch.worker import peak_memory, read_model
 from nestag.formats import sample
 from nestag.formats.files import writing
 

@@ -15,10 +15,9 @@ from typer.testing import CliRunner
 
 import nestag
 from late_imports import datasets
-from nestag.batch.model import read_model
 from nestag.batch.plan import Job, plan_parts
 from nestag.batch.storage import Folder, find_input_files
-from nestag.batch.worker import PartTagger
+from nestag.batch.worker import PartTagger, read_model
 from nestag.cli import app, demo
 from nestag.integrations import huggingface
 from nestag.model.predictor import Predictor, TextEntity
@@ -113,7 +112,7 @@ def test_batch_inference_gives_the_records(
     job = Job(tokens="tokens" if column == "tokens" else "", form=form).on("cpu")  # type: ignore[arg-type]
     tagger = PartTagger(job, read_model(str(trained_model)), Folder(str(tmp_path / "out")))
     for part in plan_parts(find_input_files(str(tmp_path / "in")), job).parts:
-        outcome = tagger(part)
+        outcome = tagger.tag(part)
         assert outcome.done, outcome
     (path,) = (tmp_path / "out").glob(f"*.{form}")
     lines = path.read_text("utf-8").splitlines() if form == "jsonl" else []

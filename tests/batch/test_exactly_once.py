@@ -18,8 +18,8 @@ from typer.testing import CliRunner
 from files_of_rows import content, rows, texts, write_lines
 from nestag.batch import Job, Totals, tag
 from nestag.batch.cluster import MAX_DEATHS, Cluster, RayConnection
-from nestag.batch.model import ModelFiles
 from nestag.batch.plan import Device
+from nestag.batch.worker import ModelFiles
 from nestag.cli import app
 from nestag.errors import InputError
 from scale_cluster import Workers

@@ -6,10 +6,9 @@ from pathlib import Path
 import pytest
 
 from files_of_rows import rows, texts, write_lines
-from nestag.batch.model import read_model
 from nestag.batch.plan import Job, plan_parts
 from nestag.batch.storage import Folder, find_input_files
-from nestag.batch.worker import PartTagger
+from nestag.batch.worker import PartTagger, read_model
 
 PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "batch.md").read_text(encoding="utf-8")
 
@@ -21,7 +20,7 @@ def out(model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     job = Job(tokenizer="whitespace", part_bytes=500).on("cpu")
     tagger = PartTagger(job, read_model(str(model)), Folder(str(folder / "out")))
     for part in plan_parts(find_input_files(str(folder / "in")), job).parts:
-        assert tagger(part).done
+        assert tagger.tag(part).done
     return folder / "out"
 
 

@@ -6,9 +6,10 @@ import pytest
 from typer.testing import CliRunner
 
 from nestag.batch import run as summary
-from nestag.batch.manifest import Done, PartOutcome
+from nestag.batch.manifest import Done
 from nestag.batch.plan import Part
 from nestag.batch.storage import InputFile
+from nestag.batch.worker import PartOutcome
 from nestag.cli import app
 
 

@@ -15,12 +15,10 @@ import pytest
 from files_of_rows import content, rows, texts, write_lines, write_table
 from nestag.batch import rows as reading
 from nestag.batch import tag
-from nestag.batch.manifest import PartOutcome
-from nestag.batch.model import read_model
 from nestag.batch.output import entity_type
 from nestag.batch.plan import Job, plan_parts
 from nestag.batch.storage import Folder, find_input_files
-from nestag.batch.worker import PartTagger, peak_memory
+from nestag.batch.worker import PartOutcome, PartTagger, peak_memory, read_model
 from nestag.data.segment import Options
 from nestag.encodings.vocabulary import Vocabulary
 from nestag.errors import InputError, NestagError
@@ -33,7 +31,7 @@ from two_sentences import CORPUS, quick
 def tag_here(source: Path | str, out: Path | str, model: Path, **settings: object) -> list[PartOutcome]:
     job = Job(**{"tokenizer": "whitespace", **settings}).on("cpu")  # type: ignore[arg-type]
     tagger = PartTagger(job, read_model(str(model)), Folder(str(out)))
-    return [tagger(part) for part in plan_parts(find_input_files(str(source)), job).parts]
+    return [tagger.tag(part) for part in plan_parts(find_input_files(str(source)), job).parts]
 
 
 def test_rows_come_out_with_the_entities_that_the_recognizer_finds(tmp_path: Path, model: Path) -> None:
@@ -141,7 +139,7 @@ def test_a_file_that_changes_while_it_is_read_is_an_error(tmp_path: Path, model:
     job = Job(tokenizer="whitespace").on("cpu")
     (part,) = plan_parts(find_input_files(str(path)), job).parts
     path.write_text("Paris, Texas\n")
-    outcome = PartTagger(job, read_model(str(model)), Folder(str(tmp_path / "out")))(part)
+    outcome = PartTagger(job, read_model(str(model)), Folder(str(tmp_path / "out"))).tag(part)
     assert "it was changed after the run began" in outcome.error
 
 
@@ -149,16 +147,17 @@ def test_a_full_disk_stops_the_run_and_leaves_nothing(tmp_path: Path, model: Pat
     write_lines(tmp_path / "in" / "a.jsonl", list(texts(2_000)))
     job = Job(tokenizer="whitespace").on("cpu")
     tagger = PartTagger(job, read_model(str(model)), Folder(str(tmp_path / "out")))
+    assert tagger.predictor  # loaded before the disk is full
     (part,) = plan_parts(find_input_files(str(tmp_path / "in")), job).parts
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, limits[1]))
     try:
-        outcome = tagger(part)
+        outcome = tagger.tag(part)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert "cannot be written" in outcome.stop
     assert content(tmp_path / "out") == {}
-    assert tagger(part).done
+    assert tagger.tag(part).done
 
 
 def test_an_object_store_gets_whole_files(tmp_path: Path, model: Path) -> None:
@@ -170,7 +169,7 @@ def test_an_object_store_gets_whole_files(tmp_path: Path, model: Path) -> None:
     inputs = find_input_files("memory://bucket/in")
     job = Job(device="cpu", tokenizer="whitespace", part_bytes=100)
     tagger = PartTagger(job, read_model(str(model)), Folder("memory://bucket/out"))
-    outcomes = [tagger(part) for part in plan_parts(inputs, job).parts]
+    outcomes = [tagger.tag(part) for part in plan_parts(inputs, job).parts]
     assert [outcome.error + outcome.stop for outcome in outcomes] == [""] * len(outcomes)
     assert sum(outcome.done.rows for outcome in outcomes if outcome.done) == 30
     assert set(Folder("memory://bucket/out").sizes()) == {f"{outcome.name}.parquet" for outcome in outcomes}
@@ -256,7 +255,7 @@ def test_the_bytes_of_a_part_do_not_depend_on_what_its_worker_did_before(
     parts = plan_parts(find_input_files(str(tmp_path / "in")), job).parts
     for name, order in (("out", parts), ("again", parts[::-1])):
         tagger = PartTagger(job, read_model(str(tmp_path / "model")), Folder(str(tmp_path / name)))
-        assert all(tagger(part).done for part in order)
+        assert all(tagger.tag(part).done for part in order)
     assert len(rows(tmp_path / "out")) == 300
     assert content(tmp_path / "out") == content(tmp_path / "again")
 

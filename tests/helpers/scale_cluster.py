@@ -13,7 +13,7 @@ class Workers:
 
     def pids(self, method: str = "") -> list[int]:
         """Return the worker processes that are alive now, or only those in a method."""
-        title = f"PartWorker.{method}" if method else "PartWorker"
+        title = f"PartTagger.{method}" if method else "PartTagger"
         paths = [path for path in Path("/proc").iterdir() if path.name.isdigit()]
         return [int(path.name) for path in paths if self._is_worker(path, title.encode())]
 

@@ -16,11 +16,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import nestag
-from nestag.batch.manifest import PartOutcome
-from nestag.batch.model import ModelFiles
 from nestag.batch.plan import Device, Job, Part
 from nestag.batch.storage import Folder, library
-from nestag.batch.worker import PartTagger
+from nestag.batch.worker import ModelFiles, PartOutcome, PartTagger
 from nestag.errors import InputError
 
 MAX_DEATHS = 3
@@ -80,9 +78,9 @@ class RayConnection:
             num_gpus=min(1, gpus / workers),  # workers share GPUs
             max_restarts=-1,
             max_task_retries=MAX_DEATHS - 1,
-        )(PartWorker)
+        )(PartTagger)
         files = ray.put(model)
-        free = [actor.remote(nestag.__version__, job, files, out) for _ in range(workers)]
+        free = [actor.remote(job, files, out, nestag.__version__) for _ in range(workers)]
         waiting, running = deque(parts), dict[Any, tuple[Any, Part]]()
         lost = ray.exceptions.RayActorError, ray.exceptions.OutOfMemoryError
         try:
@@ -128,20 +126,3 @@ def connected(cluster: Cluster, model: ModelFiles) -> Iterator[RayConnection]:
         finally:
             if starts:
                 ray.shutdown()
-
-
-class PartWorker:
-    """An actor that loads the model with its first part, so that an error stops the run."""
-
-    def __init__(self, version: str, job: Job, model: ModelFiles, out: Folder) -> None:
-        self.version, self.arguments = version, (job, model, out)
-        self.tagger: PartTagger | None = None
-
-    def tag(self, part: Part) -> PartOutcome:
-        """Tag a part."""
-        if self.version != nestag.__version__:
-            raise RuntimeError(f"the worker has nestag {nestag.__version__}, not {self.version}; install the same")
-        if self.tagger is None:
-            self.tagger = PartTagger(*self.arguments)
-            del self.arguments  # the bytes of the model
-        return self.tagger(part)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any
 
 import nestag
-from nestag.batch.plan import Job, output_stem
-from nestag.batch.storage import Folder, InputFiles
+from nestag.batch.plan import Job, Part, output_stem
+from nestag.batch.storage import READERS, Folder, InputFiles
 from nestag.data.validation import from_mapping, setting, to_mapping
 from nestag.errors import InputError
 
@@ -38,19 +40,6 @@ class Done:
     entities: dict[str, int] = setting(factory=dict, help="number by type")
 
 
-@dataclass(frozen=True)
-class PartOutcome:
-    """What a worker reports about a part."""
-
-    name: str
-    done: Done | None = None
-    error: str = ""  # why this part cannot be tagged; others can
-    stop: str = ""  # why nothing more can be written
-    seconds: dict[str, float] = field(default_factory=dict)  # by stage
-    cpu: float = 0.0  # CPU seconds of all threads
-    peak: int = 0  # bytes of memory of the worker
-
-
 def bad_rows_name(part: str) -> str:
     """Return the name of the file with the bad rows of a part."""
     return f"{RECORDS}/bad_rows/{part}.jsonl"
@@ -69,6 +58,26 @@ def read_done(out: Folder, part: str) -> Done:
         return from_mapping(Done, json.loads(out.read(name)), name)
     except (ValueError, RecursionError):  # also a SettingError
         raise InputError("not written by nestag; remove it to tag the part again", out.path(name)) from None
+
+
+def finished_parts(parts: Sequence[Part], out: Folder, job: Job, verify: bool = False) -> dict[str, Done]:
+    """Return the parts that have a mark and an output of the right size or hash."""
+    marks, sizes = out.sizes(DONE), out.sizes()
+    names = [part.name for part in parts if f"{part.name}.json" in marks]
+
+    def is_whole(name: str, done: Done) -> bool:
+        file = f"{name}.{job.form}"
+        return sizes.get(file) == done.size and (not verify or _sha256(out, file) == done.sha256)
+
+    with ThreadPoolExecutor(READERS) as pool:
+        done = dict(zip(names, pool.map(lambda name: read_done(out, name), names), strict=True))
+        whole = list(pool.map(is_whole, names, done.values()))
+    return {name: done[name] for name, ok in zip(names, whole, strict=True) if ok}
+
+
+def _sha256(out: Folder, name: str) -> str:
+    with out.open(name) as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def claim(out: Folder, model: str, job: Job, inputs: InputFiles, schema: Sequence[str]) -> None:
@@ -111,10 +120,7 @@ def _refuse_other_settings(old: Mapping[str, Any], new: Mapping[str, Any], out: 
     for name in dict.fromkeys([*old, *new]):
         unknown = name == "schema" and not old.get(name)  # no file could be read
         if old.get(name) != new.get(name) and not unknown:
-            before, now = (
-                str(one.get(name))[:12] if name == "model" else json.dumps(one.get(name), ensure_ascii=False)
-                for one in (old, new)
-            )
+            before, now = (json.dumps(settings.get(name), ensure_ascii=False)[:200] for settings in (old, new))
             problem = f"the folder was begun with {name} {before}, and now it is {now}; write to a new folder"
             raise InputError(problem, out.address)
 

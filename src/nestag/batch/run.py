@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, cast
 
 from nestag.batch.cluster import Cluster, connected
-from nestag.batch.manifest import DONE, Done, PartOutcome, claim, read_done
-from nestag.batch.model import read_model
+from nestag.batch.manifest import Done, claim, finished_parts
 from nestag.batch.plan import Failure, Job, Part, plan_parts
-from nestag.batch.storage import READERS, Folder, find_input_files, is_inside
-from nestag.batch.worker import STAGES
+from nestag.batch.storage import Folder, find_input_files, is_inside
+from nestag.batch.worker import STAGES, PartOutcome, read_model
 from nestag.data.segment import Options, segments
 from nestag.errors import InputError
 from nestag.inspect.tables import Section, Table, duration
@@ -153,23 +149,3 @@ def _check_addresses(source: str, out: str) -> None:
             raise InputError("workers cannot see the memory of this process; give a folder or an object store", address)
     if is_inside(out, source):
         raise InputError("the output is inside the inputs, and the next run would read it; write elsewhere", out)
-
-
-def finished_parts(parts: Sequence[Part], out: Folder, job: Job, verify: bool = False) -> dict[str, Done]:
-    """Return the parts that have a mark and an output of the right size or hash."""
-    marks, sizes = out.sizes(DONE), out.sizes()
-    names = [part.name for part in parts if f"{part.name}.json" in marks]
-
-    def is_whole(name: str, done: Done) -> bool:
-        file = f"{name}.{job.form}"
-        return sizes.get(file) == done.size and (not verify or _sha256(out, file) == done.sha256)
-
-    with ThreadPoolExecutor(READERS) as pool:
-        done = list(pool.map(lambda name: read_done(out, name), names))
-        whole = list(pool.map(is_whole, names, done))
-    return {name: mark for name, mark, ok in zip(names, done, whole, strict=True) if ok}
-
-
-def _sha256(out: Folder, name: str) -> str:
-    with out.open(name) as stream:
-        return hashlib.file_digest(cast(Any, stream), "sha256").hexdigest()

@@ -21,6 +21,7 @@ from typing import IO, Any, BinaryIO, Literal, cast
 from nestag.errors import InputError, MissingExtraError
 from nestag.formats.files import is_part, new_part, reading, remove_if_dead, writing_bytes
 from nestag.formats.files.sources import SUFFIX, explained_reading, is_packed, unpacked
+from nestag.formats.files.targets import explained
 
 InputKind = Literal["parquet", "jsonl", "text"]
 """Formats of input files."""
@@ -143,11 +144,12 @@ def find_input_files(address: str, kind: InputKind | None = None, out: str = "")
                          " or a glob", address)  # fmt: skip
     if kind and not kinds:
         return InputFiles(kind, tuple(files), 0)
-    chosen: InputKind = kind or next(iter(kinds))  # type: ignore[assignment]
-    matching = tuple(file for file in files if kind_of(file.name) == chosen)
+    kind = kind or next(iter(kinds))
+    assert kind
+    matching = tuple(file for file in files if kind_of(file.name) == kind)
     if not matching:
-        raise InputError(f"there are no {chosen} files; drop --from or give another address", address)
-    return InputFiles(chosen, matching, len(files) - len(matching))
+        raise InputError(f"there are no {kind} files; drop --from or give another address", address)
+    return InputFiles(kind, matching, len(files) - len(matching))
 
 
 def is_inside(address: str, folder: str) -> bool:
@@ -156,11 +158,9 @@ def is_inside(address: str, folder: str) -> bool:
     >>> is_inside("/data/out/a.parquet", "/data/out"), is_inside("/data/outside", "/data/out")
     (True, False)
     """
-    return is_local(address) == is_local(folder) and _is_below(filesystem(address)[1], filesystem(folder)[1])
-
-
-def _is_below(path: str, folder: str) -> bool:
-    return PurePosixPath(path).is_relative_to(folder)
+    if is_local(address) != is_local(folder):
+        return False
+    return PurePosixPath(filesystem(address)[1]).is_relative_to(filesystem(folder)[1])
 
 
 def _list_files(address: str, out: str) -> list[InputFile]:
@@ -177,20 +177,15 @@ def _list_files(address: str, out: str) -> list[InputFile]:
             paths = fs.find(path)
         if out and is_local(address) == is_local(out):
             written = filesystem(out)[1]
-            paths = [path for path in paths if not _is_below(path, written)]
+            paths = [path for path in paths if not PurePosixPath(path).is_relative_to(written)]
         with ThreadPoolExecutor(READERS) as pool:  # listings may lack what `info` returns
             infos = [info for info in pool.map(fs.info, paths) if info["type"] == "file"]
-    files = [
-        InputFile(
-            info["name"].removeprefix(root).lstrip("/"), address, info["name"], info["size"] or 0, version_of(info)
-        )
-        for info in infos
-    ]
-    return sorted((file for file in files if not _is_hidden(file.name)), key=lambda file: file.name)
-
-
-def _is_hidden(name: str) -> bool:
-    return any(part.startswith((".", "_")) for part in PurePosixPath(name).parts)
+    files: list[InputFile] = []
+    for info in infos:
+        name = info["name"].removeprefix(root).lstrip("/")
+        if not any(part.startswith((".", "_")) for part in PurePosixPath(name).parts):
+            files.append(InputFile(name, address, info["name"], info["size"] or 0, version_of(info)))
+    return sorted(files, key=lambda file: file.name)
 
 
 @dataclass(frozen=True)
@@ -232,7 +227,7 @@ class Folder:
         """Open a stream that becomes the file when the block ends without an error."""
         path = self.path(name)
         if is_local(self.address):
-            with _explained_writing(path):
+            with explained(path):
                 Path(path).parent.mkdir(parents=True, exist_ok=True)
             with writing_bytes(Path(path)) as stream:
                 yield stream
@@ -240,7 +235,7 @@ class Folder:
         with new_part(Path(gettempdir())) as part:
             with part.open("wb") as stream:
                 yield stream
-            with _explained_writing(path):
+            with explained(path):
                 fs = filesystem(self.address)[0]
                 fs.makedirs(str(PurePosixPath(path).parent), exist_ok=True)
                 fs.put_file(str(part), path)  # one call, so that the file becomes visible as a whole
@@ -255,13 +250,3 @@ class Folder:
         """Remove the unfinished files of killed processes; of those on other machines, the ones in `before`."""
         for part in self.unfinished():
             remove_if_dead(part, elsewhere=part in before)
-
-
-@contextmanager
-def _explained_writing(path: str) -> Iterator[None]:
-    """Turn what keeps a file from being written into an InputError."""
-    try:
-        yield
-    except OSError as error:
-        reason = error.strerror or error
-        raise InputError(f"cannot be written ({reason}); check the folder, its rights and its space", path) from None

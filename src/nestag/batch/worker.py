@@ -1,4 +1,4 @@
-"""A worker: it keeps a model loaded, and reads, tags and writes one part after the other.
+"""A worker: it loads the model once, and reads, tags and writes one part after the other.
 
 A part is streamed, so memory does not grow with it. A worker makes all batches of a part from the rows of that part, so
 the bytes do not depend on the number of workers.
@@ -6,40 +6,119 @@ the bytes do not depend on the number of workers.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import resource
 import sys
 import time
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from functools import cached_property
+from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import IO, Any, cast
 
-from nestag.batch.manifest import Done, PartOutcome, bad_rows_name, write_done
-from nestag.batch.model import ModelFiles
+import nestag
+from nestag.batch.manifest import Done, bad_rows_name, write_done
 from nestag.batch.output import WRITERS, HashingStream
 from nestag.batch.plan import Job, Part
 from nestag.batch.rows import BadFileError, BadRow, RowBatch, read_part
 from nestag.batch.storage import Folder
-from nestag.errors import NestagError, visible
-from nestag.model.predictor import TextEntities
+from nestag.errors import MissingExtraError, NestagError, visible
+from nestag.model.model_folder import GRAPH, MANIFEST, load, open_model
+from nestag.model.predictor import Predictor, TextEntities
 
 STAGES = ("loading", "reading", "tagging", "writing")
 """What a worker spends its time on; reading overlaps with tagging."""
 
+THREADS = 1
+"""Threads of a worker on a CPU: workers run in parallel, and with one thread the bits do not depend on the machine."""
+
+
+@dataclass(frozen=True)
+class ModelFiles:
+    """The bytes of a model's files by name, so that workers need no access to its folder, and a hash of all of them."""
+
+    files: dict[str, bytes]
+    hash: str
+
+    @property
+    def size(self) -> int:
+        """Bytes of all files."""
+        return sum(map(len, self.files.values()))
+
+    @property
+    def is_onnx(self) -> bool:
+        """Whether onnxruntime runs the model."""
+        return GRAPH in self.files
+
+    def check_libraries(self) -> None:
+        """Raise an error if a library that runs the model is missing here."""
+        extra, names = ("onnx", ("onnxruntime", "tokenizers")) if self.is_onnx else ("model", ("torch", "transformers"))
+        for name in names:
+            if find_spec(name) is None:
+                raise MissingExtraError(f"the model needs {name}", extra)
+
+    def load(self, device: str, changes: Mapping[str, Any]) -> Predictor:
+        """Load the recognizer; on a CPU it uses one thread."""
+        with TemporaryDirectory(prefix="nestag-") as scratch:
+            folder = Path(scratch)
+            for name, data in self.files.items():
+                (folder / name).write_bytes(data)
+            if self.is_onnx:
+                return load(folder, device, threads=THREADS, **changes)
+            if device == "cpu":
+                import torch
+
+                torch.set_num_threads(THREADS)
+            return load(folder, device, **changes)
+
+
+def read_model(path: str, changes: Mapping[str, Any] | None = None) -> ModelFiles:
+    """Read and check a model in a folder or on the hub; refuse settings that it cannot have."""
+    saved = open_model(path, changes=changes)
+    files = {name: (saved.folder / name).read_bytes() for name in sorted([*saved.files, MANIFEST])}
+    digests = "".join(f"{name} {hashlib.sha256(data).hexdigest()}\n" for name, data in files.items())
+    return ModelFiles(files, hashlib.sha256(digests.encode()).hexdigest())
+
+
+@dataclass(frozen=True)
+class PartOutcome:
+    """What a worker reports about a part."""
+
+    name: str
+    done: Done | None = None
+    error: str = ""  # why this part cannot be tagged; others can
+    stop: str = ""  # why nothing more can be written
+    seconds: dict[str, float] = field(default_factory=dict)  # by stage
+    cpu: float = 0.0  # CPU seconds of all threads
+    peak: int = 0  # bytes of memory of the worker
+
 
 class PartTagger:
-    """Tags parts."""
+    """Tags parts; it loads the model with the first part, so that an error stops the run."""
 
-    def __init__(self, job: Job, model: ModelFiles, out: Folder) -> None:
-        self.job, self.out = job, out
+    def __init__(self, job: Job, model: ModelFiles, out: Folder, version: str = nestag.__version__) -> None:
+        """`version` is that of nestag on the driver."""
+        self.job, self.model, self.out, self.version = job, model, out, version
         self.seconds = dict.fromkeys(STAGES, 0.0)
-        with self._timed("loading"):
-            self.predictor = model.load(job.device, job.changes)
 
-    def __call__(self, part: Part) -> PartOutcome:
+    @cached_property
+    def predictor(self) -> Predictor:
+        """Load the model, and forget its bytes."""
+        if self.version != nestag.__version__:
+            raise RuntimeError(f"the worker has nestag {nestag.__version__}, not {self.version}; install the same")
+        with self._timed("loading"):
+            predictor = self.model.load(self.job.device, self.job.changes)
+        del self.model
+        return predictor
+
+    def tag(self, part: Part) -> PartOutcome:
         """Tag a part; errors in its file or the output are in the outcome."""
+        _ = self.predictor  # an error here is not the part's
         began, cpu = time.perf_counter(), time.process_time()
         try:
             done = self._tag(part)
@@ -59,7 +138,7 @@ class PartTagger:
         with self.out.writing(f"{part.name}.{self.job.form}") as target:
             stream = HashingStream(target)
             writer = WRITERS[self.job.form](cast(IO[bytes], stream), part.file.name)
-            for batch, entities in self.tag(self._read(part)):
+            for batch, entities in self._tag_batches(self._read(part)):
                 with self._timed("writing"):
                     writer.write(batch, entities)
                 bad += batch.bad
@@ -77,7 +156,7 @@ class PartTagger:
         write_done(self.out, part.name, done)  # last, as it makes the part finished
         return done
 
-    def tag(self, batches: Iterable[RowBatch]) -> Iterator[tuple[RowBatch, list[TextEntities[Any]]]]:
+    def _tag_batches(self, batches: Iterable[RowBatch]) -> Iterator[tuple[RowBatch, list[TextEntities[Any]]]]:
         """Stream batches, each with the entities of its rows."""
         waiting: deque[RowBatch] = deque()
 
