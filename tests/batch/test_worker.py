@@ -260,25 +260,6 @@ def test_the_bytes_of_a_part_do_not_depend_on_what_its_worker_did_before(
     assert content(tmp_path / "out") == content(tmp_path / "again")
 
 
-def test_leftovers_of_dead_processes_are_removed(tmp_path: Path) -> None:
-    names = {"dead": HERE, "elsewhere": "0" * 8, "new elsewhere": "0" * 8}
-    parts = {
-        who: tmp_path / "_nestag" / f".nestag-{machine}-{number:08x}.part"
-        for number, (who, machine) in enumerate(names.items())
-    }
-    out = Folder(str(tmp_path))
-    (tmp_path / "_nestag").mkdir()
-    parts["dead"].touch()
-    parts["elsewhere"].touch()
-    before = out.unfinished()
-    parts["new elsewhere"].touch()
-    with out.writing("a.parquet"):
-        out.remove_leftovers(before)
-        alive = [path for path in out.unfinished() if path.parent == tmp_path]
-        assert len(alive) == 1
-    assert out.unfinished() == [parts["new elsewhere"]]
-
-
 def test_spooled_uploads_of_killed_processes_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("nestag.batch.storage.gettempdir", lambda: str(tmp_path))
     (tmp_path / f".nestag-{HERE}-00000000.part").write_text("of a process that was killed")

@@ -124,7 +124,11 @@ def plan_parts(inputs: InputFiles, job: Job) -> PartPlan:
         if isinstance(footer, str):
             failures.append(Failure(file.name, footer))
         elif footer.schema != schema:
-            failures.append(Failure(file.name, _explain_schema(footer.schema, schema)))
+            here, there = next((a, b) for a, b in zip(footer.schema, schema, strict=True) if a != b)
+            problem = (
+                f"the column {here} is {there.partition(' ')[2]} in earlier files; tag this file into another folder"
+            )
+            failures.append(Failure(file.name, problem))
         else:
             parts += _row_group_parts(file, footer, job)
     return PartPlan(tuple(parts), tuple(failures), schema)
@@ -250,8 +254,3 @@ def runs(sizes: Sequence[int], most: int) -> list[tuple[int, int]]:
             first, total = place, 0
         total += size
     return [*ends, (first, len(sizes))]
-
-
-def _explain_schema(schema: tuple[str, ...], expected: tuple[str, ...]) -> str:
-    here, there = next((a, b) for a, b in zip(schema, expected, strict=True) if a != b)
-    return f"the column {here} is {there.partition(' ')[2]} in earlier files; tag this file into another folder"

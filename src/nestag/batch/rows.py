@@ -1,4 +1,4 @@
-"""Rows: a part of a file -> the values to tag, the columns to keep, and the bad rows.
+"""Reading rows: a part of a file -> the values to tag, the columns to keep, and the bad rows.
 
 A bad row cannot be tagged (null, not text, too long, not UTF-8) and is recorded with the reason. A file that cannot be
 read any further is a `BadFileError`.
@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, NamedTuple, cast
 import numpy as np
 
 from nestag.batch.plan import Job, Part
-from nestag.batch.storage import library
+from nestag.batch.storage import BUFFER, library
 from nestag.data.arrays import Ints
 from nestag.errors import InputError
 from nestag.formats.files import LONGEST_LINE
@@ -28,8 +28,6 @@ MAX_BYTES = 10 * 2**20
 
 EXCERPT = 80
 """Characters of a bad row that are recorded."""
-
-_SKIP = 2**20
 
 
 class BadFileError(InputError):
@@ -105,25 +103,25 @@ def _cells(column: Any, job: Job) -> list[Any]:
 
 
 class _Row(NamedTuple):
-    position: int
     value: str | list[str]
     kept: tuple[str | None, ...] = ()
 
 
 def _line_batches(stream: BinaryIO, part: Part, job: Job) -> Iterator[RowBatch]:
-    parse, limit = (_parse_json, LONGEST_LINE) if part.kind == "jsonl" else (_parse_text, MAX_BYTES + 2)
-    good: list[_Row] = []
+    is_json = part.kind == "jsonl"
+    good: dict[int, _Row] = {}  # by position
     bad: list[BadRow] = []
-    for position, line in _lines(stream, part, limit):
+    for position, line in _lines(stream, part, LONGEST_LINE if is_json else MAX_BYTES + 2):
+        content = line.removeprefix(b"\xef\xbb\xbf") if position == 0 else line
+        if is_json and not content.strip():
+            continue
         try:
-            row = parse(line.removeprefix(b"\xef\xbb\xbf") if position == 0 else line, position, job)
+            good[position] = _parse_json(content, job) if is_json else _parse_text(content)
         except ValueError as error:
             bad.append(BadRow(position, str(error), _excerpt(line)))
-        else:
-            good += [row] if row else []
         if len(good) + len(bad) == ROWS:
             yield _line_batch(good, bad, job)
-            good, bad = [], []
+            good, bad = {}, []
     yield _line_batch(good, bad, job)
 
 
@@ -146,28 +144,26 @@ def _lines(stream: BinaryIO, part: Part, limit: int) -> Iterator[tuple[int, byte
 def _skip_line(stream: BinaryIO) -> int:
     """Read to the end of a line, and return the number of bytes."""
     size = 0
-    while piece := stream.readline(_SKIP):
+    while piece := stream.readline(BUFFER):
         size += len(piece)
         if piece.endswith(b"\n"):
             break
     return size
 
 
-def _line_batch(rows: list[_Row], bad: list[BadRow], job: Job) -> RowBatch:
+def _line_batch(good: dict[int, _Row], bad: list[BadRow], job: Job) -> RowBatch:
     pa = library("pyarrow")
+    rows = good.values()
     columns = [pa.array([row.kept[place] for row in rows], pa.string()) for place in range(len(job.keep))]
-    positions = np.array([row.position for row in rows], dtype=np.int64)
+    positions = np.array(list(good), dtype=np.int64)
     return RowBatch(positions, [row.value for row in rows], pa.table(columns, names=list(job.keep)), bad)
 
 
-def _parse_text(line: bytes, position: int, job: Job) -> _Row | None:
-    return _Row(position, _decode(line.removesuffix(b"\n").removesuffix(b"\r"), MAX_BYTES))
+def _parse_text(line: bytes) -> _Row:
+    return _Row(_decode(line.removesuffix(b"\n").removesuffix(b"\r"), MAX_BYTES))
 
 
-def _parse_json(line: bytes, position: int, job: Job) -> _Row | None:
-    """Parse a line of JSON; an empty one is not a row."""
-    if not line.strip():
-        return None
+def _parse_json(line: bytes, job: Job) -> _Row:
     text = _decode(line, LONGEST_LINE)
     try:
         record = json.loads(text)
@@ -177,7 +173,7 @@ def _parse_json(line: bytes, position: int, job: Job) -> _Row | None:
     if not isinstance(record, dict) or column not in record:
         raise ValueError(f"not an object with a field {column!r}")
     value = _check_words(record[column]) if job.tokens else _check_text(record[column])
-    return _Row(position, value, tuple(_as_text(record.get(name)) for name in job.keep))
+    return _Row(value, tuple(_as_text(record.get(name)) for name in job.keep))
 
 
 def _as_text(value: object) -> str | None:

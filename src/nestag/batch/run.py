@@ -123,7 +123,6 @@ def tag(
         job = job.on(connection.device(job, files))
         plan = plan_parts(inputs, job)
         claim(folder, files.hash, job, inputs, plan.schema)
-        unfinished = folder.unfinished()
         done = finished_parts(plan.parts, folder, job, verify)
         waiting = {part.name: part for part in plan.parts if part.name not in done}
         weight = sum(part.weight for part in plan.parts)
@@ -139,7 +138,6 @@ def tag(
                 totals.add(waiting[outcome.name], outcome)
                 if watch:
                     watch(totals)
-    folder.remove_leftovers(unfinished)
     return totals
 
 

@@ -8,7 +8,7 @@ that begin with a dot or an underscore are not data.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from tempfile import gettempdir
 from typing import IO, Any, BinaryIO, Literal, cast
 
 from nestag.errors import InputError, MissingExtraError
-from nestag.formats.files import is_part, new_part, reading, remove_if_dead, writing_bytes
+from nestag.formats.files import new_part, reading, writing_bytes
 from nestag.formats.files.sources import SUFFIX, explained_reading, is_packed, unpacked
 from nestag.formats.files.targets import explained
 
@@ -239,14 +239,3 @@ class Folder:
                 fs = filesystem(self.address)[0]
                 fs.makedirs(str(PurePosixPath(path).parent), exist_ok=True)
                 fs.put_file(str(part), path)  # one call, so that the file becomes visible as a whole
-
-    def unfinished(self) -> list[Path]:
-        """Return the files that are being written or whose process was killed; object stores show none."""
-        if not is_local(self.address):
-            return []
-        return [path for path in Path(self.path("")).rglob(".nestag-*") if is_part(path)]
-
-    def remove_leftovers(self, before: Sequence[Path]) -> None:
-        """Remove the unfinished files of killed processes; of those on other machines, the ones in `before`."""
-        for part in self.unfinished():
-            remove_if_dead(part, elsewhere=part in before)

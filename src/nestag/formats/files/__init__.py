@@ -4,7 +4,7 @@
 temporary files, so that those of killed processes can be removed.
 """
 
-from nestag.formats.files.parts import is_part, new_part, remove_if_dead, remove_leftovers
+from nestag.formats.files.parts import is_part, new_part, remove_leftovers
 from nestag.formats.files.sources import (
     LONGEST_LINE,
     PIPE,
@@ -20,6 +20,6 @@ from nestag.formats.files.targets import sync_tree, writing, writing_bytes, writ
 
 __all__ = [
     "LONGEST_LINE", "PIPE", "Line", "is_part", "is_stream", "new_part", "peek", "read_blocks", "read_lines",
-    "read_text", "reading", "remove_if_dead", "remove_leftovers", "sync_tree", "writing", "writing_bytes",
+    "read_text", "reading", "remove_leftovers", "sync_tree", "writing", "writing_bytes",
     "writing_folder", "writing_together",
 ]  # fmt: skip

@@ -59,18 +59,10 @@ def is_being_replaced(path: Path) -> bool:
 
 def remove_leftovers(folder: Path) -> None:
     """Remove the parts in a folder whose writers on this machine are dead."""
-    for part in filter(is_part, folder.glob(".nestag-*")):
-        remove_if_dead(part)
-
-
-def remove_if_dead(part: Path, elsewhere: bool = False) -> None:
-    """Remove a part if its writer is dead; with `elsewhere`, also any part of another machine."""
-    if part.name.split("-")[1] != HERE:
-        if elsewhere:
+    for part in filter(is_part, folder.glob(f".nestag-{HERE}-*")):
+        if (lock := _lock(part, wait=False)) is not None:
             _remove(part)
-    elif (lock := _lock(part, wait=False)) is not None:
-        _remove(part)
-        os.close(lock)
+            os.close(lock)
 
 
 @cache
