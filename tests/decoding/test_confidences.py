@@ -9,7 +9,7 @@ from enumeration import Heads, Shares, binary_trees, rate_by_hand
 from nestag.data.sentence import Sentence
 from nestag.decoding import Scores, Search, candidate_entities, decode_scores, timesteps
 from nestag.decoding import posterior as posterior_module
-from nestag.decoding.decoder import decoder_of
+from nestag.decoding.decode import decoder_of
 from nestag.encodings.vocabulary import Vocabulary
 from random_scores import RICH, by_sentence, gold_scores, learned, random_scores
 from strategies import ENCODINGS, loose_vocabulary, sentences

@@ -12,9 +12,8 @@ import nestag.encodings as registry
 from fifth_encoding import FromTheRight
 from nestag.data.sentence import Sentence
 from nestag.decoding import Decoder, EntityTable, LabelBatch, Scores, Search, decode_batch, decode_scores, decodes
-from nestag.decoding import decoder as decoders
-from nestag.decoding.decode import DepthDecoder
-from nestag.decoding.decoder import decoder_of
+from nestag.decoding import decode as decoders
+from nestag.decoding.decode import DepthDecoder, decoder_of
 from nestag.encodings import Encoding, decode, encode
 from nestag.encodings.depth import AbsoluteDepth
 from nestag.encodings.vocabulary import LabelIds, Vocabulary

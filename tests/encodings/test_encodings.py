@@ -11,7 +11,6 @@ from nestag import encodings
 from nestag.data.sentence import Entity, Sentence
 from nestag.data.tree import Name
 from nestag.encodings import Absolute, Label, available, decode, encode, repairs
-from nestag.encodings.base import as_labels
 from nestag.encodings.depth import AbsoluteDepth, DepthEncoding
 from nestag.encodings.notation import write_chain, write_name
 from nestag.errors import LabelError, UnknownNameError
@@ -260,12 +259,3 @@ def test_an_encoding_that_lacks_a_method_cannot_be_made(method: str) -> None:
     del methods[method]
     with pytest.raises(TypeError, match=method):
         type("Partial", (encodings.Encoding,), methods)()
-
-
-def test_columns_of_different_lengths_are_no_labels() -> None:
-    with pytest.raises(ValueError, match="shorter"):
-        as_labels([0, 0], [Name(())], [()])
-    name, chain = Name(("A",)), ("B",)
-    one, same, other = as_labels([1, 1, 2], [name] * 3, [chain] * 3)
-    assert one is same
-    assert (one, other) == (Label(1, name, chain), Label(2, name, chain))

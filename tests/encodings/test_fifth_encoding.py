@@ -7,7 +7,7 @@ import pytest
 
 import nestag.encodings as registry
 from fifth_encoding import FromTheRight
-from nestag.decoding import decoder
+from nestag.decoding import decode
 from nestag.model.recognizer import NestedNER
 from nestag.training.run import train
 from two_sentences import CORPUS, GOLD, MANY, quick
@@ -18,7 +18,7 @@ def _registered(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(registry, "_registered", {})
     registry.register(FromTheRight())
     yield
-    decoder._decoder.cache_clear()
+    decode._decoder.cache_clear()
 
 
 @pytest.mark.filterwarnings("ignore:encoding 'right' has no search")

@@ -4,8 +4,15 @@ scores or label ids -> greedy repair (repair.py) or constrained search (depth.py
                     -> confidences and candidates (posterior.py), or the entities of a span grid (spans.py)
 """
 
-from nestag.decoding.decode import Decoding, candidate_entities, confidences, decode_batch, decode_scores
-from nestag.decoding.decoder import Decoder, decodes
+from nestag.decoding.decode import (
+    Decoder,
+    Decoding,
+    candidate_entities,
+    confidences,
+    decode_batch,
+    decode_scores,
+    decodes,
+)
 from nestag.decoding.entities import EntityTable, filter_entities, join_entities
 from nestag.decoding.scores import LabelBatch, Scores, Search
 from nestag.decoding.spans import SpanBatch, SpanCells, SpanScores, decode_spans, grid_entities, without_crossing

@@ -22,8 +22,7 @@ from numpy.typing import NDArray
 
 from nestag.data.arrays import Bools, Floats, Ints
 from nestag.decoding.entities import NamedNodes, label_types
-from nestag.decoding.nodes import nodes_of
-from nestag.decoding.repair import DepthSteps, depth_steps, gap_depths
+from nestag.decoding.repair import DepthSteps, depth_steps, gap_depths, nodes_of
 from nestag.decoding.scores import FORBIDDEN, MISSING, Scores, best_labels, comparable, with_missing
 from nestag.decoding.timesteps import SequenceBlock, TimeSteps
 from nestag.encodings.depth import DepthEncoding

@@ -28,7 +28,7 @@ import numpy as np
 
 from nestag.data.arrays import Bools, Floats, Ints
 from nestag.decoding.entities import EntityTable, LabelTypes, as_table
-from nestag.decoding.nodes import nodes_of
+from nestag.decoding.repair import nodes_of
 from nestag.decoding.scores import FORBIDDEN, LEAST_WEIGHT, Scores, comparable, label_weights, softmax, with_missing
 from nestag.decoding.timesteps import TimeSteps
 

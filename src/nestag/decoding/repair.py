@@ -2,6 +2,8 @@
 
 The nodes are those of `Encoding.decode` for each sentence. For abs, rel and dyn, the depths are a running sum that is
 never less than 1. For 4tg, the machine of encodings/tetra.py runs over each sentence.
+
+The sentences follow each other in flat arrays, and each last word has depth 0, so that no node crosses it.
 """
 
 from __future__ import annotations
@@ -13,13 +15,11 @@ import numpy as np
 
 from nestag.data.arrays import Bools, Ints
 from nestag.decoding.entities import LabelTypes, NamedNodes
-from nestag.decoding.nodes import nodes_of
 from nestag.decoding.scores import LabelBatch, last_words
 from nestag.encodings.base import Naming
 from nestag.encodings.depth import DepthEncoding
 from nestag.encodings.tetra import run
 from nestag.encodings.vocabulary import Vocabulary
-from nestag.errors import LabelError
 
 
 class DepthSteps(NamedTuple):
@@ -62,32 +62,68 @@ def _choose_names(node: Ints, c: Ints, naming: Naming) -> Ints:
 
 
 def gap_depths(value: Ints, absolute: Bools, last: Ints) -> Ints:
-    """Return the depth after each word, at least 1 inside a sentence and 0 after its last word.
+    """Return the depth after each word, at least 1 inside a sentence and 0 after its last word."""
+    ends = np.zeros(len(value), dtype=bool)
+    ends[last] = True
+    depths: list[int] = []
+    depth = 0
+    for step, is_absolute, ends_here in zip(value.tolist(), absolute.tolist(), ends.tolist(), strict=True):
+        depth = 0 if ends_here else max(1, step if is_absolute else depth + step)
+        depths.append(depth)
+    return np.array(depths, dtype=np.int64)
 
-    A walk that may not fall below 1 is the free walk, lifted by how far that one has been below so far. It starts
-    again at each sentence and at each absolute depth.
-    """
+
+class Nodes(NamedTuple):
+    """All nodes below the roots, in the order of their first gaps."""
+
+    start: Ints
+    end: Ints
     depth: Ints
-    if absolute.all():
-        depth = np.maximum(value, 1)
-        depth[last] = 0
-        return depth
-    starts = absolute.copy()
-    starts[:1] = True
-    starts[last[:-1] + 1] = True
-    first = np.flatnonzero(starts)
-    stretch = np.cumsum(starts) - 1
-    walk = np.cumsum(value)
-    walk -= (walk[first] - value[first])[stretch]
-    below = 1 - walk
-    # One running maximum serves all stretches if each lies higher than the one before by more than the walk is wide.
-    width = int(np.ptp(below)) + 1 if below.size else 1
-    if width * len(first) > 2**62:
-        raise LabelError(f"{len(value)} labels with depths {width} apart are too much for one batch; split it")
-    lift = stretch * width
-    depth = walk + np.maximum(np.maximum.accumulate(below + lift) - lift, 0)
-    depth[last] = 0
-    return depth
+    above: Ints  # the depth of the node around each
+    gaps: Ints  # the gaps of all nodes, those of one node after those of the other
+    first: Ints  # where in `gaps` those of each node begin
+
+    @property
+    def sizes(self) -> Ints:
+        """Return how many gaps each node has."""
+        return np.diff(self.first, append=len(self.gaps))
+
+
+def nodes_of(depth: Ints) -> Nodes:
+    """Return every node below the roots; these have depth 1, and the depth after each last word is 0.
+
+    A gap opens a node if the nearest gap to its left that is not deeper is shallower. The node starts after that gap
+    and ends at the nearest shallower gap to the right. Both neighbours are found by following links from gap to gap,
+    all gaps at once. Each link is followed once, so the work is linear however deep the tree.
+
+    >>> nodes = nodes_of(np.array([1, 3, 2, 0]))
+    >>> nodes.start.tolist(), nodes.end.tolist(), nodes.above.tolist(), nodes.gaps.tolist()
+    ([1, 1], [3, 4], [2, 1], [1, 2])
+    """
+    inner = np.flatnonzero(depth > 1)
+    left = _nearest(depth, inner, -1, np.greater)  # the nearest gap before it that is not deeper
+    right = _nearest(depth, inner, 1, np.greater_equal)  # the nearest gap after it that is shallower
+    opener = np.arange(len(depth))
+    same = inner[depth[left[inner]] == depth[inner]]
+    opener[same] = left[same]
+    while (opener[opener] != opener).any():
+        opener = opener[opener]
+    order = np.argsort(opener[inner], kind="stable")
+    gaps = inner[order]
+    first = np.flatnonzero(np.diff(opener[gaps], prepend=-1))
+    node = gaps[first]
+    above = np.maximum(np.maximum(depth[left[node]], depth[right[node]]), 1)
+    return Nodes(left[node] + 1, right[node] + 1, depth[node], above, gaps, first)
+
+
+def _nearest(depth: Ints, inner: Ints, step: int, skip: np.ufunc) -> Ints:
+    """Return, for each of the inner gaps, the nearest one on a side that is not skipped; -1 is before the first."""
+    link = np.arange(len(depth)) + step
+    todo = inner
+    while todo.size:
+        todo = todo[skip(depth[link[todo]], depth[todo])]
+        link[todo] = link[link[todo]]
+    return link
 
 
 def repair_marks(vocabulary: Vocabulary, labels: LabelBatch) -> NamedNodes:

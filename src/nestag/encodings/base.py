@@ -7,10 +7,10 @@ a tree, by the repair rules of the paper's appendix. notation.py writes labels t
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import index
-from typing import ClassVar, Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple, SupportsIndex
 
 from nestag.data.tree import Name, Tree
 from nestag.errors import LabelError
@@ -45,17 +45,6 @@ class Label(NamedTuple):
     u: tuple[str, ...]  # the types of the entities over this word alone, outermost first
 
 
-def as_labels(ns: Iterable[N], names: Iterable[Name], unary: Iterable[tuple[str, ...]]) -> list[Label]:
-    """Return three columns as labels; equal neighbours share one object, to save memory."""
-    labels: list[Label] = []
-    label = Label(0, Name(()), ())
-    for n, c, u in zip(ns, names, unary, strict=True):
-        if n is not label[0] or c is not label[1] or u is not label[2]:
-            label = Label(n, c, u)
-        labels.append(label)
-    return labels
-
-
 class Encoding(ABC):
     """A way to write a tree as one label per word and to read it back; a new one is a file in this folder."""
 
@@ -85,13 +74,12 @@ def number(n: object) -> int:
     Traceback (most recent call last):
     nestag.errors.LabelError: n is '2'; this encoding takes an integer
     """
-    if type(n) is not int:
-        if isinstance(n, bool | str) or not hasattr(n, "__index__"):
-            raise LabelError(f"n is {n!r}; this encoding takes an integer")
-        n = index(n)
-    if not -DEEPEST <= n <= DEEPEST:
-        raise LabelError(f"n is {n}; depths go from -{DEEPEST} to {DEEPEST}")
-    return n
+    if isinstance(n, bool) or not isinstance(n, SupportsIndex):
+        raise LabelError(f"n is {n!r}; this encoding takes an integer")
+    depth = index(n)
+    if not -DEEPEST <= depth <= DEEPEST:
+        raise LabelError(f"n is {depth}; depths go from -{DEEPEST} to {DEEPEST}")
+    return depth
 
 
 def check(label: object, position: int) -> Label:

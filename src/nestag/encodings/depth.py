@@ -25,7 +25,7 @@ from itertools import pairwise
 from typing import ClassVar
 
 from nestag.data.tree import Name, Span, Tree
-from nestag.encodings.base import Absolute, Encoding, Label, N, Naming, as_labels, at, check, number
+from nestag.encodings.base import Absolute, Encoding, Label, N, Naming, at, check, number
 from nestag.errors import LabelError
 
 
@@ -84,7 +84,7 @@ class DepthEncoding(Encoding):
                         pending.append((child, depth))
                 if last < node.end - 1:  # the gap between this child and the next one
                     depths[last], names[last] = depth, name
-        return as_labels(self.from_depths(depths), names, unary)
+        return [Label(*parts) for parts in zip(self.from_depths(depths), names, unary, strict=True)]
 
     def decode(self, labels: Sequence[Label], naming: Naming = "first") -> Tree:
         """Return the tree that the labels describe, repaired where they describe none."""

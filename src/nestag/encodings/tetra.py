@@ -23,11 +23,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from operator import add
 from typing import NamedTuple
 
 from nestag.data.tree import Name, Tree
-from nestag.encodings.base import Encoding, Label, N, Naming, as_labels, at, check
+from nestag.encodings.base import Encoding, Label, N, Naming, at, check
 from nestag.errors import LabelError
 
 MARKS = ("rR", "rL", "lR", "lL", "r", "l")
@@ -66,7 +65,7 @@ class TetraTagging(Encoding):
             words = ["r"]
         elif length:
             names[-1] = names[-2]
-        return as_labels(map(add, words, gaps), names, unary)
+        return [Label(word + gap, c, u) for word, gap, c, u in zip(words, gaps, names, unary, strict=True)]
 
     def decode(self, labels: Sequence[Label], naming: Naming = "first") -> Tree:
         """Return the tree that the labels describe, repaired where they describe none."""
