@@ -46,8 +46,8 @@ class ParquetWriter:
     def write(self, batch: RowBatch, entities: Sequence[TextEntities[Any]]) -> None:
         """Write rows and their entities."""
         pa = library("pyarrow")
-        columns = [pa.repeat(self.file, len(entities)), pa.array(batch.positions), *batch.kept.columns]
-        names = [FILE, POSITION, *batch.kept.schema.names, ENTITIES]
+        columns = [pa.repeat(self.file, len(entities)), pa.array(batch.positions), *batch.columns.columns]
+        names = [FILE, POSITION, *batch.columns.schema.names, ENTITIES]
         self.tables.append(pa.table([*columns, _entity_column(entities)], names=names))
         if sum(table.num_rows for table in self.tables) >= ROW_GROUP:
             self._flush()
@@ -87,8 +87,8 @@ class LinesWriter:
 
     def write(self, batch: RowBatch, entities: Sequence[TextEntities[Any]]) -> None:
         """Write rows and their entities."""
-        kept = batch.kept.to_pylist() if batch.kept.num_columns else [{}] * len(entities)
-        for position, columns, row in zip(batch.positions.tolist(), kept, entities, strict=True):
+        rows = batch.columns.to_pylist() if batch.columns.num_columns else [{}] * len(entities)
+        for position, columns, row in zip(batch.positions.tolist(), rows, entities, strict=True):
             record = {FILE: self.file, POSITION: position, **columns, ENTITIES: row.records()}
             self.stream.write(json.dumps(record, ensure_ascii=False, default=str).encode() + b"\n")
 

@@ -48,7 +48,7 @@ class RowBatch:
 
     positions: Ints
     values: list[Any]  # texts, or lists of words
-    kept: Any  # an Arrow table of the columns to keep
+    columns: Any  # an Arrow table of the columns to keep
     bad: list[BadRow]
 
 
@@ -88,8 +88,8 @@ def _table_batch(rows: Any, first: int, job: Job) -> RowBatch:
             bad.append(BadRow(first + row, str(error), _excerpt(cell)))
         else:
             good.append(row)
-    kept = library("pyarrow").Table.from_batches([rows]).select(list(job.keep))
-    return RowBatch(first + np.array(good, dtype=np.int64), values, kept.take(good) if bad else kept, bad)
+    columns = library("pyarrow").Table.from_batches([rows]).select(list(job.keep))
+    return RowBatch(first + np.array(good, dtype=np.int64), values, columns.take(good) if bad else columns, bad)
 
 
 def _cells(column: Any, job: Job) -> list[Any]:
@@ -104,7 +104,7 @@ def _cells(column: Any, job: Job) -> list[Any]:
 
 class _Row(NamedTuple):
     value: str | list[str]
-    kept: tuple[str | None, ...] = ()
+    columns: tuple[str | None, ...] = ()
 
 
 def _line_batches(stream: BinaryIO, part: Part, job: Job) -> Iterator[RowBatch]:
@@ -154,7 +154,7 @@ def _skip_line(stream: BinaryIO) -> int:
 def _line_batch(good: dict[int, _Row], bad: list[BadRow], job: Job) -> RowBatch:
     pa = library("pyarrow")
     rows = good.values()
-    columns = [pa.array([row.kept[place] for row in rows], pa.string()) for place in range(len(job.keep))]
+    columns = [pa.array([row.columns[place] for row in rows], pa.string()) for place in range(len(job.keep))]
     positions = np.array(list(good), dtype=np.int64)
     return RowBatch(positions, [row.value for row in rows], pa.table(columns, names=list(job.keep)), bad)
 

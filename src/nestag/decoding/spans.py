@@ -7,11 +7,11 @@ they cross none of the others.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nestag.data.arrays import Bools, Floats, Floats32, Ints
 from nestag.decoding.decode import confidences, decode_scores
@@ -66,7 +66,7 @@ def decode_spans(
     table = grid_entities(batch, threshold, search.temperature)
     longer = longer_entities(batch, search)
     if len(longer.start):
-        table = _joined(table, longer, batch.scores.lengths)
+        table = _join(table, longer, batch.scores.lengths)
     assert table.confidence is not None
     if not cross:
         table = table.at(without_crossing(table, table.confidence))
@@ -107,40 +107,31 @@ def _is_longer(batch: SpanBatch, table: EntityTable) -> Bools:
     return longer
 
 
-def _joined(one: EntityTable, other: EntityTable, lengths: Ints) -> EntityTable:
-    """Return the entities of two tables of the same batch as one."""
-    begins = np.cumsum(lengths) - lengths
-    parts = [(begins[t.sentence] + t.start, begins[t.sentence] + t.end, t.type, t.confidence) for t in (one, other)]
-    start, end, kind, confidence = (np.concatenate(column) for column in zip(*parts, strict=True))
-    return as_table(start, end, kind, one.types, lengths, confidence)
+def _join(grid: EntityTable, longer: EntityTable, lengths: Ints) -> EntityTable:
+    """Join two tables of the same batch."""
+    first = np.cumsum(lengths) - lengths
+    columns = [
+        (first[table.sentence] + table.start, first[table.sentence] + table.end, table.type, table.confidence)
+        for table in (grid, longer)
+    ]
+    start, end, kind, confidence = (np.concatenate(column) for column in zip(*columns, strict=True))
+    return as_table(start, end, kind, grid.types, lengths, confidence)
 
 
 def without_crossing(table: EntityTable, value: Floats) -> Bools:
     """Return which entities stay if, from the highest value down, each one that stays drops those that it crosses."""
-    crossed: dict[int, list[int]] = {}
-    for one, other in zip(*(rows.tolist() for rows in _crossing(table)), strict=True):
-        crossed.setdefault(one, []).append(other)
-        crossed.setdefault(other, []).append(one)
-    kept = np.ones(len(value), dtype=bool)
-    for row in sorted(crossed, key=lambda row: (-value[row], row)):
-        if kept[row]:
-            kept[crossed[row]] = False
-    return kept
-
-
-def _crossing(table: EntityTable) -> tuple[Ints, Ints]:
-    """Return the pairs of entities that cross, by their rows; the table is in canonical order."""
-    rows = np.arange(len(table.start))
-    pairs: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = [(rows[:0], rows[:0])]
-    ahead = 0
-    while True:  # compare each entity with those that begin inside it, one row further in every round
-        ahead += 1
-        rows = rows[rows + ahead < len(table.start)]
-        other = rows + ahead
-        inside = (table.sentence[rows] == table.sentence[other]) & (table.start[other] < table.end[rows])
-        rows, other = rows[inside], other[inside]
-        if not rows.size:
-            one, two = (np.concatenate(column) for column in zip(*pairs, strict=True))
-            return one, two
-        cross = (table.start[rows] < table.start[other]) & (table.end[rows] < table.end[other])
-        pairs.append((rows[cross], other[cross]))
+    crossing: defaultdict[int, list[int]] = defaultdict(list)
+    spans = list(zip(table.sentence.tolist(), table.start.tolist(), table.end.tolist(), strict=True))
+    for row, (sentence, start, end) in enumerate(spans):
+        for later in range(row + 1, len(spans)):  # those that begin inside it
+            its_sentence, its_start, its_end = spans[later]
+            if its_sentence != sentence or its_start >= end:
+                break
+            if start < its_start and end < its_end:
+                crossing[row].append(later)
+                crossing[later].append(row)
+    stays = np.ones(len(value), dtype=bool)
+    for row in sorted(crossing, key=lambda row: (-value[row], row)):
+        if stays[row]:
+            stays[crossing[row]] = False
+    return stays

@@ -1,7 +1,7 @@
 """The encodings by name: `encode` and `decode` for one sentence.
 
-A module in this folder lists its encodings as `ENCODINGS`. Another package calls `register`, or names its encoding as
-an entry point of the group `nestag.encodings`, which is looked up when a name is unknown:
+Another package calls `register`, or names its encoding as an entry point of the group `nestag.encodings`, which is
+looked up when a name is unknown:
 
     [project.entry-points."nestag.encodings"]
     mine = "my_package.mine:MyEncoding"         # the class, which is made without arguments
@@ -10,14 +10,13 @@ an entry point of the group `nestag.encodings`, which is looked up when a name i
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
-from importlib import import_module
 from importlib.metadata import entry_points
-from pkgutil import iter_modules
 
 from nestag.data.sentence import Entity, Sentence
 from nestag.data.tree import Name, Tree
 from nestag.encodings.base import Absolute, Encoding, Label, Naming
+from nestag.encodings.depth import AbsoluteDepth, DynamicDepth, RelativeDepth
+from nestag.encodings.tetra import TetraTagging
 from nestag.errors import LabelError, UnknownNameError
 
 __all__ = [
@@ -35,6 +34,9 @@ __all__ = [
 ]
 
 ENTRY_POINTS = "nestag.encodings"
+_PACKAGED: dict[str, Encoding] = {
+    encoding.name: encoding for encoding in (AbsoluteDepth(), RelativeDepth(), DynamicDepth(), TetraTagging())
+}
 _registered: dict[str, Encoding] = {}
 
 
@@ -44,18 +46,12 @@ def available() -> dict[str, Encoding]:
     >>> sorted(available())
     ['4tg', 'abs', 'dyn', 'rel']
     """
-    return {**_packaged(), **_registered}
-
-
-@cache
-def _packaged() -> dict[str, Encoding]:
-    modules = (import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__))
-    return {encoding.name: encoding for module in modules for encoding in getattr(module, "ENCODINGS", ())}
+    return {**_PACKAGED, **_registered}
 
 
 def register(new: Encoding) -> None:
     """Make an encoding known by its name; an earlier one of that name is replaced."""
-    if new.name in _packaged():
+    if new.name in _PACKAGED:
         raise LabelError(f"nestag has an encoding called {new.name!r}; give yours another name")
     _registered[new.name] = new
 

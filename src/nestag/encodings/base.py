@@ -46,7 +46,7 @@ class Label(NamedTuple):
 
 
 class Encoding(ABC):
-    """A way to write a tree as one label per word and to read it back; a new one is a file in this folder."""
+    """A way to write a tree as one label per word and to read it back."""
 
     name: ClassVar[str]
 

@@ -174,6 +174,3 @@ def read_number(text: str) -> int:
     if not re.fullmatch(r"-?[0-9]{1,9}", text):
         raise LabelError(f"n is {text!r}; this encoding takes an integer")
     return number(int(text))
-
-
-ENCODINGS = (AbsoluteDepth(), RelativeDepth(), DynamicDepth())

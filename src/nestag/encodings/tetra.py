@@ -162,6 +162,3 @@ def _attach(stack: list[_Subtree], opened: int) -> None:
         stack.pop()
     if stack:
         stack[-1][_SLOT] = False
-
-
-ENCODINGS = (TetraTagging(),)

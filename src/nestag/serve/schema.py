@@ -29,7 +29,7 @@ Token = Annotated[String, Field(min_length=1)]
 WordList = Annotated[list[Token], Field(min_length=1)]
 LINCOLN = "Lincoln was president of the USA."
 WORDS = LINCOLN.removesuffix(".").split()
-PRESIDENT = [{"start": 2, "end": 6, "type": "PER"}, {"start": 4, "end": 6, "type": "GPE"}]
+ENTITIES = [{"start": a, "end": b, "type": kind} for a, b, kind in ((0, 1, "PER"), (2, 6, "PER"), (4, 6, "GPE"))]
 INPUTS = ("text", "texts", "tokens", "sentences")
 
 
@@ -130,12 +130,7 @@ class LabelsRequest(StrictModel):
     """A sentence and its entities, which must nest."""
 
     tokens: WordList = Field(max_length=2_000, examples=[WORDS])
-    entities: list[EntityRequest] = Field(
-        max_length=2_000,
-        examples=[
-            [{"start": a, "end": b, "type": kind} for a, b, kind in ((0, 1, "PER"), (2, 6, "PER"), (4, 6, "GPE"))]
-        ],
-    )
+    entities: list[EntityRequest] = Field(max_length=2_000, examples=[ENTITIES])
 
 
 class Node(StrictModel):
