@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 from nestag.cli import app, load
 from nestag.errors import InputError
-from nestag.serve.server import accepted_hosts, listen, token_from
+from nestag.serve.server import accepted_hosts, listen, read_token
 from waiting import wait_until
 
 TOP = Path(__file__).parents[2]
@@ -122,16 +122,16 @@ def test_answers_are_sent_at_once() -> None:
 
 def test_tokens_come_from_a_file_or_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NESTAG_TOKEN", raising=False)
-    assert token_from(None) is None
+    assert read_token(None) is None
     monkeypatch.setenv("NESTAG_TOKEN", "0123456789abcdef")
-    assert token_from(None) == "0123456789abcdef"
+    assert read_token(None) == "0123456789abcdef"
     file = tmp_path / "token"
     file.write_text("fedcba9876543210\n")
-    assert token_from(str(file)) == "fedcba9876543210"
+    assert read_token(str(file)) == "fedcba9876543210"
     for bad in ("", "short", "0123456789 abcdef", "0123456789abcdéf"):
         file.write_text(bad)
         with pytest.raises(InputError, match="16 or more ASCII characters"):
-            token_from(str(file))
+            read_token(str(file))
 
 
 def test_accepted_hosts() -> None:

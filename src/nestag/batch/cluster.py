@@ -101,7 +101,7 @@ class RayConnection:
 
 
 @contextmanager
-def connected(cluster: Cluster, model: ModelFiles) -> Iterator[RayConnection]:
+def connect(cluster: Cluster, model: ModelFiles) -> Iterator[RayConnection]:
     """Connect to a cluster, or start one; what Ray prints goes to the standard error."""
     os.environ.update({name: value for name, value in _QUIET.items() if name not in os.environ})
     ray = library("ray")

@@ -215,13 +215,11 @@ def _check_columns(schema: Any, job: Job, place: str) -> None:
             raise InputError(
                 f"column {name!r} is missing or appears twice; the columns are {', '.join(schema.names[:20])}", place
             )
-    types = library("pyarrow").types
+    pa = library("pyarrow")
     kind = schema.field(job.columns[0]).type
-    is_list = types.is_list(kind) or types.is_large_list(kind)
-    inner = kind.value_type if is_list else kind
-    is_text = any(check(inner) for check in (types.is_string, types.is_large_string, types.is_binary,
-                                             types.is_large_binary)) or types.is_null(kind)  # fmt: skip
-    if is_list != bool(job.tokens) or not is_text:
+    is_list = isinstance(kind, (pa.ListType, pa.LargeListType))
+    text_types = (pa.string(), pa.large_string(), pa.binary(), pa.large_binary(), pa.null())
+    if is_list != bool(job.tokens) or (kind.value_type if is_list else kind) not in text_types:
         wanted = "lists of strings" if job.tokens else "strings"
         raise InputError(f"the column {job.columns[0]!r} is {kind}, not {wanted}; name another column", place)
 
@@ -234,16 +232,16 @@ def _column_size(group: Any, column: str) -> int:
 
 def _row_group_parts(file: InputFile, footer: _Footer, job: Job) -> Iterator[Part]:
     position = 0
-    for number, (first, last) in enumerate(runs(footer.sizes, job.part_bytes)):
+    for number, (first, last) in enumerate(group_sizes(footer.sizes, job.part_bytes)):
         weight = max(1, sum(footer.sizes[first:last]))
         yield Part(output_name(file.name, number), "parquet", file, first, last, position, weight)
         position += sum(footer.rows[first:last])
 
 
-def runs(sizes: Sequence[int], most: int) -> list[tuple[int, int]]:
+def group_sizes(sizes: Sequence[int], most: int) -> list[tuple[int, int]]:
     """Group consecutive pieces into runs of at most `most`, or of one that is larger; no pieces are one empty run.
 
-    >>> runs([3, 3, 3, 9, 1], 6), runs([], 6)
+    >>> group_sizes([3, 3, 3, 9, 1], 6), group_sizes([], 6)
     ([(0, 2), (2, 3), (3, 4), (4, 5)], [(0, 0)])
     """
     ends: list[tuple[int, int]] = []

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from nestag.batch.cluster import Cluster, connected
+from nestag.batch.cluster import Cluster, connect
 from nestag.batch.manifest import Done, claim, finished_parts
 from nestag.batch.plan import Failure, Job, Part, plan_parts
 from nestag.batch.storage import Folder, find_input_files, is_inside
@@ -22,7 +22,7 @@ class Totals:
     """Counts over the parts of a run."""
 
     parts: int  # of the whole plan
-    weight: int  # bytes of the whole plan
+    weight: int  # bytes to tag in this run
     ignored: int = 0  # input files of other formats
     workers: int = 0
     finished: int = 0
@@ -36,14 +36,13 @@ class Totals:
     peak: int = 0  # bytes of memory of a worker
     tagged_rows: int = 0  # by this run
     tagged_weight: int = 0
-    skipped_weight: int = 0
     began: float = field(default_factory=time.monotonic)
     first: tuple[float, int, int] | None = None  # when this run's first part was finished, and its rows and weight
 
     def skip(self, part: Part, done: Done) -> None:
         """Count a part that was finished by an earlier run."""
         self.skipped += 1
-        self.skipped_weight += part.weight
+        self.weight -= part.weight
         self._count(done)
 
     def add(self, part: Part, outcome: PartOutcome) -> None:
@@ -70,8 +69,7 @@ class Totals:
         since, rows, weight = self.first or (time.monotonic(), 0, 0)
         seconds, more = time.monotonic() - since, self.tagged_weight - weight
         rate = f"{(self.tagged_rows - rows) / seconds:,.0f}" if more and seconds else "?"
-        ahead = self.weight - self.skipped_weight - self.tagged_weight
-        left = duration(seconds * ahead / more) if more else "?"
+        left = duration(seconds * (self.weight - self.tagged_weight) / more) if more else "?"
         return (
             f"{self.finished:,} of {self.parts:,} parts, {rate} rows/s, {left} left,"
             f" {self.bad_rows:,} bad rows, {len(self.failures):,} failed"
@@ -119,7 +117,7 @@ def tag(
         files.check_libraries()
     if job.language is not None and not job.tokens:
         segments("a", job.options_for(Options()))  # refuse an unknown language before anything is written
-    with connected(cluster, files) as connection:
+    with connect(cluster, files) as connection:
         job = job.on(connection.device(job, files))
         plan = plan_parts(inputs, job)
         claim(folder, files.hash, job, inputs, plan.schema)

@@ -72,7 +72,7 @@ def filesystem(address: str) -> tuple[Any, str]:
 
 
 @contextmanager
-def opened(root: str, path: str) -> Iterator[BinaryIO]:
+def open_stream(root: str, path: str) -> Iterator[BinaryIO]:
     """Open a file on the file system of an address and decompress it; other files can be read from any place on."""
     if is_local(root):
         with reading(path) as stream:
@@ -94,7 +94,7 @@ class InputFile:
 
     def open(self) -> Any:
         """Open the file, inside a `with`."""
-        return opened(self.root, self.path)
+        return open_stream(self.root, self.path)
 
     def refuse_changed(self) -> None:
         """Raise an error if the file is not the one that was listed."""
@@ -210,7 +210,7 @@ class Folder:
 
     def open(self, name: str) -> Any:
         """Open a file, inside a `with`."""
-        return opened(self.address, self.path(name))
+        return open_stream(self.address, self.path(name))
 
     def read(self, name: str) -> bytes:
         """Return the content of a small file."""

@@ -39,7 +39,7 @@ def serve(
         if (error.name or "").partition(".")[0] == "nestag":
             raise
         raise MissingExtraError(f"nestag serve needs {error.name}", "serve") from None
-    token = server.token_from(token_file)
+    token = server.read_token(token_file)
     listening = server.listen(host, port)
     with listening:
         recognizer = load(model, device, **predicting.changes)

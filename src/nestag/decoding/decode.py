@@ -54,7 +54,6 @@ Decoding = Literal["spans", "constrained", "greedy"]
 
 DEFAULT = Search()
 
-
 E = TypeVar("E", bound=Encoding)
 
 
@@ -173,9 +172,7 @@ class TetraDecoder(Decoder[TetraTagging]):
 def _best_words(types: LabelTypes, scores: Scores) -> Ints:
     """Return the best u of each word among those that can be written, the first of equals."""
     writable = np.flatnonzero(types.u_writable)
-    if len(writable) in (0, len(types.u_writable)):
-        return best_labels(scores.u)
-    return writable[best_labels(scores.u[:, writable])]
+    return writable[best_labels(scores.u[:, writable])] if writable.size else best_labels(scores.u)
 
 
 def decode_batch(

@@ -123,10 +123,10 @@ class Posterior(ABC):
             while begin.size:
                 probability = np.clip(self.close(state, begin, end), 0, 1)
                 open_still = self.open_probability(state, begin, end - 2) >= floor
-                emitted, going = open_still & (probability >= floor), open_still & (end < limit)
-                likely.append((begin[emitted], end[emitted], probability[emitted]))
-                begin, limit, end = begin[going], limit[going], end[going] + 1
-                state = self.advance(state[..., going], end - 2)
+                emits, continues = open_still & (probability >= floor), open_still & (end < limit)
+                likely.append((begin[emits], end[emits], probability[emits]))
+                begin, limit, end = begin[continues], limit[continues], end[continues] + 1
+                state = self.advance(state[..., continues], end - 2)
         start, end, probability = (np.concatenate(column) for column in zip(*likely, strict=True))
         return start, end, probability
 

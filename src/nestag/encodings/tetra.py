@@ -22,6 +22,7 @@ first child has the node's name, and the gaps after further children, except for
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
@@ -100,6 +101,13 @@ def helper(name: Name) -> Name:
     return name._replace(prime=True)
 
 
+@dataclass(slots=True)
+class _Subtree:
+    start: int  # its first token
+    branch: int  # where its right branch begins among the open nodes
+    has_slot: bool = False  # whether the end of the branch lacks a child
+
+
 class NodeSpans(NamedTuple):
     """The node of the gap after each word: its first token and its end, which is 0 if there is no node."""
 
@@ -122,17 +130,17 @@ def run(marks: Sequence[str]) -> NodeSpans:
     last = len(marks) - 1
     for i, mark in enumerate(marks):
         if mark[0] == "r":
-            stack.append([i, len(opened), False])
-        elif stack and stack[-1][_SLOT]:
-            stack[-1][_SLOT] = False
+            stack.append(_Subtree(i, len(opened)))
+        elif stack and stack[-1].has_slot:
+            stack[-1].has_slot = False
         else:
             _attach(stack, len(opened))
         if i == last or len(mark) == 1 or not stack:
             continue
-        start, branch, _ = stack[-1]
+        start, branch = stack[-1].start, stack[-1].branch
         if mark[1] == "R":  # the subtree becomes the left child of a new node
-            stack[-1][_SLOT] = True
-        elif len(stack) > 1 and stack[-2][_SLOT]:  # so it does here, and the new node fills the slot below
+            stack[-1].has_slot = True
+        elif len(stack) > 1 and stack[-2].has_slot:  # so it does here, and the new node fills the slot below
             stack.pop()
         else:
             continue
@@ -151,14 +159,9 @@ def _close(opened: list[int], branch: int, nodes: NodeSpans, end: int) -> None:
     del opened[branch:]
 
 
-_Subtree = list[int]
-"""Its first token, where its branch begins among the open nodes, and whether the end of the branch lacks a child."""
-_SLOT = 2
-
-
 def _attach(stack: list[_Subtree], opened: int) -> None:
     """Make a word a child of the lowest node of the right branch, with any words before it that are in no node."""
-    while stack and stack[-1][1] == opened:
+    while stack and stack[-1].branch == opened:
         stack.pop()
     if stack:
-        stack[-1][_SLOT] = False
+        stack[-1].has_slot = False

@@ -6,9 +6,8 @@ import logging
 import os
 import signal
 import socket
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 import uvicorn
 from fastapi import FastAPI
@@ -35,7 +34,7 @@ def accepted_hosts(host: str, names: Sequence[str] = ()) -> tuple[str, ...]:
     return (host.lower(), *LOOPBACK, *names) if names else ()
 
 
-def token_from(file: str | None) -> str | None:
+def read_token(file: str | None) -> str | None:
     """Return the token in a file or in the environment, or None."""
     token = (read_text(file) if file else os.environ.get(TOKEN, "")).strip()
     if not token and not file:
@@ -62,30 +61,16 @@ def listen(host: str, port: int) -> socket.socket:
     return listening
 
 
-@contextmanager
-def hangup_terminates() -> Iterator[None]:
-    """Treat SIGHUP like SIGTERM, which uvicorn handles, unless SIGHUP is ignored as under nohup."""
-    number = getattr(signal, "SIGHUP", None)  # Windows has none
-    main = threading.current_thread() is threading.main_thread()  # only this thread can set handlers
-    if number is None or not main or signal.getsignal(number) is signal.SIG_IGN:
-        yield
-        return
-    before = signal.signal(number, lambda *_: signal.raise_signal(signal.SIGTERM))
-    try:
-        yield
-    finally:
-        signal.signal(number, before)
-
-
-def serve(app: FastAPI, service: Service, listening: socket.socket, started: Callable[[str], None]) -> None:
+def serve(app: FastAPI, service: Service, listening: socket.socket, on_start: Callable[[str], None]) -> None:
     """Serve until SIGINT, SIGTERM or SIGHUP; then accept no more requests, and answer the accepted ones."""
+    if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # ignored under nohup
+        signal.signal(signal.SIGHUP, lambda *_: signal.raise_signal(signal.SIGTERM))  # which uvicorn handles
     server = uvicorn.Server(ServerConfig(app, service.limits, service.metrics))
-    listening.listen()  # so that clients can connect as soon as `started` is called
+    listening.listen()  # so that clients can connect as soon as `on_start` is called
     host, port = listening.getsockname()[:2]
-    started(f"http://{f'[{host}]' if ':' in host else host}:{port}/")
+    on_start(f"http://{f'[{host}]' if ':' in host else host}:{port}/")
     try:
-        with hangup_terminates():
-            server.run(sockets=[listening])
+        server.run(sockets=[listening])
     except (KeyboardInterrupt, SystemExit):  # uvicorn raises the signal again after it has shut down
         if not server.should_exit:
             raise
