@@ -38,11 +38,11 @@ class Backwards(AbsoluteDepth):
 
     name = "backwards"
 
-    def from_depths(self, depths: list[int]) -> list[int]:
-        return [-depth for depth in depths]
+    def to_n(self, before: int, depth: int) -> int:
+        return -depth
 
-    def next_depth(self, depth: int, n: object) -> int:
-        return -super().next_depth(depth, n)  # type: ignore[arg-type]
+    def to_depth(self, before: int, n: object) -> int:
+        return -super().to_depth(before, n)  # type: ignore[arg-type]
 
 
 def vocabulary_of(added: Encoding) -> Vocabulary:

@@ -82,7 +82,7 @@ def depth_sequences(
         for gaps in product(range(root, deepest + 1), repeat=length - 1):
             depths = (*gaps, root)
             score = 0.0
-            for i, (n, depth) in enumerate(zip(chosen.from_depths(list(depths)), depths, strict=True)):
+            for i, (n, depth) in enumerate(zip(chosen.to_ns(depths), depths, strict=True)):
                 names = at_root(vocabulary, root) if depth == root else below(vocabulary)
                 score += heads.n(i, n) + (combine([heads.c(i, name) for name in names]) if names else MISSING)
             yield Depths(root, depths, score)

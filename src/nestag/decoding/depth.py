@@ -80,12 +80,10 @@ def searched_depth(steps: DepthSteps, vocabulary: Vocabulary) -> int:
 def _n_rows(encoding: DepthEncoding, vocabulary: Vocabulary, deepest: int) -> Ints:
     """Return the row of the n that the encoding writes for each step."""
     rows = {n: row for row, n in enumerate(vocabulary.n)}
-
-    def row(before: int, depth: int) -> int:
-        *_, n = encoding.from_depths([before, depth] if before else [depth])
-        return rows.get(n, len(rows))
-
-    return np.array([[row(before, depth) for depth in range(1, deepest + 1)] for before in range(deepest + 1)])
+    depths = range(1, deepest + 1)
+    return np.array(
+        [[rows.get(encoding.to_n(before, depth), len(rows)) for depth in depths] for before in (0, *depths)]
+    )
 
 
 class BestDepths(NamedTuple):

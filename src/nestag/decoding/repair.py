@@ -32,7 +32,7 @@ class DepthSteps(NamedTuple):
 @lru_cache(maxsize=8)
 def depth_steps(encoding: DepthEncoding, vocabulary: Vocabulary) -> DepthSteps:
     """Return the steps of a vocabulary."""
-    after_root, after_one = ([encoding.next_depth(before, n) for n in vocabulary.n] for before in (0, 1))
+    after_root, after_one = ([encoding.to_depth(before, n) for n in vocabulary.n] for before in (0, 1))
     value = np.array(after_root, dtype=np.int64)
     return DepthSteps(value, value == np.array(after_one))
 

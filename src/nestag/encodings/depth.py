@@ -35,20 +35,24 @@ class DepthEncoding(Encoding):
     has_absolute: ClassVar[bool] = False  # whether some n are absolute depths, which are written as `=k`
 
     @abstractmethod
-    def from_depths(self, depths: list[int]) -> Iterable[N]:
-        """Return each depth as this encoding writes it."""
+    def to_n(self, before: int, depth: int) -> N:
+        """Return the n of a gap of `depth` after a gap of depth `before`, which is 0 for the first gap."""
 
     @abstractmethod
-    def next_depth(self, depth: int, n: N) -> int:
-        """Return the depth that `n` means after a gap of `depth`; it may be out of range."""
+    def to_depth(self, before: int, n: N) -> int:
+        """Return the depth that `n` means after a gap of depth `before`; it may be out of range."""
+
+    def to_ns(self, depths: Iterable[int]) -> list[N]:
+        """Return the n of each gap."""
+        return [self.to_n(before, depth) for before, depth in pairwise([0, *depths])]
 
     def to_depths(self, ns: Iterable[N]) -> list[int]:
-        """Return depths, the inverse of `from_depths`; a gap above the root gets the root's depth."""
+        """Return the depth of each gap, the inverse of `to_ns`; a gap above the root gets the root's depth."""
         depths: list[int] = []
         depth = 0
         for position, n in enumerate(ns):
             try:
-                depth = max(1, self.next_depth(depth, n))
+                depth = max(1, self.to_depth(depth, n))
             except LabelError as error:
                 raise at(position, error) from None
             depths.append(depth)
@@ -72,19 +76,16 @@ class DepthEncoding(Encoding):
         while pending:
             node, above = pending.pop()
             name, depth = node.name, above + node.name.chain_length
-            # the root's leaves have their labels already
-            for child in node.children if above else [child for child in node.children if not isinstance(child, int)]:
-                if isinstance(child, int):
-                    last = child
-                else:
-                    last = child.end - 1
+            for child in node.children:
+                last = child if isinstance(child, int) else child.end - 1
+                if not isinstance(child, int):
                     if child.start == last:
                         unary[last] = child.name.types
                     else:
                         pending.append((child, depth))
                 if last < node.end - 1:  # the gap between this child and the next one
                     depths[last], names[last] = depth, name
-        return [Label(*parts) for parts in zip(self.from_depths(depths), names, unary, strict=True)]
+        return [Label(n, c, u) for n, c, u in zip(self.to_ns(depths), names, unary, strict=True)]
 
     def decode(self, labels: Sequence[Label], naming: Naming = "first") -> Tree:
         """Return the tree that the labels describe, repaired where they describe none."""
@@ -130,12 +131,12 @@ class AbsoluteDepth(DepthEncoding):
 
     name = "abs"
 
-    def from_depths(self, depths: list[int]) -> Iterable[N]:
-        """Return each depth as it is."""
-        return depths
+    def to_n(self, before: int, depth: int) -> N:
+        """Return the depth."""
+        return depth
 
-    def next_depth(self, depth: int, n: N) -> int:
-        """Return `n`, which is a depth."""
+    def to_depth(self, before: int, n: N) -> int:
+        """Return `n`."""
         return number(n)
 
 
@@ -144,13 +145,13 @@ class RelativeDepth(DepthEncoding):
 
     name = "rel"
 
-    def from_depths(self, depths: list[int]) -> Iterable[N]:
-        """Return the differences of the depths."""
-        return [depth - before for before, depth in pairwise([0, *depths])]
+    def to_n(self, before: int, depth: int) -> N:
+        """Return the change."""
+        return depth - before
 
-    def next_depth(self, depth: int, n: N) -> int:
-        """Return the depth that `n` means after a gap of `depth`."""
-        return depth + number(n)
+    def to_depth(self, before: int, n: N) -> int:
+        """Return the sum."""
+        return before + number(n)
 
 
 class DynamicDepth(DepthEncoding):
@@ -159,14 +160,13 @@ class DynamicDepth(DepthEncoding):
     name = "dyn"
     has_absolute = True
 
-    def from_depths(self, depths: list[int]) -> Iterable[N]:
-        """Return the differences, or the depth itself after a steep fall to near the root."""
-        steps = pairwise([0, *depths])
-        return [Absolute(depth) if depth <= 3 and depth - before <= -2 else depth - before for before, depth in steps]
+    def to_n(self, before: int, depth: int) -> N:
+        """Return the change, or the depth itself after a steep fall to near the root."""
+        return Absolute(depth) if depth <= 3 and depth - before <= -2 else depth - before
 
-    def next_depth(self, depth: int, n: N) -> int:
-        """Return the depth that `n` means after a gap of `depth`."""
-        return number(n.depth) if isinstance(n, Absolute) else depth + number(n)
+    def to_depth(self, before: int, n: N) -> int:
+        """Return an absolute depth, or the sum."""
+        return number(n.depth) if isinstance(n, Absolute) else before + number(n)
 
 
 def read_number(text: str) -> int:
