@@ -68,10 +68,11 @@ class RayConnection:
                 count = gpus * max(1, min(WORKERS_PER_GPU, cores // gpus))
         return max(1, min(self.cluster.workers or count, parts))
 
-    def run(self, parts: Sequence[Part], job: Job, model: ModelFiles, out: Folder) -> Iterator[PartOutcome]:
+    def run(
+        self, parts: Sequence[Part], job: Job, model: ModelFiles, out: Folder, workers: int
+    ) -> Iterator[PartOutcome]:
         """Tag parts, and yield the outcome of each as soon as it is known."""
         ray = self.ray
-        workers = self.workers(job, model, len(parts))
         gpus = ray.cluster_resources().get("GPU", 0) if job.device == "cuda" else 0
         actor = ray.remote(
             num_cpus=0 if gpus else 1,

@@ -130,7 +130,7 @@ def tag(
                 totals.skip(part, done[part.name])
         if waiting:
             totals.workers = connection.workers(job, files, len(waiting))
-            for outcome in connection.run(list(waiting.values()), job, files, folder):
+            for outcome in connection.run(list(waiting.values()), job, files, folder, totals.workers):
                 if outcome.stop:
                     raise InputError(f"{outcome.stop}; then resume with the same command", "worker")
                 totals.add(waiting[outcome.name], outcome)

@@ -78,11 +78,10 @@ class DepthEncoding(Encoding):
             name, depth = node.name, above + node.name.chain_length
             for child in node.children:
                 last = child if isinstance(child, int) else child.end - 1
-                if not isinstance(child, int):
-                    if child.start == last:
-                        unary[last] = child.name.types
-                    else:
-                        pending.append((child, depth))
+                if not isinstance(child, int) and child.start < last:
+                    pending.append((child, depth))
+                elif not isinstance(child, int):
+                    unary[last] = child.name.types
                 if last < node.end - 1:  # the gap between this child and the next one
                     depths[last], names[last] = depth, name
         return [Label(n, c, u) for n, c, u in zip(self.to_ns(depths), names, unary, strict=True)]

@@ -52,13 +52,11 @@ class TetraTagging(Encoding):
             for child in node.children:
                 last = child if isinstance(child, int) else child.end - 1
                 left = last < node.end - 1
-                if isinstance(child, int):
-                    words[last] = "r" if left else "l"
-                elif child.start == last:
-                    words[last] = "r" if left else "l"
-                    unary[last] = child.name.types
-                else:
+                if not isinstance(child, int) and child.start < last:
                     pending.append((child, "R" if left else "L"))
+                else:
+                    words[last] = "r" if left else "l"
+                    unary[last] = () if isinstance(child, int) else child.name.types
                 if left:  # a gap follows, and after it a helper, which is a right child
                     gaps[last], names[last] = side, name
                     side, name = "L", helper(name)
@@ -71,18 +69,17 @@ class TetraTagging(Encoding):
     def decode(self, labels: Sequence[Label], naming: Naming = "first") -> Tree:
         """Return the tree that the labels describe, repaired where they describe none."""
         labels = [check(label, position) for position, label in enumerate(labels)]
-        marks = [self._marks(label, position) for position, label in enumerate(labels)]
+        marks: list[str] = []
+        for position, label in enumerate(labels):
+            try:
+                marks.append(self.write_n(label.n))
+            except LabelError as error:
+                raise at(position, error) from None
         chains = {(i, i + 1): label.u for i, label in enumerate(labels) if label.u}
         for label, start, end in zip(labels, *run(marks), strict=True):
             if end and (types := label.c.entities):
                 chains[start, end] = types
         return Tree.from_chains(len(labels), chains)
-
-    def _marks(self, label: Label, position: int) -> str:
-        try:
-            return self.write_n(label.n)
-        except LabelError as error:
-            raise at(position, error) from None
 
     def write_n(self, n: N) -> str:
         """Return the marks as they are."""

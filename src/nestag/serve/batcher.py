@@ -28,7 +28,6 @@ TagFunction = Callable[[list[Document]], Iterable[Entities]]
 TRIM_SECONDS = 5.0
 """Seconds between two calls of `trim_memory`, while there is work."""
 
-
 PendingText = tuple[Document, asyncio.Future[Entities]]
 """A text and a future of its entities, which is done early if the request fails or is cancelled."""
 
