@@ -120,7 +120,7 @@ def _refuse_other_settings(old: Mapping[str, Any], new: Mapping[str, Any], out: 
     for name in dict.fromkeys([*old, *new]):
         unknown = name == "schema" and not old.get(name)  # no file could be read
         if old.get(name) != new.get(name) and not unknown:
-            before, now = (json.dumps(settings.get(name), ensure_ascii=False)[:200] for settings in (old, new))
+            before, now = (json.dumps(settings.get(name), ensure_ascii=False) for settings in (old, new))
             problem = f"the folder was begun with {name} {before}, and now it is {now}; write to a new folder"
             raise InputError(problem, out.address)
 
