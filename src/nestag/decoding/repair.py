@@ -20,6 +20,7 @@ from nestag.encodings.base import Naming
 from nestag.encodings.depth import DepthEncoding
 from nestag.encodings.tetra import run
 from nestag.encodings.vocabulary import Vocabulary
+from nestag.errors import LabelError
 
 
 class DepthSteps(NamedTuple):
@@ -62,15 +63,32 @@ def _choose_names(node: Ints, c: Ints, naming: Naming) -> Ints:
 
 
 def gap_depths(value: Ints, absolute: Bools, last: Ints) -> Ints:
-    """Return the depth after each word, at least 1 inside a sentence and 0 after its last word."""
-    ends = np.zeros(len(value), dtype=bool)
-    ends[last] = True
-    depths: list[int] = []
-    depth = 0
-    for step, is_absolute, ends_here in zip(value.tolist(), absolute.tolist(), ends.tolist(), strict=True):
-        depth = 0 if ends_here else max(1, step if is_absolute else depth + step)
-        depths.append(depth)
-    return np.array(depths, dtype=np.int64)
+    """Return the depth after each word, at least 1 inside a sentence and 0 after its last word.
+
+    A walk that may not fall below 1 is the free walk, lifted by how far that one has been below so far. It starts
+    again at each sentence and at each absolute depth.
+    """
+    depth: Ints
+    if absolute.all():
+        depth = np.maximum(value, 1)
+        depth[last] = 0
+        return depth
+    starts = absolute.copy()
+    starts[:1] = True
+    starts[last[:-1] + 1] = True
+    first = np.flatnonzero(starts)
+    stretch = np.cumsum(starts) - 1
+    walk = np.cumsum(value)
+    walk -= (walk[first] - value[first])[stretch]
+    below = 1 - walk
+    # One running maximum serves all stretches if each lies higher than the one before by more than the walk is wide.
+    width = int(np.ptp(below)) + 1 if below.size else 1
+    if width * len(first) > 2**62:
+        raise LabelError(f"{len(value)} labels with depths {width} apart are too much for one batch; split it")
+    lift = stretch * width
+    depth = walk + np.maximum(np.maximum.accumulate(below + lift) - lift, 0)
+    depth[last] = 0
+    return depth
 
 
 class Nodes(NamedTuple):
