@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from nestag.data.sentence import Entity, Sentence, outermost_first
 from nestag.evaluation.matching import Pair
-from nestag.evaluation.mistakes import MOST_KEPT, Ledger, Mistake, mistakes_of
+from nestag.evaluation.mistakes import MOST_KEPT, Mistake, MistakeCounter, mistakes_of
 from nestag.evaluation.result import KINDS
 from strategies import typed_places
 
@@ -75,11 +75,11 @@ def test_every_mistake_is_told_as_defined(gold: list[Entity], predicted: list[En
 
 @given(st.lists(pairs(), max_size=6))
 def test_counts_add_up(seen: list[Pair]) -> None:
-    ledger = Ledger()
+    counter = MistakeCounter()
     for pair in seen:
-        ledger.see(pair)
+        counter.see(pair)
     correct = sum(len(set(gold.entities) & set(predicted.entities)) for gold, predicted in seen)
-    kinds = ledger.kinds
+    kinds = counter.kinds
     paired = kinds["type"] + kinds["boundary"] + kinds["boundary and type"]
     assert set(kinds) == set(KINDS)
     assert correct + paired + kinds["spurious"] == sum(len(predicted.entities) for _, predicted in seen)
@@ -88,11 +88,11 @@ def test_counts_add_up(seen: list[Pair]) -> None:
 
 @given(st.lists(pairs(), max_size=6))
 def test_the_confusion_holds_every_type_on_both_sides(seen: list[Pair]) -> None:
-    ledger = Ledger()
+    counter = MistakeCounter()
     for pair in seen:
-        ledger.see(pair)
+        counter.see(pair)
     rows, columns = Counter[str | None](), Counter[str | None]()
-    for (gold, predicted), times in ledger.confusion.items():
+    for (gold, predicted), times in counter.confusion.items():
         assert gold != predicted
         rows[gold] += times
         columns[predicted] += times
@@ -101,13 +101,13 @@ def test_the_confusion_holds_every_type_on_both_sides(seen: list[Pair]) -> None:
     spurious = Counter(entity.type for gold, predicted in wrong for entity in predicted - gold)
     assert {kind: times for kind, times in rows.items() if kind} == unfound
     assert {kind: times for kind, times in columns.items() if kind} == spurious
-    over_spans = sum(times for (gold, predicted), times in ledger.confusion.items() if gold and predicted)
-    assert over_spans == ledger.kinds["type"]
+    over_spans = sum(times for (gold, predicted), times in counter.confusion.items() if gold and predicted)
+    assert over_spans == counter.kinds["type"]
 
 
 @given(st.lists(pairs(), max_size=6), st.randoms(use_true_random=False))
 def test_the_order_of_sentences_does_not_matter(seen: list[Pair], rng: random.Random) -> None:
-    one, two = Ledger(), Ledger()
+    one, two = MistakeCounter(), MistakeCounter()
     for pair in seen:
         one.see(pair)
     rng.shuffle(seen)
@@ -123,20 +123,20 @@ def test_the_worst_sentences_come_first_and_few_are_kept() -> None:
         kinds = [Entity(0, 1, f"T{i}") for i in range(rng.randrange(4))]
         gold = Sentence([f"w{rng.randrange(50)}"], kinds, str(number))
         seen.append(Pair(gold, gold.with_entities([])))
-    ledger = Ledger()
+    counter = MistakeCounter()
     for pair in seen:
-        ledger.see(pair)
+        counter.see(pair)
     wrong = sorted(
         (-len(gold.entities), gold.tokens, gold.entities, gold.id or "") for gold, _ in seen if gold.entities
     )
-    assert [one.id for one in ledger.worst()] == [bad[-1] for bad in wrong[:MOST_KEPT]]
+    assert [one.id for one in counter.worst()] == [bad[-1] for bad in wrong[:MOST_KEPT]]
 
 
 def test_sentences_without_mistakes_leave_no_trace() -> None:
     gold = Sentence(["a"], [Entity(0, 1, "A")])
-    ledger = Ledger()
-    ledger.see(Pair(gold, gold))
-    assert (ledger.kinds.total(), ledger.confusion, ledger.worst()) == (0, Counter(), ())
+    counter = MistakeCounter()
+    counter.see(Pair(gold, gold))
+    assert (counter.kinds.total(), counter.confusion, counter.worst()) == (0, Counter(), ())
 
 
 def test_very_many_mistakes_in_one_sentence_are_told_in_time() -> None:

@@ -8,7 +8,6 @@ import pytest
 
 from nestag.data.sentence import Entity, Sentence
 from nestag.errors import DataError
-from nestag.evaluation import evaluator as evaluator_module
 from nestag.evaluation.evaluator import GROUPS, Evaluator, evaluate_pairs, group_of
 from nestag.evaluation.matching import Pair
 from nestag.evaluation.result import Evaluation, Score, macro, total
@@ -158,21 +157,6 @@ def test_the_same_f1_from_other_counts_is_no_difference() -> None:
 def test_systems_on_other_sentences_are_refused() -> None:
     with pytest.raises(DataError, match="same sentences"):
         compare(counts([[1, 1, 1, 1]]), counts([[1, 1, 1, 1]] * 2))
-
-
-def test_a_large_corpus_has_fewer_groups_and_the_same_scores(monkeypatch: pytest.MonkeyPatch) -> None:
-    pairs = []
-    for number in range(60):
-        gold = Sentence([f"w{number}", "x"], [Entity(0, 1, f"T{number % 7}")], f"d{number % 6}-{number}")
-        pairs.append(Pair(gold, gold if number % 3 else gold.with_entities([Entity(0, 2, "A")])))
-    expected = evaluate_pairs(pairs)
-    monkeypatch.setattr(evaluator_module, "PROFILES", 60)
-    evaluator = Evaluator()
-    evaluator.see(pairs)
-    assert sum(map(len, evaluator._counters)) <= 60
-    result = evaluator.result()
-    assert (result.overall, result.types, result.mistakes) == (expected.overall, expected.types, expected.mistakes)
-    assert len(evaluator.counts().units) < 60
 
 
 def test_words_decide_the_group_whatever_they_are() -> None:

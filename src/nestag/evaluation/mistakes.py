@@ -49,13 +49,13 @@ class _WorstSentence(NamedTuple):
     id: str  # empty without an id
 
 
-class Ledger:
+class MistakeCounter:
     """Counts of the mistakes in all sentences seen.
 
     >>> from nestag.data.sentence import Sentence
-    >>> gold, ledger = Sentence(["the", "USA"], [Entity(0, 2, "GPE")]), Ledger()
-    >>> ledger.see(Pair(gold, gold.with_entities([Entity(0, 2, "ORG"), Entity(1, 2, "GPE")])))
-    >>> +ledger.kinds, ledger.confusion["GPE", "ORG"], ledger.confusion[None, "GPE"]
+    >>> gold, counter = Sentence(["the", "USA"], [Entity(0, 2, "GPE")]), MistakeCounter()
+    >>> counter.see(Pair(gold, gold.with_entities([Entity(0, 2, "ORG"), Entity(1, 2, "GPE")])))
+    >>> +counter.kinds, counter.confusion["GPE", "ORG"], counter.confusion[None, "GPE"]
     (Counter({'type': 1, 'spurious': 1}), 1, 1)
     """
 
