@@ -21,8 +21,8 @@ from nestag.evaluation.display import (
     verdict,
 )
 from nestag.evaluation.result import Comparison, Confused, Evaluation, Interval, Intervals, Mistakes, Score
-from nestag.inspect.table_forms import TableForm, to_csv, to_json, write
-from nestag.inspect.tables import Table, lines, shown
+from nestag.inspect.table_forms import TableForm, lines, to_csv, to_json, write
+from nestag.inspect.tables import Table, shown
 
 BOUNDS = Intervals(Interval(0.7, 0.8), Interval(0.5, 0.6), Interval(0.61, 0.69))
 

@@ -12,14 +12,17 @@ from hypothesis import strategies as st
 from nestag.inspect.table_forms import (
     TableForm,
     latex_escaped,
+    lines,
     markdown_escaped,
+    rows_for_programs,
     to_csv,
     to_json,
     to_latex,
     to_markdown,
+    to_text,
     write,
 )
-from nestag.inspect.tables import Figure, Percent, Section, Table, flat, is_numeric, lines, shown, to_text
+from nestag.inspect.tables import Figure, Percent, Section, Table, shown
 
 AWKWARD = "a|b_c & 5 % $x$ \\ {#} ~^<i>*_`[y](z)"
 TABLE = Table(
@@ -166,7 +169,7 @@ def test_people_see_bold_minus_and_note() -> None:
 
 def test_a_bound_is_a_number_and_other_text_is_not() -> None:
     def column(*cells: str | float | None) -> bool:
-        return is_numeric(Table("", ("x",), (Section("", tuple((cell,) for cell in cells)),)), 0)
+        return Table("", ("x",), (Section("", tuple((cell,) for cell in cells)),)).numeric[0]
 
     assert column(1.0, ">99.99", None)
     assert not column(1.0, "> all")
@@ -178,9 +181,9 @@ figures = st.builds(Figure, st.floats(-100, 100), st.none() | st.floats(0, 9), s
 
 @given(st.lists(st.tuples(st.none() | figures, st.none() | st.integers() | figures), min_size=1))
 def test_flat_tables_lose_nothing(rows: list[tuple[Figure | None, int | Figure | None]]) -> None:
-    plain = flat(Table("", ("a", "b"), (Section("", tuple(rows)),)))
-    for before, after in zip(rows, plain.sections[0].rows, strict=True):
-        found = dict(zip(plain.columns, after, strict=True))
+    columns, *records = rows_for_programs(Table("", ("a", "b"), (Section("", tuple(rows)),)))
+    for before, after in zip(rows, records, strict=True):
+        found = dict(zip(columns, after, strict=True))
         for name, cell in zip("ab", before, strict=True):
             told = found[name], found.get(f"{name} deviation"), found.get(f"{name} count")
             wanted = (cell.value, cell.deviation, cell.count) if isinstance(cell, Figure) else (cell, None, None)

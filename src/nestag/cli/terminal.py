@@ -11,8 +11,8 @@ import typer
 import nestag
 from nestag.cli.boundary import log
 from nestag.errors import visible
-from nestag.inspect.table_forms import TableForm, write
-from nestag.inspect.tables import Table, to_rich
+from nestag.inspect.table_forms import TableForm, to_rich, write
+from nestag.inspect.tables import Table
 
 __all__ = ["echo", "log", "log_all", "progress", "show", "silence_libraries"]
 

@@ -25,7 +25,8 @@ from nestag.evaluation.result import (
     Score,
     macro,
 )
-from nestag.inspect.tables import NOTHING, Cell, Figure, Percent, Row, Section, Table, lines, shown
+from nestag.inspect.table_forms import lines
+from nestag.inspect.tables import NOTHING, Cell, Figure, Percent, Row, Section, Table, shown
 
 MOST_TYPES = 12
 """Maximum number of types in the confusion matrix and in a summary; rarer types are merged."""

@@ -26,8 +26,7 @@ from statistics import fmean, stdev
 from typing import NamedTuple
 
 from nestag.data.sentence import Entity
-from nestag.inspect.table_forms import to_html
-from nestag.inspect.tables import to_text
+from nestag.inspect.table_forms import to_html, to_text
 
 
 class Score(NamedTuple):

@@ -48,7 +48,7 @@ class Corpus(list[Sentence]):
 
     def __repr__(self) -> str:
         from nestag.inspect.display import summary_table
-        from nestag.inspect.tables import to_text
+        from nestag.inspect.table_forms import to_text
 
         return to_text(summary_table(self)).rstrip("\n")
 

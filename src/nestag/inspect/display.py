@@ -26,7 +26,7 @@ def summary_table(sentences: Sequence[Sentence]) -> Table:
     """Return the size of a corpus, with a row for each of its most frequent types.
 
     >>> from nestag.data.sentence import Entity
-    >>> from nestag.inspect.tables import to_text
+    >>> from nestag.inspect.table_forms import to_text
     >>> print(to_text(summary_table([Sentence(["the", "USA"], [Entity(0, 2, "GPE")])])))
     corpus     count
     ────────────────

@@ -1,20 +1,24 @@
-"""Tables for files: JSON and CSV for programs; text, Markdown, LaTeX and HTML for people."""
+"""Tables for files and terminals: JSON and CSV for programs; text, Markdown, LaTeX and HTML for people."""
 
 from __future__ import annotations
 
 import csv
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from enum import StrEnum
 from html import escape
 from io import StringIO
+from textwrap import wrap
+
+from rich.cells import cell_len
+from rich.segment import Segment, Segments
+from rich.style import Style
 
 from nestag.errors import visible
-from nestag.inspect.tables import Cell, Figure, Row, Table, flat, has_sections, is_numeric, shown, to_text
+from nestag.inspect.tables import Cell, Figure, Row, Table, shown
 
 _MARKDOWN = re.compile(r"[\\`*_\[\]|~$<>&]")
-_ENTITIES = {"<": "&lt;", ">": "&gt;", "&": "&amp;"}
 _LATEX = {
     **{sign: f"\\{sign}" for sign in "{}$&#%_"},
     "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}",
@@ -39,9 +43,57 @@ def write(table: Table, form: TableForm) -> str:
     return writers[form](table)
 
 
+def to_rich(table: Table, width: int) -> Segments:
+    """Lay the table out for a terminal with this many columns."""
+    return Segments([segment for line in lines(table, width) for segment in (line, Segment.line())])
+
+
+def to_text(table: Table, width: int = 100) -> str:
+    """Return the terminal's table without colours."""
+    return "".join(line.text + "\n" for line in lines(table, width))
+
+
+def lines(table: Table, width: int) -> Iterator[Segment]:
+    """Yield the lines of the table with columns as narrow as possible; column names may take several lines."""
+    names = [visible(name) for name in table.columns]
+    cells = [[visible(shown(cell)) for cell in row] for row in table.rows]
+    words = zip(*cells, strict=True) if cells else [()] * len(names)
+    widths = [max(map(cell_len, [*column, *name.split(" ")])) for name, column in zip(names, words, strict=True)]
+    gap = "  " if sum(widths) + 2 * (len(widths) - 1) <= width else " "
+    numeric = table.numeric
+
+    def line(texts: Iterable[str], style: str = "") -> Segment:
+        return styled(gap.join(map(_align, texts, widths, numeric)).rstrip(), style)
+
+    if table.title:
+        yield styled(visible(table.title), "bold")
+    wrapped = [wrap(name, size, break_long_words=False) for name, size in zip(names, widths, strict=True)]
+    height = max(map(len, wrapped))
+    for texts in zip(*([""] * (height - len(name)) + name for name in wrapped), strict=True):
+        yield line(texts, "bold")
+    yield styled("─" * (sum(widths) + len(gap) * (len(widths) - 1)))
+    rows = iter(cells)
+    for number, section in enumerate(table.sections):
+        if section.title:
+            yield from [styled("")] * (number > 0)
+            yield styled(visible(section.title), "italic")
+        yield from (line(next(rows)) for _ in section.rows)
+    yield from map(styled, wrap(visible(table.note), width))
+
+
+def styled(text: str, style: str = "") -> Segment:
+    """Return text in a style as rich writes it: `bold`, `cyan`."""
+    return Segment(text, Style.parse(style) if style else None)
+
+
+def _align(cell: str, width: int, right: bool) -> str:
+    space = " " * (width - cell_len(cell))
+    return space + cell if right else cell + space
+
+
 def to_json(table: Table) -> str:
     """Return an object with the title, the note if there is one, and a list of rows, each an object."""
-    names, *rows = _rows_for_programs(table)
+    names, *rows = rows_for_programs(table)
     note = {"note": table.note} if table.note else {}
     record = {"title": table.title, **note, "rows": [dict(zip(names, cells, strict=True)) for cells in rows]}
     return json.dumps(record, ensure_ascii=False, indent=1) + "\n"
@@ -51,17 +103,38 @@ def to_csv(table: Table) -> str:
     """Return comma-separated values as in RFC 4180, but with LF; neither title nor note."""
     stream = StringIO()
     csv.writer(stream, lineterminator="\n").writerows(
-        ["" if cell is None else cell for cell in row] for row in _rows_for_programs(table)
+        ["" if cell is None else cell for cell in row] for row in rows_for_programs(table)
     )
     return stream.getvalue()
 
 
-def _rows_for_programs(table: Table) -> list[Row]:
-    """Return the column names and the rows, each after the title of its section if any section has one."""
-    plain = flat(table)
-    if not has_sections(plain):
-        return [plain.columns, *(row for section in plain.sections for row in section.rows)]
-    return [("section", *plain.columns), *((title, *row) for title, rows in plain.sections for row in rows)]
+def rows_for_programs(table: Table) -> list[Row]:
+    """Return the column names and the rows; deviations and counts of figures are columns, and so are section titles.
+
+    >>> from nestag.inspect.tables import Section
+    >>> rows_for_programs(Table("", ("F1",), (Section("", ((Figure(75.9, 0.13, 3),),)),)))
+    [('F1', 'F1 deviation', 'F1 count'), (75.9, 0.13, 3)]
+    """
+    places = range(len(table.columns))
+    fields = [(i, field) for i in places for field in ("value", "deviation", "count") if _has(table, i, field)]
+    names = [table.columns[i] + (f" {field}" if field != "value" else "") for i, field in fields]
+    if not any(section.title for section in table.sections):
+        return [tuple(names), *(tuple(_value(row[i], field) for i, field in fields) for row in table.rows)]
+    rows = ((title, *(_value(row[i], field) for i, field in fields)) for title, rows in table.sections for row in rows)
+    return [("section", *names), *rows]
+
+
+def _has(table: Table, place: int, field: str) -> bool:
+    """Return whether a column needs a column for this field of figures."""
+    return field == "value" or any(_value(row[place], field) is not None for row in table.rows)
+
+
+def _value(cell: Cell, field: str) -> Cell:
+    """Return a field of a figure; any other cell is its own value."""
+    if isinstance(cell, Figure):
+        value: Cell = getattr(cell, field)
+        return value
+    return cell if field == "value" else None
 
 
 def to_markdown(table: Table) -> str:
@@ -70,13 +143,12 @@ def to_markdown(table: Table) -> str:
     def line(cells: Iterable[str]) -> str:
         return f"| {' | '.join(cells)} |\n"
 
-    marks = ["---:" if is_numeric(table, place) else "---" for place in range(len(table.columns))]
     text = f"**{markdown_escaped(table.title)}**\n\n" if table.title else ""
-    text += line(map(markdown_escaped, table.columns)) + line(marks)
+    text += line(map(markdown_escaped, table.columns)) + line("---:" if right else "---" for right in table.numeric)
     for title, rows in table.sections:
         if title:
             text += line([f"**{markdown_escaped(title)}**", *[""] * (len(table.columns) - 1)])
-        text += "".join(line(_bold(cell, markdown_escaped(shown(cell)), "**", "**") for cell in row) for row in rows)
+        text += "".join(line(_texts(row, markdown_escaped, "**{}**")) for row in rows)
     return text + (f"\n{markdown_escaped(table.note)}\n" if table.note else "")
 
 
@@ -87,23 +159,17 @@ def to_latex(table: Table) -> str:
         row = " & ".join(cells)
         return ("{}" if row.startswith("[") else "") + row + r" \\"
 
-    width = len(table.columns)
-    align = "".join("r" if is_numeric(table, place) else "l" for place in range(width))
+    align = "".join("r" if right else "l" for right in table.numeric)
     lines = [f"% {' '.join(text.split())}" for text in (table.title, table.note) if text]
     lines += [rf"\begin{{tabular}}{{{align}}}", r"\toprule", line(map(latex_escaped, table.columns)), r"\midrule"]
     for place, (title, rows) in enumerate(table.sections):
         if place:
             lines.append(r"\midrule")
         if title:
-            lines += [rf"\multicolumn{{{width}}}{{l}}{{\textbf{{{latex_escaped(title)}}}}} \\", r"\midrule"]
-        lines += [line(map(_latex_cell, row)) for row in rows]
+            name = rf"\textbf{{{latex_escaped(title)}}}"
+            lines += [rf"\multicolumn{{{len(align)}}}{{l}}{{{name}}} \\", r"\midrule"]
+        lines += [line(_texts(row, latex_escaped, r"\textbf{{{}}}", minus="−")) for row in rows]
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
-
-
-def _latex_cell(cell: Cell) -> str:
-    number = isinstance(cell, int | float | Figure)
-    text = latex_escaped(shown(cell).replace("-", "−") if number else shown(cell))  # a minus, not a hyphen
-    return _bold(cell, text, r"\textbf{", "}")
 
 
 def to_html(table: Table) -> str:
@@ -119,29 +185,39 @@ def to_html(table: Table) -> str:
     </tbody>
     </table>
     """
-    marks = [' class="number"' if is_numeric(table, place) else "" for place in range(len(table.columns))]
+    marks = [' class="number"' if right else "" for right in table.numeric]
 
     def line(row: Row) -> str:
         """Return a row; its first cell is its name, unless that is a number."""
-        texts = [_bold(cell, escape(visible(shown(cell))), "<strong>", "</strong>") for cell in row]
-        first = f"<td{marks[0]}>{texts[0]}</td>" if marks[0] else f'<th scope="row">{texts[0]}</th>'
-        return f"<tr>{first}{''.join(f'<td{m}>{t}</td>' for t, m in zip(texts[1:], marks[1:], strict=True))}</tr>"
+        first, *others = _texts(row, html_escaped, "<strong>{}</strong>")
+        name = f"<td{marks[0]}>{first}</td>" if marks[0] else f'<th scope="row">{first}</th>'
+        return f"<tr>{name}{''.join(f'<td{m}>{t}</td>' for t, m in zip(others, marks[1:], strict=True))}</tr>"
 
-    names = zip(map(escape, map(visible, table.columns)), marks, strict=True)
-    lines = ["<table>", *([f"<caption>{escape(visible(table.title))}</caption>"] if table.title else [])]
-    heads = "".join(f'<th scope="col"{mark}>{name}</th>' for name, mark in names)
-    lines.append(f"<thead><tr>{heads}</tr></thead>")
+    columns = zip(map(html_escaped, table.columns), marks, strict=True)
+    heads = "".join(f'<th scope="col"{mark}>{name}</th>' for name, mark in columns)
+    lines = ["<table>", f"<caption>{html_escaped(table.title)}</caption>", f"<thead><tr>{heads}</tr></thead>"]
+    if not table.title:
+        del lines[1]
     for title, rows in table.sections:
         lines.append("<tbody>")
         if title:
-            name = escape(visible(title))
-            lines.append(f'<tr><th scope="rowgroup" colspan="{len(table.columns)}">{name}</th></tr>')
+            lines.append(f'<tr><th scope="rowgroup" colspan="{len(marks)}">{html_escaped(title)}</th></tr>')
         lines += [*map(line, rows), "</tbody>"]
     return "\n".join([*lines, "</table>"])
 
 
-def _bold(cell: Cell, text: str, before: str, after: str) -> str:
-    return f"{before}{text}{after}" if isinstance(cell, Figure) and cell.bold else text
+def _texts(row: Row, escaped: Callable[[str], str], bold: str, minus: str = "-") -> list[str]:
+    """Return the cells of a row as people read them, with bold figures in the template `bold`."""
+    texts = []
+    for cell in row:
+        text = escaped(shown(cell) if isinstance(cell, str) else shown(cell).replace("-", minus))
+        texts.append(bold.format(text) if isinstance(cell, Figure) and cell.bold else text)
+    return texts
+
+
+def html_escaped(text: str) -> str:
+    """Escape text so that HTML shows it as it is, on one line."""
+    return escape(visible(text))
 
 
 def markdown_escaped(text: str) -> str:
@@ -150,7 +226,7 @@ def markdown_escaped(text: str) -> str:
     >>> print(markdown_escaped("a|b_c"))
     a\|b\_c
     """
-    return _MARKDOWN.sub(lambda match: _ENTITIES.get(match[0], "\\" + match[0]), visible(text))
+    return _MARKDOWN.sub(lambda match: escape(match[0]) if match[0] in "<>&" else "\\" + match[0], visible(text))
 
 
 def latex_escaped(text: str) -> str:

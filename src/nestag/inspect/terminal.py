@@ -26,7 +26,8 @@ from nestag.evaluation.mistakes import Mistake, mistakes_of
 from nestag.evaluation.result import Shown
 from nestag.formats.files import writing
 from nestag.inspect.rendering import Drawing, Html, colour_of, render
-from nestag.inspect.tables import Section, Table, lines, styled
+from nestag.inspect.table_forms import lines, styled
+from nestag.inspect.tables import Section, Table
 
 COLOURS = (
     *("blue", "yellow", "green", "magenta", "bright_blue"),
