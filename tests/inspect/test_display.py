@@ -4,7 +4,7 @@ from pathlib import Path
 
 from drawn_sentences import Reader
 from nestag import Entity, Sentence, read_corpus, render, write_corpus
-from nestag.inspect.display import SHOWN_SENTENCES, SHOWN_TYPES, draw_corpus, summary_table
+from nestag.inspect.rendering import SHOWN_SENTENCES, SHOWN_TYPES, draw_corpus, summary_table
 
 NESTED = Sentence(["the", "USA", "slept"], [Entity(0, 2, "GPE"), Entity(0, 2, "ORG"), Entity(1, 2, "GPE")])
 

@@ -11,8 +11,7 @@ from nestag.cli.options import From, Reading, SeedOption, To
 from nestag.cli.terminal import log, log_all, show
 from nestag.data.report import Report
 from nestag.formats.conversion import OnCrossing
-from nestag.inspect.display import split_table
-from nestag.inspect.splitting import check_shares
+from nestag.inspect.splitting import check_shares, split_table
 from nestag.inspect.table_forms import TableForm
 
 

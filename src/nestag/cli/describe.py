@@ -10,8 +10,8 @@ import nestag
 from nestag.cli.options import Forms, From, PlotOption, Reading, Splits
 from nestag.cli.terminal import log, log_all, show
 from nestag.formats.corpus import report_of
-from nestag.inspect.display import corpus_table, coverage_table
-from nestag.inspect.statistics import TRAIN
+from nestag.inspect.coverage import coverage_table
+from nestag.inspect.statistics import TRAIN, corpus_table
 
 
 def stats(

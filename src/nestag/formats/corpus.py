@@ -47,14 +47,14 @@ class Corpus(list[Sentence]):
         return cls(format_of(path, format).read(path, options, report), report, options)
 
     def __repr__(self) -> str:
-        from nestag.inspect.display import summary_table
+        from nestag.inspect.rendering import summary_table
         from nestag.inspect.table_forms import to_text
 
         return to_text(summary_table(self)).rstrip("\n")
 
     def _repr_html_(self) -> str:
         """Draw the first sentences and the size of the corpus in a notebook."""
-        from nestag.inspect.display import draw_corpus
+        from nestag.inspect.rendering import draw_corpus
 
         return draw_corpus(self)._repr_html_()
 

@@ -19,7 +19,7 @@ Crossing entities have no labels. They are dropped first, counted, and not part 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -32,8 +32,10 @@ from nestag.encodings.vocabulary import Vocabulary
 from nestag.errors import InputError, either
 from nestag.formats.corpus import CorpusSource, reread, splits_of
 from nestag.inspect.statistics import TRAIN, count_same_span, percentage
+from nestag.inspect.tables import Cell, Row, Section, Table, percent
 
 ENCODINGS = ("abs", "rel", "dyn", "4tg")
+WAYS = {True: "same-span types as annotated", False: "same-span types in the learned order"}
 Types = frozenset[str]
 Order = tuple[str, ...] | None
 """The order of types over the same tokens; None is the order they were annotated in."""
@@ -203,3 +205,29 @@ class _CoverageLedger:
             percentage(sum(one.absolute for one in counts), labels) if chooses else None,
             percentage(sum(one.absolute_sentences for one in counts), sentences) if chooses else None,
         )
+
+
+def coverage_table(coverage: Covered, others: Sequence[str]) -> Table:
+    """Return the table of one corpus, with both orders of types over the same tokens."""
+    return Table("Label coverage", coverage_columns(others), tuple(coverage_sections(coverage, others)))
+
+
+def coverage_columns(others: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns of a table of label coverage."""
+    shares = [f"{name} %" for name in others] + [f"{name} recall %" for name in others]
+    return ("encoding", "n", "c", "u", "new n", "new c", "new u", *shares, "absolute %", "absolute sentences %")
+
+
+def coverage_sections(coverage: Covered, others: Sequence[str]) -> list[Section]:
+    """Return the coverage of one corpus, a section for each order of same-span types."""
+    return [
+        Section(title, tuple(_coverage_row(row, others) for row in coverage.rows if row.annotated is annotated))
+        for annotated, title in WAYS.items()
+    ]
+
+
+def _coverage_row(row: Coverage, others: Sequence[str]) -> Row:
+    shares: list[Cell] = [percent(row.reach[name].covered) if name in row.reach else None for name in others]
+    shares += [percent(row.reach[name].recall) if name in row.reach else None for name in others]
+    absolute = percent(row.absolute_labels), percent(row.absolute_sentences)
+    return (row.encoding, *row.labels, *row.missing, *shares, *absolute)

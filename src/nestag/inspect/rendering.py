@@ -21,11 +21,15 @@ from zlib import crc32
 
 from nestag.data.sentence import Sentence
 from nestag.errors import DataError
+from nestag.inspect.table_forms import to_html
+from nestag.inspect.tables import Row, Section, Table
 
 COLOURS = 10  # of types, see rendering.css
 COMMON_TYPES_DIFFER = 11816  # a seed with which the types of common corpora have different colours
 HIGHEST = 8  # boxes inside a box after which it grows no more
 LONGEST = 20  # characters of a type's name that fit a phone
+SHOWN_TYPES = 10  # of a corpus in a notebook
+SHOWN_SENTENCES = 5
 
 _UNSEEN = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 """Characters that cannot be shown or that reverse the text after them; line ends are fine."""
@@ -241,3 +245,35 @@ def mark_of(entity: Any) -> Mark:
 def style() -> Html:
     """Return the style sheet of drawings; all of it is under the class `nestag`."""
     return Html((files("nestag.inspect") / "rendering.css").read_text(encoding="utf-8"))
+
+
+def summary_table(sentences: Sequence[Sentence]) -> Table:
+    """Return the size of a corpus, with a row for each of its most frequent types.
+
+    >>> from nestag.data.sentence import Entity
+    >>> from nestag.inspect.table_forms import to_text
+    >>> print(to_text(summary_table([Sentence(["the", "USA"], [Entity(0, 2, "GPE")])])))
+    corpus     count
+    ────────────────
+    sentences      1
+    tokens         2
+    entities       1
+    <BLANKLINE>
+    entities of type
+    GPE            1
+    <BLANKLINE>
+    """
+    types = Counter(entity.type for sentence in sentences for entity in sentence.entities)
+    rows: list[Row] = list(types.most_common(SHOWN_TYPES))
+    if len(types) > SHOWN_TYPES:
+        rest = types.total() - sum(count for _, count in types.most_common(SHOWN_TYPES))
+        rows.append((f"{len(types) - SHOWN_TYPES} other types", rest))
+    sizes = ("sentences", len(sentences)), ("tokens", sum(map(len, sentences))), ("entities", types.total())
+    sections = [Section("", sizes), *([Section("entities of type", tuple(rows))] if rows else [])]
+    return Table("", ("corpus", "count"), tuple(sections))
+
+
+def draw_corpus(sentences: Sequence[Sentence]) -> Drawing:
+    """Draw the size of a corpus and its first sentences as HTML, for a notebook."""
+    first = "".join(render(sentence).html for sentence in sentences[:SHOWN_SENTENCES])
+    return Drawing(Html(to_html(summary_table(sentences)) + first))

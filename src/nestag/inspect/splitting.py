@@ -27,6 +27,8 @@ from nestag.formats.files import writing_together
 from nestag.formats.folders import SPLITS, role_of
 from nestag.formats.format import Format
 from nestag.formats.registry import format_named
+from nestag.inspect.statistics import ALL, by_frequency
+from nestag.inspect.tables import Percent, Row, Section, Table
 
 _PIECE = re.compile(r"(?<=.)([@~]\d+)+\Z")
 MOST_ROUNDS = 20  # attempts to move every document
@@ -239,3 +241,23 @@ def _cost(load: Load, split: Load, total: Load, share: float, sign: int = 1) -> 
 def _chi_square(added: int, count: int, wanted: float) -> float:
     """Return by how much (count - wanted)² / wanted grows when something is added."""
     return added * (added + 2 * (count - wanted)) / wanted if added else 0.0
+
+
+def split_table(splits: Mapping[str, Load]) -> Table:
+    """Return what each split holds, and in percent."""
+    loads, total = list(splits.values()), sum_of(splits.values())
+    overview = (
+        _split_row("documents", [load.documents for load in loads]),
+        _split_row("sentences", [load.sentences for load in loads]),
+        _split_row("tokens", [load.tokens for load in loads]),
+        _split_row("entities", [load.types.total() for load in loads]),
+    )
+    by_type = tuple(_split_row(kind, [load.types[kind] for load in loads]) for kind in by_frequency(total.types))
+    columns = ("", *splits, ALL, *(f"{name} %" for name in splits))
+    return Table("Splits", columns, (Section("", overview), Section("entities of type", by_type)))
+
+
+def _split_row(name: str, counts: Sequence[int]) -> Row:
+    total = sum(counts)
+    shares = (Percent(100 * count / total) if total else None for count in counts)
+    return (name, *counts, total, *shares)

@@ -18,19 +18,22 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from math import sqrt
-from statistics import fmean, median
+from statistics import fmean, median, pstdev
 
 from nestag.data.crossing import crossing_pairs
 from nestag.data.report import Report
 from nestag.data.sentence import Entity, Sentence, outermost_first
 from nestag.formats.corpus import CorpusSource, report_of, splits_of
-from nestag.inspect.plotting import check_suffix, plot_statistics
+from nestag.inspect.tables import Row, Section, Table, percent
 
 TRAIN = "train"  # the name of the split that the others are compared with
 SPANS = ((1, 1), (2, 4), (5, 9), (10, None))  # the paper's groups of entities by their tokens, from and to
+ALL = "all"
+AT_DEPTH = "% of entities at depth"
+OF_LENGTH = "% of entities of length"
+DEPTH_NOTE = "Depth counts from 0: an entity at depth 0 is in no other entity, at depth 1 in one other."
 
 
 @dataclass
@@ -53,7 +56,7 @@ class Statistics:
     in_train: int = 0  # sentences that are in the training split too
 
     def __add__(self, other: Statistics) -> Statistics:
-        return Statistics(*(getattr(self, one.name) + getattr(other, one.name) for one in fields(self)))
+        return Statistics(*(getattr(self, count.name) + getattr(other, count.name) for count in fields(self)))
 
     def add(self, sentence: Sentence) -> None:
         """Count a sentence, except for repetitions."""
@@ -62,7 +65,7 @@ class Statistics:
         self.types.update(entity.type for entity in entities)
         self.depths.update(depths_of(entities))
         self.spans.update(entity.end - entity.start for entity in entities)
-        self.crossing += count_crossing(entities)
+        self.crossing += sum(1 for _ in crossing_pairs(entities))
         self.same_span += count_same_span(entities)
 
     @property
@@ -88,7 +91,7 @@ class Statistics:
     @property
     def length_deviation(self) -> float | None:
         """Return the population standard deviation of the number of tokens of a sentence."""
-        return deviation(self.lengths)
+        return pstdev(self.lengths.elements()) if self.lengths else None
 
     @property
     def mean_depth(self) -> float | None:
@@ -137,15 +140,17 @@ def stats(
     >>> stats([Sentence(["the", "USA"], [Entity(0, 2, "GPE")])]).splits["corpus"].entities
     1
     """
+    from nestag.inspect import plotting  # which draws evaluations too, and they need this module
+
     splits = splits_of(files, train, dev, test)
     if plot is not None:
-        check_suffix(plot)  # before anything is read
+        plotting.check_suffix(plot)  # before anything is read
     statistics = describe(splits)
     reports = {name: report_of(corpus) for name, corpus in splits.items()}
     for name, report in reports.items():
         statistics[name].duplicates = report.counts["duplicate entity merged"]
     if plot is not None:
-        plot_statistics(statistics, plot)
+        plotting.plot_statistics(statistics, plot)
     return CorpusStatistics(statistics, reports)
 
 
@@ -190,15 +195,6 @@ def depths_of(entities: Iterable[Entity]) -> list[int]:
     return depths
 
 
-def count_crossing(entities: Iterable[Entity]) -> int:
-    """Return how many pairs of entities overlap without nesting.
-
-    >>> count_crossing([Entity(0, 3, "ORG"), Entity(2, 5, "LOC"), Entity(4, 6, "PER"), Entity(4, 5, "PER")])
-    2
-    """
-    return sum(1 for _ in crossing_pairs(entities))
-
-
 def count_same_span(entities: Iterable[Entity]) -> int:
     """Return how many entities share their tokens with another one.
 
@@ -209,20 +205,86 @@ def count_same_span(entities: Iterable[Entity]) -> int:
     return sum(count for count in counts.values() if count > 1)
 
 
-def deviation(counts: Mapping[int, int]) -> float | None:
-    """Return the population standard deviation of a histogram, None if it is empty.
-
-    >>> deviation({1: 1, 3: 1})
-    1.0
-    """
-    total = sum(counts.values())
-    if not total:
-        return None
-    first = sum(value * count for value, count in counts.items())
-    second = sum(value * value * count for value, count in counts.items())
-    return sqrt(total * second - first * first) / total  # integers under the root, so no digits are lost
-
-
 def percentage(part: int, whole: int) -> float | None:
     """Return a share in percent, None if the whole is 0."""
     return 100 * part / whole if whole else None
+
+
+def corpus_table(statistics: Mapping[str, Statistics], types: bool = False) -> Table:
+    """Return a column for each split of a corpus and one for all of them."""
+    columns = dict(statistics)
+    if len(statistics) > 1:
+        columns[ALL] = sum(statistics.values(), Statistics())
+    splits = list(columns.values())
+    sections = [*statistics_sections(splits), Section("worth a look", _worth_a_look(columns))]
+    if types:
+        kinds = by_frequency(splits[-1].types)
+        sections.append(Section("entities of type", tuple((kind, *(s.types[kind] for s in splits)) for kind in kinds)))
+    return Table("Corpus statistics", ("characteristic", *columns), tuple(sections), DEPTH_NOTE)
+
+
+def by_frequency(types: Mapping[str, int]) -> list[str]:
+    """Return the types, the most frequent first.
+
+    >>> by_frequency({"B": 1, "A": 1, "C": 2})
+    ['C', 'A', 'B']
+    """
+    return sorted(types, key=lambda kind: (-types[kind], kind))
+
+
+def statistics_sections(columns: Sequence[Statistics], deepest: int = 0, first_depth: int = 0) -> list[Section]:
+    """Return the figures of the paper's table, a column for each of some statistics, down to `deepest` at least.
+
+    The paper counts the mean, median and largest depth from 1: `first_depth` does the same.
+    """
+    deepest = max([deepest, *(depth for s in columns for depth in s.depths)])
+    depths = ((str(depth), *(percent(s.share_at(depth)) for s in columns)) for depth in range(deepest + 1))
+    lengths = ((span_name(*span), *(percent(s.share_of(*span)) for s in columns)) for span in SPANS)
+    sections = {"": _overview(columns, first_depth), AT_DEPTH: tuple(depths), OF_LENGTH: tuple(lengths)}
+    return [Section(title, rows) for title, rows in sections.items()]
+
+
+def _overview(columns: Sequence[Statistics], first_depth: int) -> tuple[Row, ...]:
+    def depth(name: str, depths: Iterable[float | None]) -> Row:
+        start = f"depth from {first_depth}" if first_depth else "depth"
+        return f"{start}, {name}", *(None if depth is None else depth + first_depth for depth in depths)
+
+    return (
+        ("sentences", *(s.sentences for s in columns)),
+        ("tokens", *(s.tokens for s in columns)),
+        ("sentence length, mean", *(s.mean_length for s in columns)),
+        ("sentence length, deviation", *(s.length_deviation for s in columns)),
+        ("entity types", *(len(s.types) for s in columns)),
+        ("entities", *(s.entities for s in columns)),
+        depth("mean", (s.mean_depth for s in columns)),
+        depth("median", (whole(s.median_depth) for s in columns)),
+        depth("largest", (s.largest_depth for s in columns)),
+    )
+
+
+def span_name(least: int, most: int | None) -> str:
+    """Return a range of lengths in words.
+
+    >>> span_name(1, 1), span_name(2, 4), span_name(10, None)
+    ('1 token', '2 to 4 tokens', '≥ 10 tokens')
+    """
+    if least == most:
+        return f"{least} token{'s' * (least > 1)}"
+    return f"≥ {least} tokens" if most is None else f"{least} to {most} tokens"
+
+
+def _worth_a_look(columns: Mapping[str, Statistics]) -> tuple[Row, ...]:
+    splits = columns.values()
+    seen = [None if name == TRAIN or TRAIN not in columns else s.in_train for name, s in columns.items()]
+    return (
+        ("crossing pairs", *(s.crossing for s in splits)),
+        ("entities that share their span", *(s.same_span for s in splits)),
+        ("duplicate entities merged", *(s.duplicates for s in splits)),
+        ("sentences repeated in the split", *(s.repeated for s in splits)),
+        ("sentences that train has too", *seen),
+    )
+
+
+def whole(number: float | None) -> float | int | None:
+    """Return a whole number as an integer."""
+    return int(number) if number is not None and number == int(number) else number
