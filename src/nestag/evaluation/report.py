@@ -17,12 +17,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nestag.data.sentence import Entity, Origin, Sentence
 from nestag.errors import MissingExtraError
-from nestag.evaluation import display, plots
+from nestag.evaluation import display
 from nestag.evaluation.evaluator import evaluate_pairs
 from nestag.evaluation.matching import Pair
 from nestag.evaluation.mistakes import Mistake, mistakes_of
 from nestag.evaluation.result import KINDS, Evaluation, Interval, Shown
 from nestag.evaluation.thresholds import Calibration, Candidate, Curve, Rated, calibration
+from nestag.inspect import plotting
 from nestag.inspect.rendering import Html, Mark, boxes, colours_of, harmless, sentence_html, style
 from nestag.inspect.table_forms import to_html
 from nestag.inspect.tables import Figure, Section, Table
@@ -64,7 +65,7 @@ class Tile(NamedTuple):
 
 
 class PageSection(NamedTuple):
-    """A section of the page, with an explanation above tables and plots."""
+    """A section of the page, with an explanation above tables and plotting."""
 
     name: str
     title: str
@@ -111,27 +112,28 @@ def tiles(evaluation: Evaluation) -> list[Tile]:
 
 
 def parts(evaluation: Evaluation, trial: Trial) -> Iterator[PageSection]:
-    """Yield the sections with tables and plots."""
+    """Yield the sections with tables and plotting."""
     yield PageSection("types", "By type", "An entity is correct if its span and its type are.",
                       _html(display.by_type(evaluation, NARROW)))  # fmt: skip
     yield PageSection("depth", "By depth", "Depth 0 is in no other entity, depth 1 in one, and so on.",
-                      _html(display.by_depth(evaluation, NARROW)), plots.f1_plot(evaluation))  # fmt: skip
+                      _html(display.by_depth(evaluation, NARROW)), plotting.f1_plot(evaluation))  # fmt: skip
     yield PageSection("length", "By length", "The number of tokens.", _html(display.by_length(evaluation, NARROW)))
     reliability = rated(trial)
     yield PageSection("confidence", "Calibration",
                       "Of the entities with a confidence near 90 %, about 90 % should be correct.",
-                      _html(confidence_table(reliability)), plots.calibration_plot(reliability))  # fmt: skip
+                      _html(confidence_table(reliability)), plotting.calibration_plot(reliability))  # fmt: skip
     yield PageSection("threshold", "Thresholds",
                       "A higher minimum confidence drops wrong entities and also some correct ones. To choose a"
                       " threshold, run nestag thresholds on a development corpus.",
-                      Html(), plots.threshold_plot(_curve(trial)))  # fmt: skip
+                      Html(), plotting.threshold_plot(_curve(trial)))  # fmt: skip
     yield PageSection("kinds", "Kinds of mistakes",
                       "Type: the right span with another type. Boundary: the right type with a few tokens more or"
                       " fewer. Missed: not found at all. Spurious: predicted where gold has nothing.",
                       _html(display.mistakes(evaluation)))  # fmt: skip
     if evaluation.mistakes.confusion:
+        confusion = display.confusion(evaluation)
         yield PageSection("confusion", "Confused types", "Gold types in rows, predicted types in columns.",
-                          _html(display.confusion(evaluation)), plots.confusion_plot(evaluation))  # fmt: skip
+                          _html(confusion), plotting.confusion_plot(confusion))  # fmt: skip
 
 
 def rated(trial: Trial) -> Calibration:

@@ -1,10 +1,12 @@
-"""Figures: depth and length of the entities of a corpus; precision and recall by threshold.
+"""Figures: statistics of a corpus and thresholds as files; scores, calibration and confusions as images in a page.
 
 Equal input gives equal bytes. matplotlib is imported only when something is drawn.
 """
 
 from __future__ import annotations
 
+import warnings
+from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from io import BytesIO
@@ -12,14 +14,17 @@ from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nestag.errors import InputError, MissingExtraError
+from nestag.errors import InputError, MissingExtraError, visible
+from nestag.evaluation.result import DEPTHS, LENGTHS, Evaluation, Group
 from nestag.formats.files import writing_bytes
+from nestag.inspect.rendering import Html, harmless
+from nestag.inspect.tables import Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from nestag.evaluation.thresholds import Curve, Point
+    from nestag.evaluation.thresholds import Calibration, Curve, Point
     from nestag.inspect.statistics import Statistics
 
 SUFFIXES = (".png", ".svg")
@@ -28,10 +33,17 @@ COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00")
 
 WIDEST = 12  # the last length of an entity that has its own bar
 
+WIDTH, HEIGHT = 4.6, 3.2
+"""Inches of an image in a page: narrow, so that text stays readable on a phone."""
+
+LONGEST = 14
+"""Maximum characters of a type's name in the confusion matrix."""
+
 _SETTINGS = {
     "svg.hashsalt": "nestag",  # names inside a file do not change from one call to the next
     "text.parse_math": False,  # a name with dollar signs is a name, not a formula
 }
+_PAGE_SETTINGS = {"svg.fonttype": "none", "font.size": 11, "axes.spines.top": False, "axes.spines.right": False}
 
 
 @contextmanager
@@ -79,9 +91,7 @@ def plot_statistics(splits: Mapping[str, Statistics], path: str) -> None:
 
 def _draw_statistics(splits: Mapping[str, Statistics]) -> Figure:
     """Draw three panels, each in percent, so that splits of any size compare."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(13, 4), layout="constrained")
+    figure = _figure(13, 4)
     depths, spans, lengths = figure.subplots(1, 3)
     deepest = max([1, *(split.largest_depth or 0 for split in splits.values())])
     _bars(depths, {name: split.depths for name, split in splits.items()}, 0, deepest)
@@ -131,18 +141,125 @@ def plot_curve(curve: Curve, chosen: Point | None, path: str) -> None:
 
 def _draw_curve(curve: Curve, chosen: Point | None) -> Figure:
     """Draw two panels: precision, recall and F1 by threshold, and precision by recall."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(10, 4), layout="constrained")
+    figure = _figure(10, 4)
     by_threshold, by_recall = figure.subplots(1, 2)
-    curves = {"precision": curve.precision, "recall": curve.recall, "F1": curve.f1}
-    for number, (name, values) in enumerate(curves.items()):
-        by_threshold.step(curve.thresholds, 100 * values, where="pre", label=name, color=COLOURS[number])
+    _draw_thresholds(by_threshold, curve, 1)
     by_recall.plot(100 * curve.recall, 100 * curve.precision, color=COLOURS[0])
     if chosen:
         by_threshold.axvline(chosen.threshold, color="black", linestyle=":", label=f"chosen: {chosen.threshold:.3f}")
         by_recall.plot(100 * chosen.score.recall, 100 * chosen.score.precision, "o", color="black")
-    _label(by_threshold, "By threshold", "least confidence", "%")
+    _label(by_threshold, "By threshold", "minimum confidence", "%")
     _label(by_recall, "Precision by recall", "recall, %", "precision, %")
     by_threshold.legend(frameon=False)
     return figure
+
+
+def _draw_thresholds(axes: Axes, curve: Curve, scale: float) -> None:
+    curves = {"precision": curve.precision, "recall": curve.recall, "F1": curve.f1}
+    for colour, (name, values) in zip((COLOURS[0], COLOURS[5], COLOURS[2]), curves.items(), strict=True):
+        axes.step(scale * curve.thresholds, 100 * values, where="pre", label=name, color=colour)
+
+
+def image(draw: Callable[[], Figure], words: str) -> Html:
+    """Return a figure as an HTML image, with words for those who cannot see it."""
+    with drawing(_PAGE_SETTINGS, "report"), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing")  # browsers have more fonts than matplotlib
+        svg = saved(draw(), ".svg")
+    data = b64encode(svg).decode()
+    return Html(f'<img class="plot" alt="{harmless(words)}" src="data:image/svg+xml;base64,{data}">')
+
+
+def calibration_plot(calibration: Calibration) -> Html:
+    """Return the reliability diagram: the share of correct entities by confidence, and their number."""
+
+    def draw() -> Figure:
+        figure = _figure(WIDTH, HEIGHT + 0.6)
+        share, count = figure.subplots(2, 1, sharex=True, height_ratios=(3, 1))
+        tenths = [tenth for tenth in calibration.bins if tenth.entities]
+        share.plot([0, 100], [0, 100], color="0.7", linestyle="--")
+        means = [100 * tenth.mean for tenth in tenths]
+        share.plot(means, [100 * tenth.share for tenth in tenths], "o-", color=COLOURS[0])
+        share.set_ylabel("correct, %")
+        count.bar(
+            [10 * place + 5 for place in range(10)], [tenth.entities for tenth in calibration.bins], 8, color=COLOURS[0]
+        )
+        count.set_ylabel("entities")
+        count.set_xlabel("confidence, %")
+        count.set_xlim(0, 100)
+        return figure
+
+    return image(draw, f"Reliability diagram. Expected calibration error {100 * calibration.error:.1f} %.")
+
+
+def threshold_plot(curve: Curve) -> Html:
+    """Return precision, recall and F1 over the minimum confidence of entities."""
+
+    def draw() -> Figure:
+        figure = _figure(WIDTH, HEIGHT)
+        axes = figure.subplots()
+        _draw_thresholds(axes, curve, 100)
+        axes.set_xlabel("minimum confidence, %")
+        axes.set_ylabel("%")
+        axes.set_ylim(0, 102)
+        axes.legend(frameon=False)
+        return figure
+
+    return image(draw, "Precision rises and recall falls as the minimum confidence rises.")
+
+
+def confusion_plot(table: Table) -> Html:
+    """Return the confusion matrix of types over the same span; each row is shaded by its shares."""
+    names = [name[: LONGEST - 1] + "…" if len(name) > LONGEST else name for name in map(visible, table.columns[1:])]
+    counts = [[cell if isinstance(cell, int) else 0 for cell in row[1:]] for row in table.rows]
+
+    def draw() -> Figure:
+        figure = _figure(WIDTH, max(HEIGHT, 1.4 + 0.36 * len(names)))
+        axes = figure.subplots()
+        shares = [[count / max(1, sum(row)) for count in row] for row in counts]
+        axes.imshow(shares, cmap="Blues", vmin=0, vmax=1, aspect="auto")
+        for y, row in enumerate(counts):
+            for x, count in enumerate(row):
+                colour = "white" if shares[y][x] > 0.55 else "black"
+                axes.text(x, y, f"{count:,}" if count else "", ha="center", va="center", color=colour, fontsize=9)
+        axes.set_xticks(range(len(names)), names, rotation=45, ha="right", rotation_mode="anchor")
+        axes.set_yticks(range(len(names)), names)
+        axes.set_xlabel("predicted")
+        axes.set_ylabel("gold")
+        return figure
+
+    return image(draw, "Confusion matrix: gold types in rows, predicted types in columns. The table has its numbers.")
+
+
+def f1_plot(evaluation: Evaluation) -> Html:
+    """Return F1 by length and by depth, with 95 % intervals."""
+
+    def draw() -> Figure:
+        figure = _figure(WIDTH, HEIGHT)
+        by_length, by_depth = figure.subplots(1, 2, sharey=True, width_ratios=(5, 4))
+        _draw_f1(by_length, evaluation, "length", LENGTHS)
+        _draw_f1(by_depth, evaluation, "depth", DEPTHS)
+        by_length.set_ylabel("F1, %")
+        by_length.set_xlabel("tokens")
+        by_depth.set_xlabel("depth")
+        return figure
+
+    return image(draw, "F1 by the length and by the depth of entities. The tables have its numbers.")
+
+
+def _draw_f1(axes: Axes, evaluation: Evaluation, word: str, groups: tuple[Group, ...]) -> None:
+    """Draw a bar for each group that has entities."""
+    scores = evaluation.figures()
+    names = [group.name for group in groups if any(scores[f"{word} {group.name}"])]
+    for place, name in enumerate(names):
+        f1, bounds = 100 * scores[f"{word} {name}"].f1, evaluation.intervals.get(f"{word} {name}")
+        axes.bar(place, f1, 0.7, color=COLOURS[0])
+        if bounds:
+            axes.vlines(place, 100 * bounds.f1.low, 100 * bounds.f1.high, color="black")
+    axes.set_xticks(range(len(names)), names)
+    axes.set_ylim(0, 102)
+
+
+def _figure(width: float, height: float) -> Figure:
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width, height), layout="constrained")
