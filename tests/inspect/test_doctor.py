@@ -13,7 +13,8 @@ from nestag.data.report import Report
 from nestag.data.sentence import Entity, Sentence
 from nestag.formats import jsonl
 from nestag.formats.corpus import Corpus
-from nestag.inspect.doctor import Diagnosis, DoctorLimits, Severity, examine
+from nestag.inspect.doctor import Diagnosis, Severity, examine
+from nestag.inspect.symptoms import DoctorLimits
 
 ERROR, WARNING, HINT = Severity
 CORPORA = os.environ.get("NESTAG_CORPORA")
@@ -93,7 +94,7 @@ def test_long_sentences_by_words_and_as_an_encoder_measures_them() -> None:
     train = [*healthy("Today"), told("w " * 600, (0, 1, "PER"))]
     assert "over 512 words" in the_one(diagnosis(train=train), "1 of 13 sentences").what
     splits = {"train": healthy("Today")}
-    found = examine(splits, DoctorLimits(sentence=14), measure=lambda tokens: len("".join(tokens))).findings
+    found = examine(splits, DoctorLimits(sentence=14, measure=lambda tokens: len("".join(tokens)))).findings
     assert "over 14 subwords" in the_one(found, "sentences have over").what
 
 

@@ -20,7 +20,7 @@ from nestag.data.segment import Options, segments
 from nestag.data.sentence import Entity, Origin, Sentence
 from nestag.errors import CrossingError, InputError
 from nestag.formats import brackets, cas, jsonl
-from nestag.inspect.symptoms import LengthLimits, symptoms_of, unannotated
+from nestag.inspect.symptoms import DoctorLimits, symptoms_of, unannotated
 from nestag.inspect.terminal import nested
 
 USA = Sentence(["the", "USA"], [Entity(0, 2, "GPE")])
@@ -40,7 +40,7 @@ def test_ordinary_words_are_not_cut(text: str) -> None:
 def test_deeply_nested_entities_cost_the_doctor_no_more_than_their_number() -> None:
     tokens = ["("] + [f"w{i}" for i in range(40_000)] + [")"]
     deep = Sentence(tokens, [Entity(0, i + 1, "X") for i in range(40_000)])
-    noted = symptoms_of([deep], "x", LengthLimits(512, 30))
+    noted = symptoms_of([deep], "x", DoctorLimits())
     assert unannotated([deep], [("w1",)], "x") == {}
     assert drop_crossing(deep.entities).dropped == ()
     assert noted.edges["X", "have a bracket without its partner"].count == 40_000
@@ -59,7 +59,7 @@ def test_deeply_nested_entities_are_searched_for_crossing_ones_in_time() -> None
 def test_brackets_inside_entities_are_still_compared() -> None:
     for words, odd in (("a ( b ) c", 0), ("a ( b ] c", 1), ("( a )", 0), ("a )", 1), ("(", 1)):
         tokens = words.split()
-        noted = symptoms_of([Sentence(tokens, [Entity(0, len(tokens), "X")])], "x", LengthLimits(512, 30))
+        noted = symptoms_of([Sentence(tokens, [Entity(0, len(tokens), "X")])], "x", DoctorLimits())
         assert sum(found.count for (_, what), found in noted.edges.items() if "bracket" in what) == odd
 
 

@@ -11,7 +11,8 @@ import nestag
 from nestag.cli.options import From, Json, Reading, Splits
 from nestag.cli.terminal import echo, log_all, silence_libraries
 from nestag.errors import visible
-from nestag.inspect.doctor import Diagnosis, DoctorLimits, Severity
+from nestag.inspect.doctor import Diagnosis, Severity
+from nestag.inspect.symptoms import DoctorLimits
 from nestag.training.advice import Checkup
 
 COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.HINT: "cyan"}

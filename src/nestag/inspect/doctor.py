@@ -1,11 +1,12 @@
 """The doctor: problems of training on a corpus, and what to do about them.
 
 Errors are reasons not to start, warnings cost accuracy or honest scores, hints are worth a look. Each rule is a
-function that takes what symptoms.py noted and yields findings.
+function that takes what symptoms.py counted and yields findings.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -16,7 +17,7 @@ from nestag.data.sentence import Sentence
 from nestag.errors import either, named
 from nestag.formats.corpus import path_of, report_of
 from nestag.inspect.statistics import TRAIN
-from nestag.inspect.symptoms import EXAMPLES, Example, LengthLimits, Measure, Noted, Symptoms, symptoms_of, unannotated
+from nestag.inspect.symptoms import EXAMPLES, DoctorLimits, Example, Occurrences, Symptoms, symptoms_of, unannotated
 
 
 class Severity(StrEnum):
@@ -41,20 +42,6 @@ class Diagnosis(NamedTuple):
 
 
 @dataclass(frozen=True)
-class DoctorLimits:
-    """The limits of what is too few, too many or too long."""
-
-    rare: int = 10  # examples of a type in the training split
-    sentence: int = 512  # the longest sentence that the encoder takes
-    entity: int = 30  # tokens of an entity beyond which it is probably a mistake
-    minority: float = 0.2  # the share of a type's entities up to which an odd border is suspicious
-    frequent: int = 10  # annotated occurrences of a mention before its other occurrences are compared
-    disagreement: float = 0.1  # the share of its occurrences that must differ
-    crossing: float = 0.1  # the share of entities that may cross
-    leak: float = 0.5  # the share of a split that may also be in the training split
-
-
-@dataclass(frozen=True)
 class Examination:
     """The findings, the worst first, and the size of the training split."""
 
@@ -63,38 +50,34 @@ class Examination:
     words: int
 
 
-def examine(
-    splits: Mapping[str, Iterable[Sentence]], limits: DoctorLimits, measure: Measure | None = None
-) -> Examination:
+def examine(splits: Mapping[str, Iterable[Sentence]], limits: DoctorLimits) -> Examination:
     """Examine splits; the training split is read twice, the others once."""
-    size = LengthLimits(limits.sentence, limits.entity, measure or len)
-    noted: dict[str, Symptoms] = {}
+    symptoms: dict[str, Symptoms] = {}
     for name in sorted(splits, key=lambda name: name != TRAIN):
-        known = noted[TRAIN].prints if TRAIN in noted else frozenset()
-        noted[name] = symptoms_of(splits[name], path_of(splits[name], name), size, known)
+        known = symptoms[TRAIN].prints if TRAIN in symptoms else frozenset()
+        symptoms[name] = symptoms_of(splits[name], path_of(splits[name], name), limits, known)
     findings: list[Diagnosis] = []
-    for name, split in noted.items():
+    for name, split in symptoms.items():
         findings += nothing_to_learn(name, split)
         findings += crossing(name, split, limits)
-        findings += too_long(name, split, limits, measure is not None)
-        findings += empty_or_repeated(name, split)
+        findings += odd_sentences(name, split, limits)
         findings += odd_borders(name, split, limits)
         findings += changed_in_reading(name, report_of(splits[name]))
-    if TRAIN in noted:
-        findings += against_train(noted, limits)
-        findings += inconsistent(splits[TRAIN], noted[TRAIN], limits)
+    if TRAIN in symptoms:
+        findings += against_train(symptoms, limits)
+        findings += inconsistent(splits[TRAIN], symptoms[TRAIN], limits)
     else:
         remedy = f"name it {either('train', 'with --train')}"
         findings.append(Diagnosis(ERROR, TRAIN, "there is no training split", remedy))
     findings.sort(key=lambda finding: list(Severity).index(finding.severity))
-    train = noted.get(TRAIN, Symptoms())
+    train = symptoms.get(TRAIN, Symptoms())
     return Examination(tuple(findings), train.sentences, train.tokens)
 
 
-def _if_any(noted: Noted, severity: Severity, split: str, what: str, remedy: str) -> Iterator[Diagnosis]:
-    """Yield a finding with its examples, if something was noted."""
-    if noted.count:
-        yield Diagnosis(severity, split, what, remedy, tuple(noted.examples))
+def _if_any(seen: Occurrences, severity: Severity, split: str, what: str, remedy: str) -> Iterator[Diagnosis]:
+    """Yield a finding with its examples, if something was seen."""
+    if seen.count:
+        yield Diagnosis(severity, split, what, remedy, tuple(seen.examples))
 
 
 def nothing_to_learn(name: str, split: Symptoms) -> Iterator[Diagnosis]:
@@ -123,17 +106,13 @@ def crossing(name: str, split: Symptoms, limits: DoctorLimits) -> Iterator[Diagn
     yield from _if_any(split.crossing, severity, name, what, remedy)
 
 
-def too_long(name: str, split: Symptoms, limits: DoctorLimits, measured: bool) -> Iterator[Diagnosis]:
-    """Find sentences longer than the encoder takes, and suspiciously long entities."""
-    unit = "subwords, more than the encoder takes" if measured else "words, more than most encoders take"
+def odd_sentences(name: str, split: Symptoms, limits: DoctorLimits) -> Iterator[Diagnosis]:
+    """Find sentences and entities that are too long, and sentences that teach nothing."""
+    unit = "subwords, more than the encoder takes" if limits.measure else "words, more than most encoders take"
     what = f"{split.long.count:,} of {split.sentences:,} sentences have over {limits.sentence:,} {unit}"
     yield from _if_any(split.long, WARNING, name, what, "split them, or take an encoder for longer texts")
     what = f"entities with more than {limits.entity} tokens: {split.long_entities.count:,}"
     yield from _if_any(split.long_entities, HINT, name, what, "check whether they are meant; a wrong end is likely")
-
-
-def empty_or_repeated(name: str, split: Symptoms) -> Iterator[Diagnosis]:
-    """Find sentences that teach nothing."""
     what = f"{_have(split.empty.count, 'sentence')} no words"
     yield from _if_any(split.empty, WARNING, name, what, "remove them")
     if not split.wordless:
@@ -144,14 +123,14 @@ def empty_or_repeated(name: str, split: Symptoms) -> Iterator[Diagnosis]:
 
 def odd_borders(name: str, split: Symptoms, limits: DoctorLimits) -> Iterator[Diagnosis]:
     """Find entities whose borders differ from those of most others of their type."""
-    by_oddity: dict[str, list[tuple[str, Noted]]] = {}
-    for (kind, oddity), noted in sorted(split.edges.items()):
-        if noted.count <= limits.minority * split.types[kind]:
-            by_oddity.setdefault(oddity, []).append((kind, noted))
+    by_oddity: dict[str, dict[str, Occurrences]] = defaultdict(dict)
+    for (kind, oddity), seen in sorted(split.edges.items()):
+        if seen.count <= limits.minority * split.types[kind]:
+            by_oddity[oddity][kind] = seen
     for oddity, kinds in by_oddity.items():
-        counts = _listed(f"{noted.count:,} of {split.types[kind]:,} {kind}" for kind, noted in kinds)
-        total = sum(noted.count for _, noted in kinds)
-        examples = [example for _, noted in kinds for example in noted.examples]
+        counts = _listed(f"{seen.count:,} of {split.types[kind]:,} {kind}" for kind, seen in kinds.items())
+        total = sum(seen.count for seen in kinds.values())
+        examples = [example for seen in kinds.values() for example in seen.examples]
         what = f"{total:,} entities {oddity}, unlike most of their type: {counts}"
         remedy = "check whether these borders are meant, and annotate all entities of a type alike"
         yield Diagnosis(HINT, name, what, remedy, tuple(examples[:EXAMPLES]))
@@ -167,16 +146,16 @@ def changed_in_reading(name: str, report: Report) -> Iterator[Diagnosis]:
         yield Diagnosis(HINT if harmless else WARNING, name, what, remedy, tuple(examples[:EXAMPLES]))
 
 
-def against_train(noted: Mapping[str, Symptoms], limits: DoctorLimits) -> Iterator[Diagnosis]:
+def against_train(symptoms: Mapping[str, Symptoms], limits: DoctorLimits) -> Iterator[Diagnosis]:
     """Find rare types, and problems that show only when splits are compared."""
-    train = noted[TRAIN]
+    train = symptoms[TRAIN]
     rare = sorted((count, kind) for kind, count in train.types.items() if count < limits.rare)
     if rare:
         counts = _listed(f"{kind} {count}" for count, kind in rare)
         what = f"{_have(len(rare), 'type')} fewer than {limits.rare} examples: {counts}"
         remedy = "annotate more of them, or join them with other types; they will hardly be learned"
         yield Diagnosis(WARNING, TRAIN, what, remedy, tuple(train.first[kind] for _, kind in rare[:EXAMPLES]))
-    for name, split in noted.items():
+    for name, split in symptoms.items():
         if name == TRAIN:
             continue
         unknown = sorted(split.types.keys() - train.types.keys())
@@ -209,11 +188,11 @@ def inconsistent(corpus: Iterable[Sentence], train: Symptoms, limits: DoctorLimi
     what = "frequent mentions have different types in different places"
     yield from _worst(ambiguous, what, "check whether the context decides; if not, annotate them alike")
     forgotten: list[tuple[int, Example]] = []
-    for form, noted in unannotated(corpus, frequent, path_of(corpus, TRAIN)).items():
-        if noted.count >= limits.disagreement * (noted.count + frequent[form]):
-            place, text = noted.examples[0]
-            counts = f"{frequent[form]:,} times annotated, {noted.count:,} times not, as in {text!r}"
-            forgotten.append((noted.count, Example(place, f"{' '.join(form)!r}: {counts}")))
+    for form, seen in unannotated(corpus, frequent, path_of(corpus, TRAIN)).items():
+        if seen.count >= limits.disagreement * (seen.count + frequent[form]):
+            place, text = seen.examples[0]
+            counts = f"{frequent[form]:,} times annotated, {seen.count:,} times not, as in {text!r}"
+            forgotten.append((seen.count, Example(place, f"{' '.join(form)!r}: {counts}")))
     what = "frequent mentions are in some places not annotated at all"
     remedy = "check whether they were forgotten; a model cannot tell such places from the others"
     yield from _worst(forgotten, what, remedy)

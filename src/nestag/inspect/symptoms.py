@@ -1,4 +1,4 @@
-"""Symptoms: what one pass over a split notes, for doctor.py to judge.
+"""Symptoms: what one pass over a split counts, for doctor.py to judge.
 
 Counts are complete and examples few, so memory grows with the distinct mentions of a split and not with its length.
 """
@@ -6,9 +6,10 @@ Counts are complete and examples few, so memory grows with the distinct mentions
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections import Counter
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import NamedTuple
 
 from nestag.data.crossing import drop_crossing
@@ -43,8 +44,8 @@ class Example(NamedTuple):
 
 
 @dataclass
-class Noted:
-    """How often something was seen, and the first few examples."""
+class Occurrences:
+    """How often something occurs, and the first few examples."""
 
     count: int = 0
     examples: list[Example] = field(default_factory=list)
@@ -56,17 +57,24 @@ class Noted:
             self.examples.append(Example(place, text))
 
 
-class LengthLimits(NamedTuple):
-    """The longest sentence and entity that are not reported."""
+@dataclass(frozen=True)
+class DoctorLimits:
+    """The limits of what is too few, too many or too long."""
 
-    sentence: int
-    entity: int
-    measure: Measure = len
+    rare: int = 10  # examples of a type in the training split
+    sentence: int = 512  # the longest sentence that the encoder takes
+    entity: int = 30  # tokens of an entity beyond which it is probably a mistake
+    minority: float = 0.2  # the share of a type's entities up to which an odd border is suspicious
+    frequent: int = 10  # annotated occurrences of a mention before its other occurrences are compared
+    disagreement: float = 0.1  # the share of its occurrences that must differ
+    crossing: float = 0.1  # the share of entities that may cross
+    leak: float = 0.5  # the share of a split that may also be in the training split
+    measure: Measure | None = None  # how the encoder counts a sentence; words by default
 
 
 @dataclass
 class Symptoms:
-    """What one pass over a split noted."""
+    """The counts of a split."""
 
     sentences: int = 0
     tokens: int = 0
@@ -74,15 +82,16 @@ class Symptoms:
     types: Counter[str] = field(default_factory=Counter)
     first: dict[str, Example] = field(default_factory=dict)  # of each type
     prints: set[int] = field(default_factory=set)  # fingerprints of sentences
-    empty: Noted = field(default_factory=Noted)
-    long: Noted = field(default_factory=Noted)
-    long_entities: Noted = field(default_factory=Noted)
-    crossing: Noted = field(default_factory=Noted)
-    tangled: Noted = field(default_factory=Noted)
-    repeated: Noted = field(default_factory=Noted)
-    leaked: Noted = field(default_factory=Noted)
-    edges: dict[tuple[str, str], Noted] = field(default_factory=dict)  # by type and oddity
-    forms: dict[Wording, dict[tuple[str, ...], Noted]] = field(default_factory=dict)  # types of each mention
+    empty: Occurrences = field(default_factory=Occurrences)
+    long: Occurrences = field(default_factory=Occurrences)
+    long_entities: Occurrences = field(default_factory=Occurrences)
+    crossing: Occurrences = field(default_factory=Occurrences)
+    tangled: Occurrences = field(default_factory=Occurrences)
+    repeated: Occurrences = field(default_factory=Occurrences)
+    leaked: Occurrences = field(default_factory=Occurrences)
+    edges: dict[tuple[str, str], Occurrences] = field(default_factory=lambda: defaultdict(Occurrences))
+    """By type and oddity."""
+    forms: dict[Wording, dict[tuple[str, ...], Occurrences]] = field(default_factory=dict)  # types of each mention
 
     @property
     def entities(self) -> int:
@@ -94,7 +103,7 @@ class Symptoms:
         """Return whether every word is the same, as in corpora that are shared without their text."""
         return len(self.words) == 1 and self.tokens > 1
 
-    def add(self, sentence: Sentence, place: str, size: LengthLimits, train: Container[int]) -> None:
+    def add(self, sentence: Sentence, place: str, limits: DoctorLimits, train: Container[int]) -> None:
         """Note a sentence and its entities."""
         tokens = sentence.tokens
         self.sentences += 1
@@ -102,7 +111,7 @@ class Symptoms:
         if len(self.words) < 2:
             self.words.update(tokens)
         if tokens:
-            self._add_text(tokens, place, size, train)
+            self._add_text(tokens, place, limits, train)
         else:
             self.empty.add(place, "no words")
         try:
@@ -113,15 +122,15 @@ class Symptoms:
         brackets = [place for place, token in enumerate(tokens) if token in BRACKETS]
         chains: dict[tuple[int, int], list[str]] = {}
         for entity in sentence.entities:
-            self._add_entity(entity, tokens, brackets, place, size)
+            self._add_entity(entity, tokens, brackets, place, limits)
             chains.setdefault((entity.start, entity.end), []).append(entity.type)
         for (start, end), types in chains.items():
             if end - start <= LONGEST_FORM:
-                self.forms.setdefault(tokens[start:end], {}).setdefault(tuple(types), Noted()).add(place, "")
+                self.forms.setdefault(tokens[start:end], {}).setdefault(tuple(types), Occurrences()).add(place, "")
 
-    def _add_text(self, tokens: Wording, place: str, size: LengthLimits, train: Container[int]) -> None:
-        length = size.measure(tokens)
-        if length > size.sentence:
+    def _add_text(self, tokens: Wording, place: str, limits: DoctorLimits, train: Container[int]) -> None:
+        length = (limits.measure or len)(tokens)
+        if length > limits.sentence:
             self.long.add(place, f"{length:,} long: {shorten(tokens)}")
         fingerprint = hash(tokens)
         if fingerprint in self.prints:
@@ -131,30 +140,28 @@ class Symptoms:
         self.prints.add(fingerprint)
 
     def _add_entity(
-        self, entity: Entity, tokens: Wording, brackets: Sequence[int], place: str, size: LengthLimits
+        self, entity: Entity, tokens: Wording, brackets: Sequence[int], place: str, limits: DoctorLimits
     ) -> None:
         """Note an entity; `brackets` are the places of the sentence's brackets, so that long entities cost no more."""
         start, end, kind = entity
         self.types[kind] += 1
         inside = brackets and brackets[bisect_right(brackets, start) : bisect_left(brackets, end - 1)]
         outline = [tokens[start], *(tokens[i] for i in inside), *tokens[end - 1 : end if end - start > 1 else 0]]
-        odd = oddities(outline)
-        is_long = end - start > size.entity
-        if not odd and not is_long and kind in self.first:
-            return  # as most are, and there may be millions
         text = shorten(tokens[start : min(end, start + MOST_CHARACTERS + 1)])
         self.first.setdefault(kind, Example(place, text))
-        if is_long:
+        if end - start > limits.entity:
             self.long_entities.add(place, f"{kind}, {end - start} tokens: {text}")
-        for oddity in odd:
-            self.edges.setdefault((kind, oddity), Noted()).add(place, text)
+        for oddity in oddities(outline):
+            self.edges[kind, oddity].add(place, text)
 
 
-def symptoms_of(sentences: Iterable[Sentence], source: str, size: LengthLimits, train: Container[int] = ()) -> Symptoms:
+def symptoms_of(
+    sentences: Iterable[Sentence], source: str, limits: DoctorLimits, train: Container[int] = ()
+) -> Symptoms:
     """Read a split once; `train` has the fingerprints of the training split's sentences."""
     symptoms = Symptoms()
     for number, sentence in enumerate(sentences, 1):
-        symptoms.add(sentence, place_of(source, sentence, number), size, train)
+        symptoms.add(sentence, place_of(source, sentence, number), limits, train)
     return symptoms
 
 
@@ -188,33 +195,27 @@ def is_balanced(words: Iterable[str]) -> bool:
     return not opened
 
 
-def unannotated(sentences: Iterable[Sentence], forms: Iterable[Wording], source: str) -> dict[Wording, Noted]:
+def unannotated(sentences: Iterable[Sentence], forms: Iterable[Wording], source: str) -> dict[Wording, Occurrences]:
     """Return where these mentions occur without any entity over or in them."""
-    lengths: dict[str, set[int]] = {}
     wanted = set(forms)
+    lengths: dict[str, set[int]] = defaultdict(set)
     for form in wanted:
-        lengths.setdefault(form[0], set()).add(len(form))
-    places: dict[Wording, Noted] = {}
+        lengths[form[0]].add(len(form))
+    places: dict[Wording, Occurrences] = defaultdict(Occurrences)
     for number, sentence in enumerate(sentences, 1):
-        for start, form in _bare(sentence, lengths, wanted):
-            around = sentence.tokens[max(0, start - 3) : start + len(form) + 3]
-            places.setdefault(form, Noted()).add(place_of(source, sentence, number), shorten(around))
+        tokens = sentence.tokens
+        borders = [0] * (len(tokens) + 1)
+        for entity in sentence.entities:
+            borders[entity.start] += 1
+            borders[entity.end] -= 1
+        entities_over = list(accumulate(borders))
+        for start, token in enumerate(tokens):
+            for length in lengths.get(token, ()):
+                form = tokens[start : start + length]
+                if form in wanted and not any(entities_over[start : start + length]):
+                    around = tokens[max(0, start - 3) : start + length + 3]
+                    places[form].add(place_of(source, sentence, number), shorten(around))
     return places
-
-
-def _bare(sentence: Sentence, lengths: Mapping[str, set[int]], wanted: set[Wording]) -> Iterable[tuple[int, Wording]]:
-    """Return the mentions among the words that no entity covers, and where they start."""
-    covered = bytearray(len(sentence))
-    reach = 0
-    for entity in sentence.entities:  # by their starts, so that no place is marked twice
-        new = range(max(reach, entity.start), entity.end)
-        covered[new.start : new.start + len(new)] = b"\1" * len(new)
-        reach = max(reach, entity.end)
-    for start, token in enumerate(sentence.tokens):
-        for length in lengths.get(token, ()):
-            form = sentence.tokens[start : start + length]
-            if form in wanted and not any(covered[start : start + length]):
-                yield start, form
 
 
 def shorten(words: Sequence[str], most: int = MOST_CHARACTERS) -> str:

@@ -13,8 +13,8 @@ from pathlib import Path
 from nestag.errors import InputError, MissingExtraError, either, named
 from nestag.evaluation import Score
 from nestag.formats.corpus import CorpusSource, report_of, reread, splits_of
-from nestag.inspect.doctor import Diagnosis, DoctorLimits, Severity, examine
-from nestag.inspect.symptoms import Measure
+from nestag.inspect.doctor import Diagnosis, Severity, examine
+from nestag.inspect.symptoms import DoctorLimits, Measure
 from nestag.training.plan import Scoring, TrainingPlan, rough_plan
 from nestag.training.recipe import load_recipe
 
@@ -56,7 +56,7 @@ def doctor(
     """
     splits = splits_of(files, train, dev, test, reread)
     measure, limit = _subword_measure(encoder) if encoder else (None, DoctorLimits.sentence)
-    examination = examine(splits, DoctorLimits(rare=rare, sentence=max_length or limit), measure)
+    examination = examine(splits, DoctorLimits(rare=rare, sentence=max_length or limit, measure=measure))
     notes = tuple(note for corpus in splits.values() for note in report_of(corpus).notes)
     sentences, words = examination.sentences, examination.words
     plan = rough_plan(load_recipe("default"), sentences, words) if words else None
