@@ -2,17 +2,19 @@
 
 import pytest
 
-from nestag.evaluation.thresholds import Bin, Calibration, Rated, calibration
+from nestag.evaluation.thresholds import Bin, Calibration, Candidate, calibration
 
 
 def test_every_confidence_has_its_tenth() -> None:
-    found = calibration(Rated(confidence, True) for confidence in (0.0, 0.05, 0.1, 0.19, 0.5, 0.95, 1.0))
+    found = calibration(Candidate("", confidence, True) for confidence in (0.0, 0.05, 0.1, 0.19, 0.5, 0.95, 1.0))
     assert [one.entities for one in found.bins] == [2, 2, 0, 0, 0, 1, 0, 0, 0, 2]
     assert found.entities == 7
 
 
 def test_the_two_figures_follow_their_definitions() -> None:
-    found = calibration([Rated(0.9, True), Rated(0.95, False), Rated(0.2, True), Rated(0.25, False)])
+    found = calibration(
+        [Candidate("", 0.9, True), Candidate("", 0.95, False), Candidate("", 0.2, True), Candidate("", 0.25, False)]
+    )
     assert found.bins[9] == pytest.approx((2, 1, 1.85))
     assert (found.bins[9].mean, found.bins[9].share) == pytest.approx((0.925, 0.5))
     assert found.error == pytest.approx((2 * (0.925 - 0.5) + 2 * (0.5 - 0.225)) / 4)
@@ -24,7 +26,7 @@ def test_nothing_rated_is_zero() -> None:
     assert (found.entities, found.error, found.brier) == (0, 0, 0)
     assert set(found.bins) == {Bin(0, 0, 0.0)}
     assert (Bin().mean, Bin().share) == (0, 0)
-    assert calibration([Rated(0.5, True)]).error == 0.5
+    assert calibration([Candidate("", 0.5, True)]).error == 0.5
 
 
 def test_the_error_is_the_same_in_every_version_of_python() -> None:

@@ -8,7 +8,8 @@ from typer.testing import CliRunner
 
 from nestag.cli import app
 from nestag.data.sentence import Entity, Origin, Sentence
-from nestag.evaluation.report import Trial, confidence_table, model_page, rated
+from nestag.evaluation.report import Trial, confidence_table, model_page
+from nestag.evaluation.thresholds import Candidate, calibration
 from nestag.formats import jsonl, sample
 from nestag.inspect.rendering import colours_of
 from two_sentences import CORPUS
@@ -44,9 +45,7 @@ def test_the_page_says_in_plain_words_how_good_a_model_is() -> None:
 
 
 def test_confidences_are_counted_by_tenths() -> None:
-    gold = [Sentence(["a", "b"], [Entity(0, 1, "X")])]
-    found = [{Entity(0, 1, "X"): 0.95, Entity(1, 2, "X"): 0.95}]
-    ((row,),) = [section.rows for section in confidence_table(rated(Trial("m", "t", gold, found))).sections]
+    (row,) = confidence_table(calibration([Candidate("X", 0.95, True), Candidate("X", 0.95, False)])).rows
     assert row[:2] == ("90 to 100 %", 2)
 
 

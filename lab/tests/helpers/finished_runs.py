@@ -10,7 +10,7 @@ from nestag.data.sentence import Entity, Sentence
 from nestag.evaluation.evaluator import evaluate_pairs
 from nestag.evaluation.matching import Pair
 from nestag.evaluation.result import Evaluation, Mistakes, Score
-from nestag.evaluation.thresholds import Rated, calibration
+from nestag.evaluation.thresholds import Candidate, calibration
 from nestag.training.plan import Scoring
 from nestag_lab.experiment.result import Key, RunResult
 
@@ -79,7 +79,7 @@ def whole(corpus: str = "genia", encoding: str = "rel", seed: int = 1, recipe: s
     """Return a run with evaluations on dev and test, both decodings, scorings and calibration; seeds differ."""
     found = {"greedy-first": judged(3 + seed % 5), "constrained": judged(2 + seed % 5)}
     scorings = tuple(Scoring(50 * n, 2.0 / (n + seed), Score.of(n, 10, 10), 20.0 * n) for n in range(1, 4))
-    rated = calibration(Rated(number / 20, number % 20 < 9 + seed) for number in range(20))
+    rated = calibration(Candidate("", number / 20, number % 20 < 9 + seed) for number in range(20))
     plain = result(corpus, encoding, seed, test=found, dev=found, recipe=recipe)
     return replace(
         plain,

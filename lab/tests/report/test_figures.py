@@ -8,8 +8,8 @@ import matplotlib
 import pytest
 
 from finished_runs import evaluation, grid, percent, result, whole
-from nestag.evaluation.result import OverSeeds
-from nestag.evaluation.thresholds import Rated, calibration
+from nestag.evaluation.result import over_seeds
+from nestag.evaluation.thresholds import Candidate, calibration
 from nestag.inspect.plotting import drawing
 from nestag_lab.experiment.result import RunResult
 from nestag_lab.report.figures import scores, training
@@ -100,7 +100,9 @@ def test_the_best_way_has_the_highest_mean() -> None:
 def test_words_say_means_and_deviations() -> None:
     words = scores.f1_words(runs_of(70, 72), "test")
     assert words == "Mean F1 on test ± deviation over seeds: abs greedy-first 71.00 ± 1.41."
-    assert OverSeeds((70.0,)).deviation is None
+    one = over_seeds([70.0])
+    assert one is not None
+    assert one.deviation is None
 
 
 def test_groups_of_a_breakdown_do_not_overlap() -> None:
@@ -111,7 +113,12 @@ def test_groups_of_a_breakdown_do_not_overlap() -> None:
 
 
 def test_calibrations_of_seeds_add_up() -> None:
-    rated = [Rated(0.1, False), Rated(0.95, True), Rated(0.93, False), Rated(0.55, True)]
+    rated = [
+        Candidate("", 0.1, False),
+        Candidate("", 0.95, True),
+        Candidate("", 0.93, False),
+        Candidate("", 0.55, True),
+    ]
     both = training.together([calibration(rated[:1]), calibration(rated[1:])])
     assert both.bins == calibration(rated).bins
     assert both.brier == pytest.approx(calibration(rated).brier)

@@ -39,14 +39,9 @@ class Mistake(NamedTuple):
     predicted: Entity | None
 
 
-class _WorstSentence(NamedTuple):
-    """A sentence with mistakes; those with more mistakes sort first, then by content."""
-
-    mistakes: int  # negated
-    tokens: tuple[str, ...]
-    gold: tuple[Entity, ...]
-    predicted: tuple[Entity, ...]
-    id: str  # empty without an id
+_Entities = tuple[Entity, ...]
+_BadSentence = tuple[int, tuple[str, ...], _Entities, _Entities, str]
+"""The number of mistakes, negated, the words, the entities in gold and in the prediction, and the id or ""."""
 
 
 class MistakeCounter:
@@ -62,7 +57,7 @@ class MistakeCounter:
     def __init__(self) -> None:
         self.kinds: Counter[str] = Counter(dict.fromkeys(KINDS, 0))
         self.confusion: Counter[tuple[str | None, str | None]] = Counter()
-        self._worst: list[_WorstSentence] = []
+        self._worst: list[_BadSentence] = []  # those with more mistakes first, then by content
 
     def see(self, pair: Pair) -> None:
         """Count the mistakes of a sentence, and keep it if it is among the worst."""
@@ -76,15 +71,15 @@ class MistakeCounter:
                 self.confusion[gold.type, None] += 1
             if predicted:
                 self.confusion[None, predicted.type] += 1
-        if mistakes and (len(self._worst) < MOST_KEPT or -len(mistakes) <= self._worst[-1].mistakes):
-            gold_sentence, prediction = pair
+        gold_sentence, prediction = pair
+        if mistakes and (len(self._worst) < MOST_KEPT or -len(mistakes) <= self._worst[-1][0]):
             entities = gold_sentence.entities, prediction.entities
-            insort(self._worst, _WorstSentence(-len(mistakes), gold_sentence.tokens, *entities, gold_sentence.id or ""))
+            insort(self._worst, (-len(mistakes), gold_sentence.tokens, *entities, gold_sentence.id or ""))
             del self._worst[MOST_KEPT:]
 
     def worst(self) -> tuple[Shown, ...]:
         """Return the sentences with the most mistakes, the worst first."""
-        return tuple(Shown(bad.id or None, bad.tokens, bad.gold, bad.predicted) for bad in self._worst)
+        return tuple(Shown(name or None, tokens, gold, guess) for _, tokens, gold, guess, name in self._worst)
 
 
 def mistakes_of(gold: Collection[Entity], predicted: Collection[Entity]) -> list[Mistake]:

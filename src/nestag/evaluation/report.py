@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from importlib.resources import files
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -22,7 +21,7 @@ from nestag.evaluation.evaluator import evaluate_pairs
 from nestag.evaluation.matching import Pair
 from nestag.evaluation.mistakes import Mistake, mistakes_of
 from nestag.evaluation.result import KINDS, Evaluation, Interval, Shown
-from nestag.evaluation.thresholds import Calibration, Candidate, Curve, Rated, calibration
+from nestag.evaluation.thresholds import Calibration, Candidate, Curve, calibration
 from nestag.inspect import plotting
 from nestag.inspect.rendering import Html, Mark, boxes, colours_of, harmless, sentence_html, style
 from nestag.inspect.table_forms import to_html
@@ -70,7 +69,7 @@ class PageSection(NamedTuple):
     name: str
     title: str
     how: str
-    table: Html
+    table: Table | None = None
     plot: Html = Html()
 
 
@@ -112,43 +111,33 @@ def tiles(evaluation: Evaluation) -> list[Tile]:
 
 
 def parts(evaluation: Evaluation, trial: Trial) -> Iterator[PageSection]:
-    """Yield the sections with tables and plotting."""
+    """Yield the sections with tables and plots."""
+    candidates = [
+        Candidate(entity.type, confidence, entity in gold.entities)
+        for gold, predicted in zip(trial.gold, trial.predicted, strict=True)
+        for entity, confidence in predicted.items()
+    ]
     yield PageSection("types", "By type", "An entity is correct if its span and its type are.",
-                      _html(display.by_type(evaluation, NARROW)))  # fmt: skip
+                      display.by_type(evaluation, NARROW))  # fmt: skip
     yield PageSection("depth", "By depth", "Depth 0 is in no other entity, depth 1 in one, and so on.",
-                      _html(display.by_depth(evaluation, NARROW)), plotting.f1_plot(evaluation))  # fmt: skip
-    yield PageSection("length", "By length", "The number of tokens.", _html(display.by_length(evaluation, NARROW)))
-    reliability = rated(trial)
+                      display.by_depth(evaluation, NARROW), plotting.f1_plot(evaluation))  # fmt: skip
+    yield PageSection("length", "By length", "The number of tokens.", display.by_length(evaluation, NARROW))
+    reliability = calibration(candidates)
     yield PageSection("confidence", "Calibration",
                       "Of the entities with a confidence near 90 %, about 90 % should be correct.",
-                      _html(confidence_table(reliability)), plotting.calibration_plot(reliability))  # fmt: skip
+                      confidence_table(reliability), plotting.calibration_plot(reliability))  # fmt: skip
     yield PageSection("threshold", "Thresholds",
                       "A higher minimum confidence drops wrong entities and also some correct ones. To choose a"
                       " threshold, run nestag thresholds on a development corpus.",
-                      Html(), plotting.threshold_plot(_curve(trial)))  # fmt: skip
+                      plot=plotting.threshold_plot(Curve.of(candidates, evaluation.overall.gold)))  # fmt: skip
     yield PageSection("kinds", "Kinds of mistakes",
                       "Type: the right span with another type. Boundary: the right type with a few tokens more or"
                       " fewer. Missed: not found at all. Spurious: predicted where gold has nothing.",
-                      _html(display.mistakes(evaluation)))  # fmt: skip
+                      display.mistakes(evaluation))  # fmt: skip
     if evaluation.mistakes.confusion:
         confusion = display.confusion(evaluation)
         yield PageSection("confusion", "Confused types", "Gold types in rows, predicted types in columns.",
-                          _html(confusion), plotting.confusion_plot(confusion))  # fmt: skip
-
-
-def rated(trial: Trial) -> Calibration:
-    """Return how often the model is right at each confidence."""
-    return calibration(Rated(candidate.confidence, candidate.right) for candidate in _candidates(trial))
-
-
-def _curve(trial: Trial) -> Curve:
-    return Curve.of(_candidates(trial), sum(len(sentence.entities) for sentence in trial.gold))
-
-
-def _candidates(trial: Trial) -> Iterator[Candidate]:
-    for sentence, predicted in zip(trial.gold, trial.predicted, strict=True):
-        gold = set(sentence.entities)
-        yield from (Candidate(entity.type, confidence, entity in gold) for entity, confidence in predicted.items())
+                          confusion, plotting.confusion_plot(confusion))  # fmt: skip
 
 
 def confidence_table(reliability: Calibration) -> Table:
@@ -182,15 +171,10 @@ def as_written(tokens: Sequence[str], origin: Origin | None, marks: Iterable[Mar
     text = origin.text.strip()
     first = origin.start + origin.text.index(text)
     offsets = origin.offsets
-    moved = [
+    in_text = (
         mark._replace(start=offsets[mark.start][0] - first, end=offsets[mark.end - 1][1] - first) for mark in marks
-    ]
-    return boxes(text, moved, colours)
-
-
-def _html(table: Table) -> Html:
-    """Return a table without its note."""
-    return Html(to_html(replace(table, note="")))
+    )
+    return boxes(text, in_text, colours)
 
 
 def mistakes_html(sentence: Shown, colours: Mapping[str, int], origin: Origin | None = None) -> Html:
@@ -205,21 +189,9 @@ def mistakes_html(sentence: Shown, colours: Mapping[str, int], origin: Origin | 
         return f'<div class="side"><span class="name">{name}</span>{drawn}</div>'
 
     return Html(
-        f'<article class="sentence nestag" data-mistakes="{_keys(mistakes, colours)}">'
-        f"<h4>{_heading(sentence, mistakes)}</h4>"
+        f'<article class="sentence nestag"><h4>{_heading(sentence, mistakes)}</h4>'
         f"{side('gold', sentence.gold, in_gold)}{side('predicted', sentence.predicted, in_prediction)}</article>"
     )
-
-
-def _keys(mistakes: Iterable[Mistake], colours: Mapping[str, int]) -> str:
-    """Return each mistake as numbers, `kind.type`, for scripts of a page."""
-    keys = {
-        f"{KINDS.index(mistake.kind)}.{colours[entity.type]}"
-        for mistake in mistakes
-        for entity in (mistake.gold, mistake.predicted)
-        if entity
-    }
-    return " ".join(sorted(keys))
 
 
 def _heading(sentence: Shown, mistakes: Sequence[Mistake]) -> str:
@@ -243,7 +215,9 @@ def template(text: str) -> Template:
 
 
 def _harmless(value: object) -> object:
-    """Return HTML as it is, and other text without characters that reverse or hide what follows."""
+    """Return tables as HTML, HTML as it is, and other text without characters that reverse or hide what follows."""
+    if isinstance(value, Table):
+        return Html(to_html(value))
     return Html(harmless(value)) if isinstance(value, str) and not hasattr(value, "__html__") else value
 
 

@@ -18,7 +18,6 @@ depth. For several depths together, recall asks for the same depth too (`Group.s
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from html import escape
@@ -27,6 +26,7 @@ from typing import NamedTuple
 
 from nestag.data.sentence import Entity
 from nestag.inspect.table_forms import to_html, to_text
+from nestag.inspect.tables import Table
 
 
 class Score(NamedTuple):
@@ -93,38 +93,22 @@ def macro(types: Mapping[str, Score]) -> Means:
     return Means(fmean(s.precision for s in scores), fmean(s.recall for s in scores), fmean(s.f1 for s in scores))
 
 
-def by_type(gold: Iterable[Collection[Entity]], predicted: Iterable[Collection[Entity]]) -> dict[str, Score]:
-    """Return the score of each type; order and duplicates within a sentence do not matter."""
-    counts: tuple[Counter[str], Counter[str], Counter[str]] = (Counter(), Counter(), Counter())
-    for truth, guess in zip(map(set, gold), map(set, predicted), strict=True):
-        for counter, entities in zip(counts, (truth & guess, guess, truth), strict=True):
-            counter.update(entity.type for entity in entities)
-    return {kind: Score.of(*(counter[kind] for counter in counts)) for kind in sorted(counts[1] | counts[2])}
-
-
 def score(gold: Iterable[Collection[Entity]], predicted: Iterable[Collection[Entity]]) -> Score:
-    """Return the score of all types together.
+    """Return the score of all types together; order and duplicates within a sentence do not matter.
 
     >>> score([[Entity(0, 1, "A"), Entity(0, 2, "B")]], [[Entity(0, 2, "B")]]).recall
     0.5
     """
-    return total(by_type(gold, predicted).values())
+    pairs = zip(map(set, gold), map(set, predicted), strict=True)
+    return total(Score.of(len(truth & guess), len(guess), len(truth)) for truth, guess in pairs)
 
 
 class OverSeeds(NamedTuple):
-    """The values of one or more runs, with their mean and deviation."""
+    """A value over one or more runs."""
 
     values: tuple[float, ...]
-
-    @property
-    def mean(self) -> float:
-        """The mean."""
-        return fmean(self.values)
-
-    @property
-    def deviation(self) -> float | None:
-        """The sample standard deviation, None for a single run."""
-        return stdev(self.values) if len(self.values) > 1 else None
+    mean: float
+    deviation: float | None  # of the sample, None for a single run
 
     @property
     def seeds(self) -> int:
@@ -142,7 +126,7 @@ def over_seeds(values: Iterable[float]) -> OverSeeds | None:
     75.50 ± 0.71 75.00 None
     """
     runs = tuple(values)
-    return OverSeeds(runs) if runs else None
+    return OverSeeds(runs, fmean(runs), stdev(runs) if len(runs) > 1 else None) if runs else None
 
 
 ALL, MACRO = "all", "macro"
@@ -187,11 +171,13 @@ PAPER_LENGTH = "paper length"
 PAPER_LENGTHS = tuple(Group(name, least + 1, None if most is None else most + 1) for name, least, most in LENGTHS)
 """The same as the authors' code counts them: each group is one token longer than its name."""
 
-_GROUPED = {
-    "depths": (("depth", DEPTHS),),
-    "lengths": (("length", LENGTHS), (PAPER_LENGTH, PAPER_LENGTHS)),
-    "same_depth": ((SAME_DEPTH, DEPTHS),),
-}
+_GROUPED = (
+    ("depths", "depth", DEPTHS),
+    ("lengths", "length", LENGTHS),
+    ("lengths", PAPER_LENGTH, PAPER_LENGTHS),
+    ("same_depth", SAME_DEPTH, DEPTHS),
+)
+"""Breakdowns by number, the first word of their figures, and the groups of these."""
 
 
 class Interval(NamedTuple):
@@ -270,28 +256,24 @@ class Evaluation:
     comparison: Comparison | None = None  # with another prediction, if there is one
 
     def __repr__(self) -> str:
-        from nestag.evaluation.display import summary  # which imports this module
-
-        return to_text(summary(self)).rstrip("\n")
+        return to_text(self._summary()).rstrip("\n")
 
     def _repr_html_(self) -> str:
-        from nestag.evaluation.display import summary
+        return f"{to_html(self._summary())}\n<p>{escape(self._summary().note)}</p>"
 
-        table = summary(self)
-        return f"{to_html(table)}\n<p>{escape(table.note)}</p>"
+    def _summary(self) -> Table:
+        from nestag.evaluation.display import summary  # which imports this module
+
+        return summary(self)
 
     def figures(self) -> dict[str, Score]:
         """Return every score by name: `all`, `type PER`, `depth ≥ 1`, `length 2–4`, `flat`, `seen`."""
-        return {
-            ALL: self.overall,
-            **{f"type {kind}": score for kind, score in self.types.items()},
-            **{f"depth {group.name}": group.score(self.depths) for group in DEPTHS},
-            **{f"length {group.name}": group.score(self.lengths) for group in LENGTHS},
-            **{f"{PAPER_LENGTH} {group.name}": group.score(self.lengths) for group in PAPER_LENGTHS},
-            **{f"{SAME_DEPTH} {group.name}": group.score_as_paper(self.same_depth) for group in DEPTHS},
-            **self.nesting,
-            **self.familiar,
-        }
+        figures = {ALL: self.overall, **{f"type {kind}": score for kind, score in self.types.items()}}
+        for breakdown, word, groups in _GROUPED:
+            for group in groups:
+                score = group.score_as_paper if breakdown == "same_depth" else group.score
+                figures[f"{word} {group.name}"] = score(getattr(self, breakdown))
+        return figures | self.nesting | self.familiar
 
 
 def figures_of(breakdown: str, member: str | int) -> tuple[str, ...]:
@@ -300,9 +282,9 @@ def figures_of(breakdown: str, member: str | int) -> tuple[str, ...]:
     >>> figures_of("depths", 2), figures_of("types", "PER")
     (('depth ≥ 1', 'depth ≥ 2'), ('type PER',))
     """
-    if breakdown == "types":
-        return (f"type {member}",)
-    if breakdown in _GROUPED:
-        named = ((word, group) for word, groups in _GROUPED[breakdown] for group in groups)
-        return tuple(f"{word} {group.name}" for word, group in named if group.holds(int(member)))
-    return (ALL,) if breakdown == "overall" else (str(member),)
+    if breakdown in ("overall", "types"):
+        return (ALL if breakdown == "overall" else f"type {member}",)
+    if isinstance(member, str):
+        return (member,)
+    named = ((word, group) for name, word, groups in _GROUPED if name == breakdown for group in groups)
+    return tuple(f"{word} {group.name}" for word, group in named if group.holds(member))

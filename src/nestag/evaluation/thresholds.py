@@ -3,10 +3,9 @@
 A lower threshold finds more entities and more wrong ones. Given every candidate with its confidence, each threshold has
 a precision, a recall and an F1, and a goal names one of them.
 
-Thresholds that are best on a small corpus are not best on the next one, so three estimates are shrunk. The F1 of a
-threshold counts each candidate partly as correct or wrong and partly as its confidence says, as if `PRIOR` more gold
-entities had been seen that agree with the confidences. The threshold of a type moves towards the overall threshold, the
-more the fewer examples it has, and types with fewer than `FEWEST` have none.
+Thresholds that are best on a small corpus are not best on the next one, so they are shrunk. The F1 of a threshold is
+computed as if `PRIOR` more gold entities had been seen that agree with the confidences. The threshold of a type moves
+towards the overall threshold, the more the fewer examples it has; types with fewer than `FEWEST` have none.
 
 Calibration compares confidences with results: of the entities with a confidence near p, the share p should be correct.
 """
@@ -16,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum
+from statistics import fmean
 from typing import NamedTuple
 
 import numpy as np
@@ -255,26 +255,18 @@ class Calibration:
         return fsum(abs(tenth.confidence - tenth.right) for tenth in self.bins) / max(1, self.entities)
 
 
-class Rated(NamedTuple):
-    """The confidence of a predicted entity, and whether it is correct."""
+def calibration(candidates: Iterable[Candidate]) -> Calibration:
+    """Sort predicted entities into tenths of confidence.
 
-    confidence: float
-    right: bool
-
-
-def calibration(rated: Iterable[Rated]) -> Calibration:
-    """Sort entities into tenths of confidence.
-
-    >>> result = calibration([Rated(0.95, True), Rated(0.95, False), Rated(0.25, False)])
-    >>> round(result.error, 3), result.bins[9].share
+    >>> rows = [Candidate("PER", 0.95, True), Candidate("PER", 0.95, False), Candidate("GPE", 0.25, False)]
+    >>> round(calibration(rows).error, 3), calibration(rows).bins[9].share
     (0.383, 0.5)
     """
     bins = [Bin()] * BINS
-    squares = 0.0
-    for confidence, right in rated:
+    squares = []
+    for _, confidence, right in candidates:
         place = min(BINS - 1, int(confidence * BINS))
         old = bins[place]
         bins[place] = Bin(old.entities + 1, old.right + right, old.confidence + confidence)
-        squares += (confidence - right) ** 2
-    count = sum(tenth.entities for tenth in bins)
-    return Calibration(tuple(bins), squares / max(1, count))
+        squares.append((confidence - right) ** 2)
+    return Calibration(tuple(bins), fmean(squares) if squares else 0.0)

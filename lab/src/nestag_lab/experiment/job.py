@@ -156,10 +156,10 @@ def evaluate_split(spec: Spec, recognizer: NestedNER, split: str, splits: Mappin
 
 def calibration_of(gold: Sequence[Sentence], rated: Sequence[Sequence[TextEntity]]) -> Calibration:
     """Return the calibration of confidences."""
-    from nestag.evaluation.thresholds import Rated, calibration
+    from nestag.evaluation.thresholds import Candidate, calibration
 
     return calibration(
-        Rated(scored.confidence, scored.entity in right)
+        Candidate(scored.type, scored.confidence, scored.entity in right)
         for right, entities in zip((set(sentence.entities) for sentence in gold), rated, strict=True)
         for scored in entities
     )
