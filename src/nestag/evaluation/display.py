@@ -20,13 +20,12 @@ from nestag.evaluation.result import (
     Comparison,
     Confused,
     Evaluation,
-    Group,
     Intervals,
     Score,
     macro,
 )
 from nestag.inspect.table_forms import lines
-from nestag.inspect.tables import NOTHING, Cell, Figure, Percent, Row, Section, Table, shown
+from nestag.inspect.tables import Cell, Figure, Percent, Row, Section, Table, percentage, shown
 
 MOST_TYPES = 12
 """Maximum number of types in the confusion matrix and in a summary; rarer types are merged."""
@@ -86,10 +85,10 @@ def _fits(table: Table, width: int) -> bool:
 def summary(evaluation: Evaluation) -> Table:
     """Return the averages and the most frequent types in one table, as an evaluation prints itself."""
     averages = overall(evaluation, Detail.NARROW)
-    types = by_type(evaluation, Detail.NARROW).sections[0].rows
+    types = by_type(evaluation, Detail.NARROW).rows
     hidden = len(types) - MOST_TYPES
     note = f"{averages.note} {_counted(hidden, 'rarer type')} not shown." if hidden > 0 else averages.note
-    sections = (Section("", averages.sections[0].rows), Section("by type", types[:MOST_TYPES]))
+    sections = (Section("", averages.rows), Section("by type", types[:MOST_TYPES]))
     return Table(averages.title, averages.columns, sections, note)
 
 
@@ -110,40 +109,37 @@ def overall(evaluation: Evaluation, detail: Detail = Detail.FULL) -> Table:
 
 def by_type(evaluation: Evaluation, detail: Detail = Detail.FULL) -> Table:
     """Return a row for each type, the most frequent first."""
-    rows = _rows(evaluation, {kind: f"type {kind}" for kind in types_of(evaluation)}, detail)
-    return Table("By type", _columns("type", detail), _only(rows))
+    return _breakdown(evaluation, "By type", "type", {kind: f"type {kind}" for kind in types_of(evaluation)}, detail)
 
 
 def by_depth(evaluation: Evaluation, detail: Detail = Detail.FULL) -> Table:
     """Return a row for each group of depths."""
     note = "Depth 0: in no other entity. Correct: by depth in the prediction. Found: by depth in gold."
-    rows = _rows(evaluation, _groups("depth", DEPTHS), detail, both_sides=True)
-    return Table("By depth", _columns("depth", detail, both_sides=True), _only(rows), note)
+    figures = {group.name: f"depth {group.name}" for group in DEPTHS}
+    return _breakdown(evaluation, "By depth", "depth", figures, detail, note, both_sides=True)
 
 
 def by_length(evaluation: Evaluation, detail: Detail = Detail.FULL) -> Table:
     """Return a row for each group of lengths."""
-    rows = _rows(evaluation, _groups("length", LENGTHS), detail)
-    return Table("By length in tokens", _columns("tokens", detail), _only(rows))
+    figures = {group.name: f"length {group.name}" for group in LENGTHS}
+    return _breakdown(evaluation, "By length in tokens", "tokens", figures, detail)
 
 
 def by_nesting(evaluation: Evaluation, detail: Detail = Detail.FULL) -> Table:
     """Return flat, outer and inner entities, and seen and unseen ones if the training corpus is known."""
-    rows = _rows(evaluation, {name: name for name in (*evaluation.nesting, *evaluation.familiar)}, detail, True)
-    note = "Outer: holds others and is in none. Inner: in another, or over the same tokens."
+    title, note = "By nesting", "Outer: holds others and is in none. Inner: in another, or over the same tokens."
     if evaluation.familiar:
+        title += ", and whether train has it"
         note += " Seen: train has an entity of that type with the same words."
-    title = "By nesting" + (", and whether train has it" if evaluation.familiar else "")
-    return Table(title, _columns("entities", detail, both_sides=True), _only(rows), note)
+    figures = {name: name for name in (*evaluation.nesting, *evaluation.familiar)}
+    return _breakdown(evaluation, title, "entities", figures, detail, note, both_sides=True)
 
 
 def mistakes(evaluation: Evaluation) -> Table:
     """Return how often each kind of mistake occurs."""
     kinds = evaluation.mistakes.kinds
     total = sum(kinds.values())
-    rows = tuple(
-        (kind, times, Percent(100 * times / total) if total else None, MEANINGS[kind]) for kind, times in kinds.items()
-    )
+    rows = tuple((kind, times, percentage(times, total), MEANINGS[kind]) for kind, times in kinds.items())
     nesting = ("nesting", evaluation.mistakes.nesting, None, NESTING)
     columns = ("mistake", "times", "%", "what it is")
     return Table("Mistakes", columns, (Section("", rows), Section("counted as right", (nesting,))))
@@ -157,12 +153,9 @@ def confusion(evaluation: Evaluation, most: int = MOST_TYPES) -> Table:
     for gold, predicted, count in evaluation.mistakes.confusion:
         times[gold and rare.get(gold, gold), predicted and rare.get(predicted, predicted)] += count
     names: list[str | None] = [*kinds[:most], *dict.fromkeys(rare.values()), None]
-    rows = (
-        (_or_nothing(gold), *(times[gold, predicted] if gold or predicted else None for predicted in names))
-        for gold in names
-    )
+    rows = ((shown(gold), *(times[gold, guess] if gold or guess else None for guess in names)) for gold in names)
     note = "Rows are gold, columns predicted; – means no entity over that span."
-    return Table("Types over the same span", ("gold", *map(_or_nothing, names)), _only(rows), note)
+    return Table("Types over the same span", ("gold", *map(shown, names)), _only(rows), note)
 
 
 def all_confusions(evaluation: Evaluation) -> Table:
@@ -213,10 +206,6 @@ def types_of(evaluation: Evaluation) -> list[str]:
     return sorted(scores, key=lambda kind: (-scores[kind].gold, -scores[kind].predicted, kind))
 
 
-def _groups(word: str, groups: Sequence[Group]) -> dict[str, str]:
-    return {group.name: f"{word} {group.name}" for group in groups}
-
-
 def _only(rows: Iterable[Row]) -> tuple[Section, ...]:
     return (Section("", tuple(rows)),)
 
@@ -225,23 +214,27 @@ def _counted(number: int, what: str) -> str:
     return f"{number:,} {what}{'s' * (number != 1)}"
 
 
-def _or_nothing(name: str | None) -> str:
-    return NOTHING if name is None else name
-
-
 def _columns(first: str, detail: Detail, both_sides: bool = False) -> tuple[str, ...]:
     """Return the column names of `_score_row`."""
     figures: tuple[str, ...] = ("precision", "recall", "F1")
     if detail is Detail.NUMBERS:
         figures = tuple(f"{name}{part}" for name in figures for part in ("", " low", " high"))
-    return (first, *figures, "gold", *(["found"] if both_sides else []), "predicted", "correct")
+    return (first, *figures, "gold", *["found"] * both_sides, "predicted", "correct")
 
 
-def _rows(evaluation: Evaluation, named: Mapping[str, str], detail: Detail, both_sides: bool = False) -> Iterator[Row]:
-    """Yield a row for each figure; `named` maps row names to figures."""
-    scores = evaluation.figures()
-    for name, figure in named.items():
-        yield _score_row(name, scores[figure], evaluation.intervals.get(figure), detail, both_sides)
+def _breakdown(
+    evaluation: Evaluation,
+    title: str,
+    first: str,
+    figures: Mapping[str, str],
+    detail: Detail,
+    note: str = "",
+    both_sides: bool = False,
+) -> Table:
+    """Return a row for each figure; `figures` maps row names to figures."""
+    scores, bounds = evaluation.figures(), evaluation.intervals
+    rows = (_score_row(name, scores[fig], bounds.get(fig), detail, both_sides) for name, fig in figures.items())
+    return Table(title, _columns(first, detail, both_sides), _only(rows), note)
 
 
 def _score_row(name: str, score: Score, bounds: Intervals | None, detail: Detail, both_sides: bool = False) -> Row:

@@ -31,8 +31,8 @@ from nestag.encodings.base import Absolute, Encoding, Label
 from nestag.encodings.vocabulary import Vocabulary
 from nestag.errors import InputError, either
 from nestag.formats.corpus import CorpusSource, reread, splits_of
-from nestag.inspect.statistics import TRAIN, count_same_span, percentage
-from nestag.inspect.tables import Cell, Row, Section, Table, percent
+from nestag.inspect.statistics import TRAIN, count_same_span
+from nestag.inspect.tables import Percent, Row, Section, Table, percentage
 
 ENCODINGS = ("abs", "rel", "dyn", "4tg")
 WAYS = {True: "same-span types as annotated", False: "same-span types in the learned order"}
@@ -227,7 +227,9 @@ def coverage_sections(coverage: Covered, others: Sequence[str]) -> list[Section]
 
 
 def _coverage_row(row: Coverage, others: Sequence[str]) -> Row:
-    shares: list[Cell] = [percent(row.reach[name].covered) if name in row.reach else None for name in others]
-    shares += [percent(row.reach[name].recall) if name in row.reach else None for name in others]
-    absolute = percent(row.absolute_labels), percent(row.absolute_sentences)
-    return (row.encoding, *row.labels, *row.missing, *shares, *absolute)
+    reaches = [row.reach.get(name) for name in others]
+    shares = [reach and reach.covered for reach in reaches] + [reach and reach.recall for reach in reaches]
+    cells = (
+        None if share is None else Percent(share) for share in (*shares, row.absolute_labels, row.absolute_sentences)
+    )
+    return (row.encoding, *row.labels, *row.missing, *cells)

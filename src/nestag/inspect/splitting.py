@@ -28,7 +28,7 @@ from nestag.formats.folders import SPLITS, role_of
 from nestag.formats.format import Format
 from nestag.formats.registry import format_named
 from nestag.inspect.statistics import ALL, by_frequency
-from nestag.inspect.tables import Percent, Row, Section, Table
+from nestag.inspect.tables import Row, Section, Table, percentage
 
 _PIECE = re.compile(r"(?<=.)([@~]\d+)+\Z")
 MOST_ROUNDS = 20  # attempts to move every document
@@ -259,5 +259,4 @@ def split_table(splits: Mapping[str, Load]) -> Table:
 
 def _split_row(name: str, counts: Sequence[int]) -> Row:
     total = sum(counts)
-    shares = (Percent(100 * count / total) if total else None for count in counts)
-    return (name, *counts, total, *shares)
+    return (name, *counts, total, *(percentage(count, total) for count in counts))

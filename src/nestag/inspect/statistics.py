@@ -26,7 +26,7 @@ from nestag.data.crossing import crossing_pairs
 from nestag.data.report import Report
 from nestag.data.sentence import Entity, Sentence, outermost_first
 from nestag.formats.corpus import CorpusSource, report_of, splits_of
-from nestag.inspect.tables import Row, Section, Table, percent
+from nestag.inspect.tables import Percent, Row, Section, Table, percentage
 
 TRAIN = "train"  # the name of the split that the others are compared with
 SPANS = ((1, 1), (2, 4), (5, 9), (10, None))  # the paper's groups of entities by their tokens, from and to
@@ -108,11 +108,11 @@ class Statistics:
         """Return the largest depth of an entity."""
         return max(self.depths, default=None)
 
-    def share_at(self, depth: int) -> float | None:
+    def share_at(self, depth: int) -> Percent | None:
         """Return the percentage of entities at a depth."""
         return percentage(self.depths[depth], self.entities)
 
-    def share_of(self, least: int, most: int | None) -> float | None:
+    def share_of(self, least: int, most: int | None) -> Percent | None:
         """Return the percentage of entities with this many tokens; without `most`, there is no upper limit."""
         count = sum(n for length, n in self.spans.items() if least <= length and (most is None or length <= most))
         return percentage(count, self.entities)
@@ -205,11 +205,6 @@ def count_same_span(entities: Iterable[Entity]) -> int:
     return sum(count for count in counts.values() if count > 1)
 
 
-def percentage(part: int, whole: int) -> float | None:
-    """Return a share in percent, None if the whole is 0."""
-    return 100 * part / whole if whole else None
-
-
 def corpus_table(statistics: Mapping[str, Statistics], types: bool = False) -> Table:
     """Return a column for each split of a corpus and one for all of them."""
     columns = dict(statistics)
@@ -238,8 +233,8 @@ def statistics_sections(columns: Sequence[Statistics], deepest: int = 0, first_d
     The paper counts the mean, median and largest depth from 1: `first_depth` does the same.
     """
     deepest = max([deepest, *(depth for s in columns for depth in s.depths)])
-    depths = ((str(depth), *(percent(s.share_at(depth)) for s in columns)) for depth in range(deepest + 1))
-    lengths = ((span_name(*span), *(percent(s.share_of(*span)) for s in columns)) for span in SPANS)
+    depths = ((str(depth), *(s.share_at(depth) for s in columns)) for depth in range(deepest + 1))
+    lengths = ((span_name(*span), *(s.share_of(*span) for s in columns)) for span in SPANS)
     sections = {"": _overview(columns, first_depth), AT_DEPTH: tuple(depths), OF_LENGTH: tuple(lengths)}
     return [Section(title, rows) for title, rows in sections.items()]
 

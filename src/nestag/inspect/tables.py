@@ -25,9 +25,9 @@ class Percent(float):
     """
 
 
-def percent(share: float | None) -> Percent | None:
-    """Return a share in percent, if there is one."""
-    return None if share is None else Percent(share)
+def percentage(part: int, whole: int) -> Percent | None:
+    """Return a share in percent, None if the whole is 0."""
+    return Percent(100 * part / whole) if whole else None
 
 
 @dataclass(frozen=True)
