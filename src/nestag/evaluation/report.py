@@ -64,7 +64,7 @@ class Tile(NamedTuple):
 
 
 class PageSection(NamedTuple):
-    """A section of the page, with an explanation above tables and plotting."""
+    """A section of the page, with an explanation above its table and plot."""
 
     name: str
     title: str
@@ -80,8 +80,6 @@ def model_page(trial: Trial) -> str:
         Pair(gold, gold.with_entities(predicted)) for gold, predicted in zip(trial.gold, trial.predicted, strict=True)
     )
     evaluation = evaluate_pairs(pairs)
-    types = trial.types or display.types_of(evaluation)
-    colours = colours_of({*types, *evaluation.types})
     origins = {sentence.tokens: sentence.origin for sentence in trial.gold}
     worst = evaluation.mistakes.worst[:WORST]
     return frame.render(
@@ -89,11 +87,11 @@ def model_page(trial: Trial) -> str:
         test=trial.test,
         sentences=len(trial.gold),
         entities=evaluation.overall.gold,
-        types={kind: colours[kind] for kind in types},
+        types=colours_of(trial.types or display.types_of(evaluation)),
         tiles=tiles(evaluation),
         parts=[*parts(evaluation, trial)],
-        examples=examples(trial, colours),
-        worst=[mistakes_html(sentence, colours, origins[sentence.tokens]) for sentence in worst],
+        examples=examples(trial),
+        worst=[mistakes_html(sentence, origins[sentence.tokens]) for sentence in worst],
         style=stylesheet(),
     )
 
@@ -151,41 +149,38 @@ def confidence_table(reliability: Calibration) -> Table:
     return Table("Confidence", ("confidence", "entities", "mean, %", "correct, %"), (Section("", rows),))
 
 
-def examples(trial: Trial, colours: Mapping[str, int]) -> list[Html]:
+def examples(trial: Trial) -> list[Html]:
     """Draw the sentences with the most entities that have no mistake."""
     pairs = zip(trial.gold, trial.predicted, strict=True)
     right = [(gold, predicted) for gold, predicted in pairs if predicted and set(predicted) == set(gold.entities)]
     right.sort(key=lambda pair: -len(pair[1]))
     return [
-        as_written(
-            gold.tokens, gold.origin, [Mark(*entity, confidence=sure) for entity, sure in predicted.items()], colours
-        )
+        as_written(gold.tokens, gold.origin, [Mark(*entity, confidence=sure) for entity, sure in predicted.items()])
         for gold, predicted in right[:EXAMPLES]
     ]
 
 
-def as_written(tokens: Sequence[str], origin: Origin | None, marks: Iterable[Mark], colours: Mapping[str, int]) -> Html:
+def as_written(tokens: Sequence[str], origin: Origin | None, marks: Iterable[Mark]) -> Html:
     """Draw a sentence with the spaces of its text, or with single spaces if its text is unknown."""
     if origin is None:
-        return sentence_html(tokens, marks, colours)
+        return sentence_html(tokens, marks)
     text = origin.text.strip()
     first = origin.start + origin.text.index(text)
-    offsets = origin.offsets
-    in_text = (
-        mark._replace(start=offsets[mark.start][0] - first, end=offsets[mark.end - 1][1] - first) for mark in marks
+    starts, ends = zip(*origin.offsets, strict=True)
+    return boxes(
+        text, (mark._replace(start=starts[mark.start] - first, end=ends[mark.end - 1] - first) for mark in marks)
     )
-    return boxes(text, in_text, colours)
 
 
-def mistakes_html(sentence: Shown, colours: Mapping[str, int], origin: Origin | None = None) -> Html:
-    """Draw a sentence with its mistakes in an `article`; `colours` has the colour number of each type."""
+def mistakes_html(sentence: Shown, origin: Origin | None = None) -> Html:
+    """Draw a sentence with its mistakes in an `article`."""
     mistakes = mistakes_of(sentence.gold, sentence.predicted)
     in_gold = {mistake.gold: mistake.kind for mistake in mistakes if mistake.gold}
     in_prediction = {mistake.predicted: mistake.kind for mistake in mistakes if mistake.predicted}
 
     def side(name: str, entities: Iterable[Entity], wrong: Mapping[Entity, str]) -> str:
         marks = (Mark(*entity, wrong=wrong.get(entity, "")) for entity in entities)
-        drawn = as_written(sentence.tokens, origin, marks, colours)
+        drawn = as_written(sentence.tokens, origin, marks)
         return f'<div class="side"><span class="name">{name}</span>{drawn}</div>'
 
     return Html(

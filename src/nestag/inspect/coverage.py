@@ -9,16 +9,14 @@ annotated in (as the paper counts), and in the order that a vocabulary learns (a
     recall    percentage of a split's entities that decoding can still find if every c and u that the training split
               lacks is replaced by the best one that it has
 
-Decoding gives each span one chain of types: the u of its token, or the c of its node, which may be any c of the
-training split but a helper's. So the entities of a span that can still be found are those that it shares with the best
-chain, whatever other types that chain adds. All n count as available, so the recall is an upper bound.
-
-Crossing entities have no labels. They are dropped first, counted, and not part of the recall.
+Decoding gives each span one chain of types: the u of its token, or the c of its node. So of the entities of a span,
+those in the best chain can still be found. All n count as available, so the recall is an upper bound. Crossing entities
+have no labels: they are dropped first, counted, and not part of the recall.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -98,16 +96,20 @@ def coverage(
 def count_coverage(train: Iterable[Sentence], others: Mapping[str, Iterable[Sentence]]) -> Covered:
     """Count the table; the training split is read twice, the others once."""
     order = Vocabulary.learn((nested for nested, _ in map(nesting, train)), "abs").order
-    ledgers = [
-        _CoverageLedger(encoding, way) for way in (None, order) for encoding in map(available().__getitem__, ENCODINGS)
-    ]
-    crossing: Counter[str] = Counter()
+    encodings = [available()[name] for name in ENCODINGS]
+    counters = [(_LabelCounter(encoding, None), _LabelCounter(encoding, order)) for encoding in encodings]
+    crossing = dict.fromkeys((TRAIN, *others), 0)
     for split, sentences in {TRAIN: train, **others}.items():
         for sentence, dropped in map(nesting, sentences):
             crossing[split] += dropped
-            for ledger, labels in zip(ledgers, _labels(sentence, ledgers), strict=True):
-                ledger.add(sentence, labels, split)
-    return Covered(tuple(ledger.row() for ledger in ledgers), {split: crossing[split] for split in (TRAIN, *others)})
+            tree = Tree.from_entities(len(sentence), sentence.annotated, None)
+            reordered = count_same_span(sentence.entities) > 0  # the order of types matters nowhere else
+            learned = Tree.from_entities(len(sentence), sentence.annotated, order) if reordered else tree
+            for as_annotated, as_learned in counters:
+                labels = Counter(as_annotated.encoding.encode(tree))
+                as_annotated.add(sentence, labels, split)
+                as_learned.add(sentence, Counter(as_learned.encoding.encode(learned)) if reordered else labels, split)
+    return Covered(tuple(pair[way].row() for way in (0, 1) for pair in counters), crossing)
 
 
 def nesting(sentence: Sentence) -> tuple[Sentence, int]:
@@ -118,33 +120,7 @@ def nesting(sentence: Sentence) -> tuple[Sentence, int]:
     return sentence.with_entities(entity for entity in sentence.annotated if entity not in dropped), len(dropped)
 
 
-def _labels(sentence: Sentence, ledgers: Iterable[_CoverageLedger]) -> Iterable[Counter[Label]]:
-    """Yield the labels for each ledger; their orders matter only where entities share a span."""
-    one_order = count_same_span(sentence.entities) == 0
-    known: dict[tuple[str, Order], Counter[Label]] = {}
-    for ledger in ledgers:
-        order = None if one_order else ledger.order
-        key = ledger.encoding.name, order
-        if key not in known:
-            tree = Tree.from_entities(len(sentence), sentence.annotated, order)
-            known[key] = Counter(ledger.encoding.encode(tree))
-        yield known[key]
-
-
-@dataclass
-class _SplitCounts:
-    """The counts of one split in a ledger."""
-
-    sentences: int = 0
-    labels: int = 0
-    absolute: int = 0
-    absolute_sentences: int = 0
-    covered: int = 0
-    entities: int = 0
-    recoverable: int = 0
-
-
-class _CoverageLedger:
+class _LabelCounter:
     """Counts for one encoding and one order of same-span types; the training split comes first."""
 
     def __init__(self, encoding: Encoding, order: Order) -> None:
@@ -152,31 +128,31 @@ class _CoverageLedger:
         self.order = order
         self.seen: list[set[Any]] = [set(), set(), set()]  # the n, c and u of the training split
         self.needed: list[set[Any]] = [set(), set(), set()]  # those of the other splits
-        self.counts: dict[str, _SplitCounts] = {}
+        self.counts: dict[str, Counter[str]] = defaultdict(Counter)  # of each split
         self.best: dict[tuple[bool, Types], int] = {}
 
     def add(self, sentence: Sentence, labels: Counter[Label], split: str) -> None:
         """Count a sentence and its labels."""
-        counts = self.counts.setdefault(split, _SplitCounts())
+        counts = self.counts[split]
         absolute = sum(count for label, count in labels.items() if isinstance(label.n, Absolute))
-        counts.sentences += 1
-        counts.labels += len(sentence)
-        counts.absolute += absolute
-        counts.absolute_sentences += absolute > 0
+        counts["sentences"] += 1
+        counts["labels"] += len(sentence)
+        counts["absolute labels"] += absolute
+        counts["absolute sentences"] += absolute > 0
         for label, count in labels.items():
             for part, value in zip(self.seen if split == TRAIN else self.needed, label, strict=True):
                 part.add(value)
             if split != TRAIN and all(value in part for part, value in zip(self.seen, label, strict=True)):
-                counts.covered += count
+                counts["covered"] += count
         if split != TRAIN:
-            counts.entities += len(sentence.entities)
-            counts.recoverable += self._recoverable(sentence)
+            counts["entities"] += len(sentence.entities)
+            counts["recoverable"] += self._recoverable(sentence)
 
     def _recoverable(self, sentence: Sentence) -> int:
         """Return how many entities seen chains can still name, each span by the best of them."""
-        types: dict[tuple[int, int], set[str]] = {}
+        types: dict[tuple[int, int], set[str]] = defaultdict(set)
         for start, end, kind in sentence.entities:
-            types.setdefault((start, end), set()).add(kind)
+            types[start, end].add(kind)
         return sum(self._best_chain(end - start == 1, frozenset(chain)) for (start, end), chain in types.items())
 
     def _best_chain(self, is_token: bool, types: Types) -> int:
@@ -189,21 +165,22 @@ class _CoverageLedger:
 
     def row(self) -> Coverage:
         """Return the counts as a row of the table."""
-        counts = self.counts.values()
         chooses = self.encoding.name == "dyn"
-        labels, sentences = sum(one.labels for one in counts), sum(one.sentences for one in counts)
+        counts = sum(self.counts.values(), Counter())
         return Coverage(
             self.encoding.name,
             self.order is None,
             Sizes(*map(len, self.seen)),
             Sizes(*(len(needed - seen) for needed, seen in zip(self.needed, self.seen, strict=True))),
             {
-                split: Reach(percentage(one.covered, one.labels), percentage(one.recoverable, one.entities))
-                for split, one in self.counts.items()
+                split: Reach(
+                    percentage(count["covered"], count["labels"]), percentage(count["recoverable"], count["entities"])
+                )
+                for split, count in self.counts.items()
                 if split != TRAIN
             },
-            percentage(sum(one.absolute for one in counts), labels) if chooses else None,
-            percentage(sum(one.absolute_sentences for one in counts), sentences) if chooses else None,
+            percentage(counts["absolute labels"], counts["labels"]) if chooses else None,
+            percentage(counts["absolute sentences"], counts["sentences"]) if chooses else None,
         )
 
 
