@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, groupby
-from typing import NamedTuple
 
 from rich.cells import cell_len, set_cell_size
 from rich.console import Console
@@ -39,21 +38,6 @@ PLAIN = str.maketrans("╰─╯│├└", "\\-/|+`")  # for terminals without 
 
 StyledLine = list[Segment]
 """A line in pieces of one style each, which rich prints as they are; rich's own layout of long sentences is slow."""
-
-
-class DrawnEntity(NamedTuple):
-    """An entity and the row below the words that it is drawn in, counted from 0."""
-
-    entity: Entity
-    row: int
-
-
-class Branch(NamedTuple):
-    """A node of the tree or a run of words, its indentation, and whether it is its parent's last child."""
-
-    item: Tree | list[str]
-    indent: str
-    is_last: bool
 
 
 def print_lines(console: Console, lines: Iterable[StyledLine]) -> None:
@@ -88,19 +72,19 @@ def write_page(sentences: Iterable[Sentence], path: str, title: str) -> None:
 
 def nested(sentence: Sentence, width: int) -> Iterator[StyledLine]:
     """Yield the words, as many as fit a line, with a bracket below them for each entity, inner ones nearer."""
-    placed = rows(sentence.entities)
+    row_of = rows(sentence.entities)
     words = [visible(token) for token in sentence.tokens]
-    widths = columns(words, placed)
-    pending = sorted(placed, key=lambda place: place.entity.start, reverse=True)
-    here: list[DrawnEntity] = []
+    widths = columns(words, row_of)
+    pending = sorted(row_of, key=lambda entity: entity.start, reverse=True)
+    here: list[Entity] = []
     for first, last in chunks(widths, width):
         yield [styled(" ".join(map(set_cell_size, words[first:last], widths[first:last])).rstrip())]
-        while pending and pending[-1].entity.start < last:
+        while pending and pending[-1].start < last:
             here.append(pending.pop())
-        here = [place for place in here if place.entity.end > first]
+        here = [entity for entity in here if entity.end > first]
         begins = [0, *accumulate(needed + 1 for needed in widths[first:last])]
-        for _, row in groupby(sorted(here, key=lambda p: (p.row, p.entity.start)), key=lambda p: p.row):
-            yield brackets((place.entity for place in row), begins, first)
+        for _, row in groupby(sorted(here, key=lambda e: (row_of[e], e.start)), key=row_of.__getitem__):
+            yield brackets(row, begins, first)
 
 
 def brackets(entities: Iterable[Entity], begins: Sequence[int], first: int) -> StyledLine:
@@ -115,21 +99,20 @@ def brackets(entities: Iterable[Entity], begins: Sequence[int], first: int) -> S
     return line
 
 
-def rows(entities: Sequence[Entity]) -> list[DrawnEntity]:
-    """Return each entity with a row below all entities that it contains or crosses."""
+def rows(entities: Sequence[Entity]) -> dict[Entity, int]:
+    """Return for each entity a row below all entities that it contains or crosses, counted from 0."""
     lowest = [0] * max((entity.end for entity in entities), default=0)  # the first row that is free below each word
-    placed: list[DrawnEntity] = []
+    row_of: dict[Entity, int] = {}
     for entity in sorted(entities, key=lambda e: (e.end - e.start, e.start, e.type)):
-        row = max(lowest[entity.start : entity.end])
-        lowest[entity.start : entity.end] = [row + 1] * (entity.end - entity.start)
-        placed.append(DrawnEntity(entity, row))
-    return placed
+        row_of[entity] = max(lowest[entity.start : entity.end])
+        lowest[entity.start : entity.end] = [row_of[entity] + 1] * (entity.end - entity.start)
+    return row_of
 
 
-def columns(words: Sequence[str], placed: Sequence[DrawnEntity]) -> list[int]:
+def columns(words: Sequence[str], entities: Iterable[Entity]) -> list[int]:
     """Return how wide to draw each word, so that every type name fits between the corners of its bracket."""
     widths = [cell_len(word) for word in words]
-    for (start, end, kind), _ in placed:
+    for start, end, kind in entities:
         needed = cell_len(visible(kind)) + 2 - (end - start - 1)  # the blanks between the words count too
         if needed > 0:  # otherwise do not add up the words, which may be many
             widths[end - 1] += max(0, needed - sum(widths[start:end]))
@@ -163,28 +146,30 @@ def branches(sentence: Sentence, width: int) -> Iterator[StyledLine]:
     """Yield the constituent tree, with neighbouring words that are in no deeper entity on one line."""
     tree = Tree.from_entities(len(sentence), sentence.entities)
     yield [styled(write_name(tree.name))]
-    pending = below(tree, sentence.tokens, "")
+    pending = [("", *child) for child in children(tree, sentence.tokens)]
     while pending:
-        item, indent, is_last = pending.pop()
+        indent, item, is_last = pending.pop()
         corner, side = ("└── ", "    ") if is_last else ("├── ", "│   ")
         if isinstance(item, Tree):
             name = styled(visible("+".join(item.name.types)), COLOURS[colour_of(item.name.types[0])])
             yield [styled(indent + corner), name]
-            pending += below(item, sentence.tokens, indent + side)
+            pending += [(indent + side, *child) for child in children(item, sentence.tokens)]
             continue
         for first, last in chunks([cell_len(word) for word in item], width - len(indent + side)):
             yield [styled(indent + (side if first else corner)), styled(" ".join(item[first:last]), "dim")]
 
 
-def below(node: Tree, tokens: Sequence[str], indent: str) -> list[Branch]:
-    """Return what is drawn below a node, the last part first."""
+def children(node: Tree, tokens: Sequence[str]) -> list[tuple[Tree | list[str], bool]]:
+    """Return the inner nodes and runs of words below a node, the last one first, and whether each is the last."""
     items: list[Tree | list[str]] = []
-    for is_word, children in groupby(node.children, key=lambda child: isinstance(child, int)):
-        if is_word:
-            items.append([visible(tokens[child]) for child in children if isinstance(child, int)])
+    for child in node.children:
+        if isinstance(child, Tree):
+            items.append(child)
+        elif items and isinstance(items[-1], list):
+            items[-1].append(visible(tokens[child]))
         else:
-            items += [child for child in children if isinstance(child, Tree)]
-    return [Branch(item, indent, place == 0) for place, item in enumerate(reversed(items))]
+            items.append([visible(tokens[child])])
+    return [(item, place == 0) for place, item in enumerate(reversed(items))]
 
 
 def label_table(sentence: Sentence, encoding: Encoding, width: int) -> Iterator[StyledLine]:
