@@ -66,28 +66,22 @@ def _pairs(gold: Iterable[Sentence], predicted: Any, by: By) -> Iterator[Pair]:
 def _as_sentences(rows: Iterable[Sentence | Collection[Entity]], gold: Iterable[Sentence]) -> Iterator[Sentence]:
     """Yield predicted sentences; a row of entities gets the tokens of the gold sentence at the same place."""
     rows = iter(rows)
-    first = next(rows, None)
-    if first is None:
-        return
-    if isinstance(first, Sentence):
-        yield first
-        yield from rows  # type: ignore[misc]
-        return
-    sentences = iter(gold)
-    for row in chain([first], rows):
-        sentence = next(sentences, None)
-        if sentence is None:
+    sentences = chain.from_iterable([gold])  # which opens a file only if a sentence is needed
+    for row in rows:
+        if isinstance(row, Sentence):
+            yield row
+        elif (sentence := next(sentences, None)) is not None:
+            yield sentence.with_entities(row)
+        else:
             left = 1 + sum(1 for _ in rows)
             raise DataError(f"there are {left:,} more predictions than gold sentences; give one for each")
-        yield sentence.with_entities(row)  # type: ignore[arg-type]
 
 
 def _refuse_one_pipe_twice(*corpora: Iterable[Sentence] | None) -> None:
     pipes = [corpus for corpus in corpora if isinstance(corpus, CorpusFile) and is_stream(corpus.path)]
-    paths = [corpus.path for corpus in pipes]
-    for corpus in pipes:
-        if paths.count(corpus.path) > 1:
-            corpus.refuse_pipe()
+    for pipe in pipes:
+        if sum(other.path == pipe.path for other in pipes) > 1:
+            pipe.refuse_pipe()
 
 
 __all__ = ["Evaluation", "Score", "evaluate", "score"]

@@ -85,14 +85,9 @@ def _shares(part: Floats, whole: Floats) -> Floats:
 
 
 def _intervals(values: Floats) -> Intervals:
-    return Intervals(*map(_interval, values.T))
-
-
-def _interval(values: Floats) -> Interval:
     """Return where 95 of 100 draws lie, ignoring NaN."""
-    known = values[~np.isnan(values)]
-    low, high = np.percentile(known, WITHIN).tolist() if len(known) else (0.0, 0.0)
-    return Interval(low, high)
+    known = (column[~np.isnan(column)] for column in values.T)
+    return Intervals(*(Interval(*np.percentile(c, WITHIN).tolist()) if len(c) else Interval(0.0, 0.0) for c in known))
 
 
 def compare(first: Counts, second: Counts) -> Comparison:
@@ -108,13 +103,11 @@ def compare(first: Counts, second: Counts) -> Comparison:
     both = np.concatenate((first.rows, second.rows), axis=1)
     f1, other = (Score(*counts.rows.sum(axis=0).tolist()).f1 for counts in (first, second))
     drawn = _differences(_draw(unit_draws(len(both)), both))
-    low, high = np.percentile(drawn, WITHIN).tolist()
+    interval = Interval(*np.percentile(drawn, WITHIN).tolist())
     beyond = min(int((drawn <= 0).sum()), int((drawn >= 0).sum()))
-    swapped = np.abs(_swap(first, second))
-    as_large = int((swapped >= abs(f1 - other) - 1e-12).sum())
-    return Comparison(
-        f1, other, f1 - other, Interval(low, high), min(1.0, 2 * chance(beyond, DRAWS)), chance(as_large, SWAPS)
-    )
+    as_large = int((np.abs(_swap(first, second)) >= abs(f1 - other) - 1e-12).sum())
+    bootstrap = min(1.0, 2 * chance(beyond, DRAWS))
+    return Comparison(f1, other, f1 - other, interval, bootstrap, chance(as_large, SWAPS))
 
 
 def chance(times: int, draws: int) -> float:
