@@ -81,28 +81,25 @@ class Evaluator:
         self._documents: dict[int, int] = {}  # of each group
         self._mistakes = MistakeCounter()
         self._sentences = 0
-        self._moved = 0  # correct entities at another depth than in gold
+        self._other_depth = 0  # correct entities at another depth than in gold
 
     def see(self, pairs: Iterable[Pair]) -> None:
         """Evaluate more sentences."""
         for pair in pairs:
-            self._see(pair)
-
-    def _see(self, pair: Pair) -> None:
-        group, document = group_of(pair.gold.tokens), document_number(document_of(pair.gold))
-        self._documents[group] = min(document, self._documents.get(group, UNNAMED))
-        self._sentences += 1
-        gold, predicted = self._classes(pair.gold), self._classes(pair.predicted)
-        for entity, classes in gold.items():
-            self._count(classes, group, (GOLD, FOUND) if entity in predicted else (GOLD,))
-        for entity, (*classes, same_depth) in predicted.items():
-            is_correct = entity in gold
-            has_same_depth = is_correct and gold[entity][-1] == same_depth
-            self._count(classes, group, (PREDICTED, CORRECT) if is_correct else (PREDICTED,))
-            self._count([same_depth], group, (PREDICTED, CORRECT) if has_same_depth else (PREDICTED,))
-            self._moved += is_correct and not has_same_depth
-        if gold.keys() != predicted.keys():
-            self._mistakes.see(pair)
+            group, document = group_of(pair.gold.tokens), document_number(document_of(pair.gold))
+            self._documents[group] = min(document, self._documents.get(group, UNNAMED))
+            self._sentences += 1
+            gold, predicted = self._classes(pair.gold), self._classes(pair.predicted)
+            for entity, classes in gold.items():
+                self._count(classes, group, (GOLD, FOUND) if entity in predicted else (GOLD,))
+            for entity, (*classes, same_depth) in predicted.items():
+                is_correct = entity in gold
+                has_same_depth = is_correct and gold[entity][-1] == same_depth
+                self._count(classes, group, (PREDICTED, CORRECT) if is_correct else (PREDICTED,))
+                self._count([same_depth], group, (PREDICTED, CORRECT) if has_same_depth else (PREDICTED,))
+                self._other_depth += is_correct and not has_same_depth
+            if gold.keys() != predicted.keys():
+                self._mistakes.see(pair)
 
     def _count(self, classes: Iterable[Class], group: int, columns: Iterable[int]) -> None:
         for member in classes:
@@ -186,7 +183,7 @@ class Evaluator:
         right = [Confused(kind, kind, score.correct) for kind, score in types.items() if score.correct]
         wrong = [Confused(*kinds, times) for kinds, times in self._mistakes.confusion.items()]
         confusion = sorted([*right, *wrong], key=lambda row: (row.gold is None, row.gold or "", row.predicted or ""))
-        return Mistakes(dict(self._mistakes.kinds), self._moved, tuple(confusion), self._mistakes.worst())
+        return Mistakes(dict(self._mistakes.kinds), self._other_depth, tuple(confusion), self._mistakes.worst())
 
 
 def _containers(entities: Sequence[Entity]) -> list[bool]:

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nestag.data.arrays import Bools, Floats, Ints
+from nestag.data.arrays import Floats, Ints
 from nestag.evaluation.result import Score, total
 
 FEWEST = 50
@@ -46,10 +46,21 @@ class Goal:
     precision: float | None = None
     recall: float | None = None
 
-    def __str__(self) -> str:
+    @property
+    def bound(self) -> tuple[str, float]:
+        """The figure that has a minimum, and its minimum."""
         if self.precision is not None:
-            return f"precision of at least {100 * self.precision:g} %"
-        return f"recall of at least {100 * self.recall:g} %" if self.recall is not None else "best F1"
+            return "precision", self.precision
+        return ("recall", self.recall) if self.recall is not None else ("f1", 0.0)
+
+    @property
+    def maximized(self) -> str:
+        """The figure to maximize."""
+        return {"precision": "recall", "recall": "precision", "f1": "f1"}[self.bound[0]]
+
+    def __str__(self) -> str:
+        figure, minimum = self.bound
+        return "best F1" if figure == "f1" else f"{figure} of at least {100 * minimum:g} %"
 
 
 class Point(NamedTuple):
@@ -117,26 +128,20 @@ class Curve:
 
         It lies half-way to the next candidate below, or to `floor`, the lowest confidence of candidates.
         """
-        value, allowed = self._criterion(goal)
+        figure, minimum = goal.bound
+        allowed = getattr(self, figure) >= minimum
         if not allowed.any():
             return None
+        value = self.likely_f1 if goal.maximized == "f1" else getattr(self, goal.maximized)
         return self._between_candidates(int(np.argmax(np.where(allowed, value, -1.0))), floor)
 
     def nearest(self, goal: Goal, floor: float = 0.0) -> Point | None:
         """Return the best threshold for the goal, or the one nearest to it; None without candidates."""
         if not len(self):
             return None
-        figure = self.precision if goal.precision is not None else self.recall
+        figure = getattr(self, goal.bound[0])
         last = len(self) - 1 - int(np.argmax(figure[::-1]))  # of equals, the one that finds most
         return self.best_point(goal, floor) or self._between_candidates(last, floor)
-
-    def _criterion(self, goal: Goal) -> tuple[Floats, Bools]:
-        """Return the figure to maximize, and where the goal is reached."""
-        if goal.precision is not None:
-            return self.recall, self.precision >= goal.precision
-        if goal.recall is not None:
-            return self.precision, self.recall >= goal.recall
-        return self.likely_f1, np.ones(len(self), dtype=bool)
 
     def _between_candidates(self, place: int, floor: float) -> Point:
         below = float(self.thresholds[place + 1]) if place + 1 < len(self) else min(floor, self.thresholds[place])
@@ -202,11 +207,8 @@ def _by_type(
 
 def _serves(score: Score, goal: Goal, overall: Score) -> bool:
     """Return whether a score reaches the goal and is at least as good as the overall threshold."""
-    if goal.precision is not None:
-        return score.precision >= goal.precision and score.recall >= overall.recall
-    if goal.recall is not None:
-        return score.recall >= goal.recall and score.precision >= overall.precision
-    return score.f1 >= overall.f1
+    (figure, minimum), maximized = goal.bound, goal.maximized
+    return bool(getattr(score, figure) >= minimum and getattr(score, maximized) >= getattr(overall, maximized))
 
 
 def _between(below: float, here: float) -> float:
