@@ -23,7 +23,7 @@ from nestag.evaluation.mistakes import Mistake, mistakes_of
 from nestag.evaluation.result import KINDS, Evaluation, Interval, Shown
 from nestag.evaluation.thresholds import Calibration, Candidate, Curve, calibration
 from nestag.inspect import plotting
-from nestag.inspect.rendering import Html, Mark, boxes, colours_of, harmless, sentence_html, style
+from nestag.inspect.rendering import Html, Mark, colours_of, harmless, sentence_html, style
 from nestag.inspect.table_forms import to_html
 from nestag.inspect.tables import Figure, Section, Table
 
@@ -155,21 +155,9 @@ def examples(trial: Trial) -> list[Html]:
     right = [(gold, predicted) for gold, predicted in pairs if predicted and set(predicted) == set(gold.entities)]
     right.sort(key=lambda pair: -len(pair[1]))
     return [
-        as_written(gold.tokens, gold.origin, [Mark(*entity, confidence=sure) for entity, sure in predicted.items()])
+        sentence_html(gold.tokens, [Mark(*entity, confidence=p) for entity, p in predicted.items()], origin=gold.origin)
         for gold, predicted in right[:EXAMPLES]
     ]
-
-
-def as_written(tokens: Sequence[str], origin: Origin | None, marks: Iterable[Mark]) -> Html:
-    """Draw a sentence with the spaces of its text, or with single spaces if its text is unknown."""
-    if origin is None:
-        return sentence_html(tokens, marks)
-    text = origin.text.strip()
-    first = origin.start + origin.text.index(text)
-    starts, ends = zip(*origin.offsets, strict=True)
-    return boxes(
-        text, (mark._replace(start=starts[mark.start] - first, end=ends[mark.end - 1] - first) for mark in marks)
-    )
 
 
 def mistakes_html(sentence: Shown, origin: Origin | None = None) -> Html:
@@ -180,7 +168,7 @@ def mistakes_html(sentence: Shown, origin: Origin | None = None) -> Html:
 
     def side(name: str, entities: Iterable[Entity], wrong: Mapping[Entity, str]) -> str:
         marks = (Mark(*entity, wrong=wrong.get(entity, "")) for entity in entities)
-        drawn = as_written(sentence.tokens, origin, marks)
+        drawn = sentence_html(sentence.tokens, marks, origin=origin)
         return f'<div class="side"><span class="name">{name}</span>{drawn}</div>'
 
     return Html(

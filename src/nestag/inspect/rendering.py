@@ -19,7 +19,7 @@ from itertools import accumulate
 from typing import Any, NamedTuple
 from zlib import crc32
 
-from nestag.data.sentence import Sentence
+from nestag.data.sentence import Origin, Sentence
 from nestag.errors import DataError
 from nestag.inspect.table_forms import to_html
 from nestag.inspect.tables import Row, Section, Table
@@ -213,15 +213,25 @@ def render(
     return Drawing(boxes(text, marks, colours) if isinstance(text, str) else sentence_html(text, marks, colours))
 
 
-def sentence_html(tokens: Sequence[str], marks: Iterable[Mark], colours: Mapping[str, int] | None = None) -> Html:
-    """Draw tokens, with a space between two, and marks whose positions count tokens."""
-    starts = [0, *accumulate(len(token) + 1 for token in tokens)]
+def sentence_html(
+    tokens: Sequence[str],
+    marks: Iterable[Mark],
+    colours: Mapping[str, int] | None = None,
+    origin: Origin | None = None,
+) -> Html:
+    """Draw tokens as in the text they come from, or with a space between two, and marks that count tokens."""
+    starts = accumulate((len(token) + 1 for token in tokens), initial=0)
+    text, offsets, first = " ".join(tokens), [(i, i + len(token)) for i, token in zip(starts, tokens, strict=False)], 0
+    if origin is not None:
+        text, offsets = origin.text.strip(), list(origin.offsets)
+        first = origin.start + origin.text.index(text)
     in_characters: list[Mark] = []
     for mark in marks:
         if not 0 <= mark.start < mark.end <= len(tokens):
             raise DataError(f"entity {mark[:3]} is not inside the {len(tokens)} tokens; count tokens from 0")
-        in_characters.append(mark._replace(start=starts[mark.start], end=starts[mark.end] - 1))
-    return boxes(" ".join(tokens), in_characters, colours)
+        start, end = offsets[mark.start][0] - first, offsets[mark.end - 1][1] - first
+        in_characters.append(mark._replace(start=start, end=end))
+    return boxes(text, in_characters, colours)
 
 
 def mark_of(entity: Any) -> Mark:
