@@ -3,7 +3,7 @@
 import pytest
 
 from nestag.data.sentence import Entity
-from nestag.evaluation.result import Score, macro, over_seeds, score, total
+from nestag.evaluation.result import Score, macro, score, total
 
 
 def test_a_share_of_nothing_is_zero() -> None:
@@ -26,13 +26,3 @@ def test_a_duplicate_counts_once_and_a_missing_sentence_is_noticed() -> None:
     assert score(gold, predicted) == Score.of(1, 2, 3)
     with pytest.raises(ValueError, match="shorter"):
         score(gold, predicted[:1])
-
-
-def test_a_deviation_needs_two_seeds() -> None:
-    assert over_seeds([]) is None
-    one, two = over_seeds([75.0]), over_seeds([70.0, 74.0])
-    assert one is not None
-    assert two is not None
-    assert (one.deviation, str(one)) == (None, "75.00")
-    assert (two.mean, two.seeds, str(two)) == (72, 2, "72.00 ± 2.83")
-    assert two.deviation == pytest.approx(8**0.5)

@@ -22,7 +22,7 @@ from nestag.inspect.table_forms import (
     to_text,
     write,
 )
-from nestag.inspect.tables import Figure, Percent, Section, Table, shown
+from nestag.inspect.tables import Figure, Percent, Section, Table, over_seeds, shown
 
 AWKWARD = "a|b_c & 5 % $x$ \\ {#} ~^<i>*_`[y](z)"
 TABLE = Table(
@@ -188,3 +188,13 @@ def test_flat_tables_lose_nothing(rows: list[tuple[Figure | None, int | Figure |
             told = found[name], found.get(f"{name} deviation"), found.get(f"{name} count")
             wanted = (cell.value, cell.deviation, cell.count) if isinstance(cell, Figure) else (cell, None, None)
             assert told == wanted
+
+
+def test_a_deviation_needs_two_seeds() -> None:
+    assert over_seeds([]) is None
+    one, two = over_seeds([75.0]), over_seeds([70.0, 74.0])
+    assert one is not None
+    assert two is not None
+    assert (one.deviation, str(one)) == (None, "75.00")
+    assert (two.value, two.count, str(two)) == (72, 2, "72.00 ± 2.83")
+    assert two.deviation == pytest.approx(8**0.5)

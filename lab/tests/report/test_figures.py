@@ -8,9 +8,9 @@ import matplotlib
 import pytest
 
 from finished_runs import evaluation, grid, percent, result, whole
-from nestag.evaluation.result import over_seeds
 from nestag.evaluation.thresholds import Candidate, calibration
 from nestag.inspect.plotting import drawing
+from nestag.inspect.tables import over_seeds
 from nestag_lab.experiment.result import RunResult
 from nestag_lab.report.figures import scores, training
 from nestag_lab.report.gallery import TOPICS, Plate, gallery

@@ -14,7 +14,7 @@ from nestag.cli.terminal import log, silence_libraries
 from nestag.data.validation import changed, described
 from nestag.encodings import available as encodings
 from nestag.errors import InputError
-from nestag.evaluation.result import over_seeds
+from nestag.inspect.tables import over_seeds
 from nestag.training.recipe import Recipe, load_recipe, recipe_for, recipe_names
 from nestag.training.run_folder import is_first_process
 

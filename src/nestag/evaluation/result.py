@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from html import escape
-from statistics import fmean, stdev
+from statistics import fmean
 from typing import NamedTuple
 
 from nestag.data.sentence import Entity
@@ -101,32 +101,6 @@ def score(gold: Iterable[Collection[Entity]], predicted: Iterable[Collection[Ent
     """
     pairs = zip(map(set, gold), map(set, predicted), strict=True)
     return total(Score.of(len(truth & guess), len(guess), len(truth)) for truth, guess in pairs)
-
-
-class OverSeeds(NamedTuple):
-    """A value over one or more runs."""
-
-    values: tuple[float, ...]
-    mean: float
-    deviation: float | None  # of the sample, None for a single run
-
-    @property
-    def seeds(self) -> int:
-        """The number of runs."""
-        return len(self.values)
-
-    def __str__(self) -> str:
-        return f"{self.mean:.2f}" if self.deviation is None else f"{self.mean:.2f} ± {self.deviation:.2f}"
-
-
-def over_seeds(values: Iterable[float]) -> OverSeeds | None:
-    """Return a value over seeds, None without runs.
-
-    >>> print(over_seeds([75, 76]), over_seeds([75]), over_seeds([]))
-    75.50 ± 0.71 75.00 None
-    """
-    runs = tuple(values)
-    return OverSeeds(runs, fmean(runs), stdev(runs) if len(runs) > 1 else None) if runs else None
 
 
 ALL, MACRO = "all", "macro"

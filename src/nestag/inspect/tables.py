@@ -10,7 +10,9 @@ as a column.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
+from statistics import fmean, stdev
 from typing import NamedTuple
 
 NOTHING = "–"
@@ -48,6 +50,16 @@ class Figure:
     def __str__(self) -> str:
         spread = "" if self.deviation is None else f" ± {self.deviation:{self.form.removeprefix('+')}}"
         return f"{self.value:{self.form}}{spread}{self.note and ' '}{self.note}"
+
+
+def over_seeds(values: Iterable[float]) -> Figure | None:
+    """Return the mean of some runs with its sample deviation, None without runs.
+
+    >>> print(over_seeds([75, 76]), over_seeds([75]), over_seeds([]))
+    75.50 ± 0.71 75.00 None
+    """
+    runs = list(values)
+    return Figure(fmean(runs), stdev(runs) if len(runs) > 1 else None, len(runs)) if runs else None
 
 
 Cell = str | int | float | Figure | None

@@ -23,9 +23,9 @@ import typer
 
 from nestag.data.sentence import Entity, Sentence
 from nestag.evaluation import score
-from nestag.evaluation.result import over_seeds
 from nestag.formats.corpus import read_corpus
 from nestag.formats.folders import splits_in
+from nestag.inspect.tables import over_seeds
 from nestag.training.recipe import load_recipe
 from nestag_lab.baseline import cnn_ner, flat, spancat
 from nestag_lab.corpora.split import subset

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from nestag.evaluation.result import over_seeds
+from nestag.inspect.tables import over_seeds
 
 MODELS = {
     "cnn-ner": "CNN-NER",
@@ -38,7 +38,7 @@ def comparison(lines: Sequence[Line]) -> str:
         facts = next(line for line in lines if line["model"] == model and "megabytes" in line)
         runs = [over_seeds(scores(lines, model, corpus, "test")) for corpus in CORPORA]
         speed = facts.get("sentences_per_second")
-        f1 = [f"{run.mean:.1f}" if run else "–" for run in runs]
+        f1 = [f"{run.value:.1f}" if run else "–" for run in runs]
         rows.append([name, *f1, f"{speed:,.0f}" if speed else "–", f"{facts['megabytes']} MB"])
     return markdown(["Model", *CORPORA.values(), "Sentences/s, GPU", "Size"], rows)
 
@@ -48,7 +48,7 @@ def f1_table(lines: Sequence[Line]) -> str:
     rows = []
     for model, name in MODELS.items():
         runs = [over_seeds(scores(lines, model, corpus, "test")) for corpus in CORPORA]
-        rows.append([name, *(f"{run} ({run.seeds})" if run else "–" for run in runs)])
+        rows.append([name, *(f"{run} ({run.count})" if run else "–" for run in runs)])
     return markdown(["Model", *CORPORA.values()], rows)
 
 

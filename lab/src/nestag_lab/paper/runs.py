@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from nestag.evaluation.result import Evaluation, over_seeds
+from nestag.evaluation.result import Evaluation
 from nestag.inspect.coverage import ENCODINGS
-from nestag.inspect.tables import Figure
+from nestag.inspect.tables import Figure, over_seeds
 from nestag_lab.experiment.result import RunResult
 from nestag_lab.experiment.spec import place_of
 
@@ -117,18 +117,15 @@ def mean_of(shares: Sequence[float], seeds: int, form: str = ".2f") -> Figure | 
     >>> shown(mean_of([0.75, 0.76], seeds=2)), shown(mean_of([0.75], seeds=2)), shown(mean_of([], seeds=2))
     ('75.50 ± 0.71', '75.00 (n=1)', '–')
     """
-    found = over_seeds(100 * share for share in shares)
-    if found is None:
-        return None
-    note = f"(n={found.seeds})" if found.seeds < seeds else ""
-    return Figure(found.mean, found.deviation, found.seeds, form, note)
+    mean = over_seeds(100 * share for share in shares)
+    return mean and replace(mean, form=form, note=f"(n={len(shares)})" if len(shares) < seeds else "")
 
 
 def closest(runs: Sequence[ScoredRun]) -> ScoredRun:
     """Return the run whose F1 is closest to the mean, the one with the smaller seed if two are."""
     found = over_seeds(run.found.overall.f1 for run in runs)
     assert found
-    return min(runs, key=lambda run: (abs(run.found.overall.f1 - found.mean), run.seed))
+    return min(runs, key=lambda run: (abs(run.found.overall.f1 - found.value), run.seed))
 
 
 def best_run(runs: Sequence[ScoredRun]) -> ScoredRun:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from statistics import fmean, pstdev
 
-from nestag.evaluation.result import over_seeds
-from nestag.inspect.tables import Figure, Row, Section, Table
+from nestag.inspect.tables import Figure, Row, Section, Table, over_seeds
 from nestag.training.plan import best_of
 from nestag_lab.experiment.result import RunResult
 from nestag_lab.experiment.spec import place_of
@@ -148,7 +147,7 @@ def mean_by_type(runs: Sequence[ScoredRun]) -> dict[str, float]:
     """Return the mean F1 over runs in percent, of each type that gold has, by name."""
     types = sorted({kind for run in runs for kind, score in run.found.types.items() if score.gold})
     found = {kind: over_seeds(100 * run.found.types[kind].f1 for run in runs) for kind in types}
-    return {kind: one.mean for kind, one in found.items() if one}
+    return {kind: one.value for kind, one in found.items() if one}
 
 
 RUN_COLUMNS = (

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
-from nestag.evaluation.result import Evaluation, Group, OverSeeds, over_seeds
+from nestag.evaluation.result import Evaluation, Group
+from nestag.inspect.tables import Figure, over_seeds
 from nestag_lab.experiment.result import RunResult
 from nestag_lab.experiment.spec import WAYS
 from nestag_lab.paper.runs import in_order
@@ -88,12 +89,12 @@ def ways(results: Sequence[RunResult], split: str) -> list[Method]:
     return [way for way in found if of_way(results, split, way)]
 
 
-def f1(evaluations: Iterable[Evaluation]) -> OverSeeds | None:
+def f1(evaluations: Iterable[Evaluation]) -> Figure | None:
     """F1 in percent over seeds, None if there are no runs."""
     return over_seeds(100 * one.overall.f1 for one in evaluations)
 
 
-def part_f1(evaluations: Iterable[Evaluation], breakdown: str, group: Group) -> OverSeeds | None:
+def part_f1(evaluations: Iterable[Evaluation], breakdown: str, group: Group) -> Figure | None:
     """F1 in percent of a group of depths or lengths over seeds; None if gold has none of it."""
     scores = [group.score(getattr(one, breakdown)) for one in evaluations]
     return over_seeds(100 * score.f1 for score in scores if score.gold)
@@ -101,5 +102,5 @@ def part_f1(evaluations: Iterable[Evaluation], breakdown: str, group: Group) -> 
 
 def best_way(results: Sequence[RunResult], split: str) -> Method | None:
     """Return the encoding and decoding of the highest mean F1, the first of equals; None if nothing was evaluated."""
-    means = {way: spread.mean for way in ways(results, split) if (spread := f1(of_way(results, split, way)))}
+    means = {way: spread.value for way in ways(results, split) if (spread := f1(of_way(results, split, way)))}
     return max(means, key=means.__getitem__) if means else None

@@ -153,7 +153,8 @@ def best_methods(results: Sequence[RunResult], split: str) -> list[BestMethod]:
         way = best_way(runs, split)
         spread = f1(of_way(runs, split, way)) if way else None
         if way and spread:
-            found.append(BestMethod(title_of(setup, groups), way, spread.mean, spread.deviation or 0.0, spread.seeds))
+            seeds = len(of_way(runs, split, way))
+            found.append(BestMethod(title_of(setup, groups), way, spread.value, spread.deviation or 0.0, seeds))
     return found
 
 

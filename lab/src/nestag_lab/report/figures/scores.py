@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from nestag.evaluation.result import DEPTHS, KINDS, LENGTHS, Evaluation, Group, OverSeeds, over_seeds
+from nestag.evaluation.result import DEPTHS, KINDS, LENGTHS, Evaluation, Group
+from nestag.inspect.tables import Figure as Measured
+from nestag.inspect.tables import over_seeds
 from nestag_lab.experiment.result import RunResult
 from nestag_lab.report.figures.look import INK, PAPER, Sign, canvas, frame_percent, ink_on, legend_above, percent, sign
 from nestag_lab.report.groups import Method, decodings, encodings, f1, of_way, part_f1, ways
@@ -26,8 +28,9 @@ def draw_f1(results: Sequence[RunResult], split: str) -> Figure:
     for number, decoding in enumerate(kinds):
         shift = (number - (len(kinds) - 1) / 2) * APART
         for place, encoding in enumerate(names):
-            if spread := f1(of_way(results, split, Method(encoding, decoding))):
-                _draw_seeds(axes, place + shift, spread, number)
+            evaluations = of_way(results, split, Method(encoding, decoding))
+            if spread := f1(evaluations):
+                _draw_seeds(axes, place + shift, [100 * one.overall.f1 for one in evaluations], spread, number)
         own = sign(number)
         axes.plot([], [], color=own.colour, marker=own.marker, linestyle="none", label=decoding)
     axes.set_xticks(range(len(names)), names)
@@ -38,29 +41,28 @@ def draw_f1(results: Sequence[RunResult], split: str) -> Figure:
     return figure
 
 
-def _draw_seeds(axes: Axes, place: float, spread: OverSeeds, number: int) -> None:
+def _draw_seeds(axes: Axes, place: float, values: Sequence[float], spread: Measured, number: int) -> None:
     """Draw the seeds of one encoding and decoding, and their mean with its value."""
     own = sign(number)
-    values = list(spread.values)
     axes.scatter([place - 0.08] * len(values), values, s=22, color=own.colour, marker=own.marker, alpha=0.55)
     axes.errorbar(
         [place + 0.05],
-        [spread.mean],
+        [spread.value],
         [spread.deviation or 0.0],
         color=own.colour,
         marker=own.marker,
         markersize=7,
         capsize=3,
     )
-    top = max(max(values), spread.mean + (spread.deviation or 0.0))
-    axes.annotate(f"{spread.mean:.1f}", (place, top), (0, 5), textcoords="offset points", ha="center", fontsize=9)
+    top = max(max(values), spread.value + (spread.deviation or 0.0))
+    axes.annotate(f"{spread.value:.1f}", (place, top), (0, 5), textcoords="offset points", ha="center", fontsize=9)
 
 
 def f1_words(results: Sequence[RunResult], split: str) -> str:
     """Return the alternative text of the figure."""
     found = {way: f1(of_way(results, split, way)) for way in ways(results, split)}
     parts = [
-        f"{way.encoding} {way.decoding} {percent(spread.mean)} ± {percent(spread.deviation or 0.0)}"
+        f"{way.encoding} {way.decoding} {percent(spread.value)} ± {percent(spread.deviation or 0.0)}"
         for way, spread in found.items()
         if spread
     ]
@@ -112,7 +114,7 @@ def _name_decodings(axes: Axes, names: Sequence[str]) -> None:
 
 def _spreads(
     results: Sequence[RunResult], split: str, encoding: str, breakdown: Breakdown, group: Group
-) -> dict[str, OverSeeds]:
+) -> dict[str, Measured]:
     """F1 of a group by decoding."""
     found = {
         decoding: part_f1(of_way(results, split, Method(encoding, decoding)), breakdown.field, group)
@@ -121,16 +123,16 @@ def _spreads(
     return {decoding: spread for decoding, spread in found.items() if spread}
 
 
-def _draw_decodings(axes: Axes, place: float, own: Sign, spreads: dict[str, OverSeeds]) -> None:
+def _draw_decodings(axes: Axes, place: float, own: Sign, spreads: dict[str, Measured]) -> None:
     """Draw the means of the decodings of an encoding, joined by a line; the last one filled, with its deviation."""
-    means = [spread.mean for spread in spreads.values()]
+    means = [spread.value for spread in spreads.values()]
     axes.plot([place] * len(means), means, color=own.colour, linewidth=1)
     for mean in means[:-1]:
         axes.plot([place], [mean], marker=own.marker, color=own.colour, fillstyle="none", markersize=7)
     for spread in list(spreads.values())[-1:]:
         axes.errorbar(
             [place],
-            [spread.mean],
+            [spread.value],
             [spread.deviation or 0.0],
             color=own.colour,
             marker=own.marker,
@@ -152,7 +154,7 @@ def groups_words(results: Sequence[RunResult], split: str, breakdown: Breakdown)
         spreads = {
             group.name: part_f1(of_way(results, split, way), breakdown.field, group) for group in breakdown.groups
         }
-        figures = ", ".join(f"{name}: {percent(spread.mean)}" for name, spread in spreads.items() if spread)
+        figures = ", ".join(f"{name}: {percent(spread.value)}" for name, spread in spreads.items() if spread)
         parts.append(f"{way.encoding} {way.decoding}, {figures}")
     return f"Mean F1 on {split} by {breakdown.title}. {'; '.join(parts)}."
 
@@ -170,7 +172,7 @@ def kind_counts(results: Sequence[RunResult], split: str) -> dict[Method, dict[s
 
 def _mean_count(evaluations: Sequence[Evaluation], kind: str) -> float:
     found = over_seeds(one.mistakes.kinds.get(kind, 0) for one in evaluations)
-    return found.mean if found else 0.0
+    return found.value if found else 0.0
 
 
 def draw_kinds(results: Sequence[RunResult], split: str) -> Figure:
