@@ -74,12 +74,9 @@ def tables(evaluation: Evaluation, detail: Detail = Detail.FULL) -> dict[str, Ta
 def tables_within(evaluation: Evaluation, width: int) -> dict[str, Table]:
     """Return the tables for a terminal of that width; rare types are merged until the confusion matrix fits."""
     sizes = (confusion(evaluation, most) for most in range(MOST_TYPES, 1, -1))
-    fitting = next((table for table in sizes if _fits(table, width)), confusion(evaluation, 1))
+    fits = (table for table in sizes if all(cell_len(line.text) <= width for line in lines(table, width)))
+    fitting = next(fits, confusion(evaluation, 1))
     return tables(evaluation, Detail.NARROW) | {"confusion": fitting}
-
-
-def _fits(table: Table, width: int) -> bool:
-    return all(cell_len(line.text) <= width for line in lines(table, width))
 
 
 def summary(evaluation: Evaluation) -> Table:

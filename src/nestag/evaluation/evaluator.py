@@ -86,7 +86,8 @@ class Evaluator:
     def see(self, pairs: Iterable[Pair]) -> None:
         """Evaluate more sentences."""
         for pair in pairs:
-            group, document = group_of(pair.gold.tokens), document_number(document_of(pair.gold))
+            group, name = group_of(pair.gold.tokens), document_of(pair.gold)
+            document = crc32(name.encode("utf-8", "surrogatepass")) if name else UNNAMED
             self._documents[group] = min(document, self._documents.get(group, UNNAMED))
             self._sentences += 1
             gold, predicted = self._classes(pair.gold), self._classes(pair.predicted)
@@ -212,8 +213,3 @@ def group_of(tokens: Sequence[str]) -> int:
     True
     """
     return crc32("\x1f".join(tokens).encode("utf-8", "surrogatepass")) % GROUPS
-
-
-def document_number(name: str) -> int:
-    """Return a number for a document; `UNNAMED` without a name."""
-    return crc32(name.encode("utf-8", "surrogatepass")) if name else UNNAMED

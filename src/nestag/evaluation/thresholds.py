@@ -144,9 +144,12 @@ class Curve:
         return self.best_point(goal, floor) or self._between_candidates(last, floor)
 
     def _between_candidates(self, place: int, floor: float) -> Point:
-        below = float(self.thresholds[place + 1]) if place + 1 < len(self) else min(floor, self.thresholds[place])
+        """Return a place with a threshold of few digits that keeps its candidates and drops those below."""
         point = self.point(place)
-        return point._replace(threshold=_between(below, point.threshold))
+        below = float(self.thresholds[place + 1]) if place + 1 < len(self) else min(floor, point.threshold)
+        middle = (below + point.threshold) / 2
+        short = round(middle, 4)
+        return point._replace(threshold=short if below < short <= point.threshold else middle)
 
     def limits(self) -> str:
         """Return the highest precision and recall of any threshold, in words."""
@@ -209,13 +212,6 @@ def _serves(score: Score, goal: Goal, overall: Score) -> bool:
     """Return whether a score reaches the goal and is at least as good as the overall threshold."""
     (figure, minimum), maximized = goal.bound, goal.maximized
     return bool(getattr(score, figure) >= minimum and getattr(score, maximized) >= getattr(overall, maximized))
-
-
-def _between(below: float, here: float) -> float:
-    """Return a threshold between two confidences with few digits that keeps `here` and drops `below`."""
-    middle = (below + here) / 2
-    short = round(middle, 4)
-    return short if below < short <= here else middle
 
 
 BINS = 10

@@ -95,12 +95,12 @@ def coverage(
 
 def count_coverage(train: Iterable[Sentence], others: Mapping[str, Iterable[Sentence]]) -> Covered:
     """Count the table; the training split is read twice, the others once."""
-    order = Vocabulary.learn((nested for nested, _ in map(nesting, train)), "abs").order
+    order = Vocabulary.learn((nested for nested, _ in map(without_crossing, train)), "abs").order
     encodings = [available()[name] for name in ENCODINGS]
     counters = [(_LabelCounter(encoding, None), _LabelCounter(encoding, order)) for encoding in encodings]
     crossing = dict.fromkeys((TRAIN, *others), 0)
     for split, sentences in {TRAIN: train, **others}.items():
-        for sentence, dropped in map(nesting, sentences):
+        for sentence, dropped in map(without_crossing, sentences):
             crossing[split] += dropped
             tree = Tree.from_entities(len(sentence), sentence.annotated, None)
             reordered = count_same_span(sentence.entities) > 0  # the order of types matters nowhere else
@@ -112,7 +112,7 @@ def count_coverage(train: Iterable[Sentence], others: Mapping[str, Iterable[Sent
     return Covered(tuple(pair[way].row() for way in (0, 1) for pair in counters), crossing)
 
 
-def nesting(sentence: Sentence) -> tuple[Sentence, int]:
+def without_crossing(sentence: Sentence) -> tuple[Sentence, int]:
     """Return the sentence without as few crossing entities as possible, and how many were dropped."""
     dropped = set(drop_crossing(sentence.entities).dropped)
     if not dropped:
@@ -153,7 +153,7 @@ class _LabelCounter:
         types: dict[tuple[int, int], set[str]] = defaultdict(set)
         for start, end, kind in sentence.entities:
             types[start, end].add(kind)
-        return sum(self._best_chain(end - start == 1, frozenset(chain)) for (start, end), chain in types.items())
+        return sum(self._best_chain(end - start == 1, frozenset(names)) for (start, end), names in types.items())
 
     def _best_chain(self, is_token: bool, types: Types) -> int:
         """Return the most types of a span that a single seen chain names."""

@@ -115,18 +115,17 @@ def rows_for_programs(table: Table) -> list[Row]:
     >>> rows_for_programs(Table("", ("F1",), (Section("", ((Figure(75.9, 0.13, 3),),)),)))
     [('F1', 'F1 deviation', 'F1 count'), (75.9, 0.13, 3)]
     """
-    places = range(len(table.columns))
-    fields = [(i, field) for i in places for field in ("value", "deviation", "count") if _has(table, i, field)]
+    fields = [
+        (i, field)
+        for i in range(len(table.columns))
+        for field in ("value", "deviation", "count")
+        if field == "value" or any(_value(row[i], field) is not None for row in table.rows)
+    ]
     names = [table.columns[i] + (f" {field}" if field != "value" else "") for i, field in fields]
     if not any(section.title for section in table.sections):
         return [tuple(names), *(tuple(_value(row[i], field) for i, field in fields) for row in table.rows)]
     rows = ((title, *(_value(row[i], field) for i, field in fields)) for title, rows in table.sections for row in rows)
     return [("section", *names), *rows]
-
-
-def _has(table: Table, place: int, field: str) -> bool:
-    """Return whether a column needs a column for this field of figures."""
-    return field == "value" or any(_value(row[place], field) is not None for row in table.rows)
 
 
 def _value(cell: Cell, field: str) -> Cell:
