@@ -21,7 +21,7 @@ from nestag.data.sentence import Entity, Origin, Sentence
 from nestag.errors import CrossingError, InputError
 from nestag.formats import brackets, cas, jsonl
 from nestag.inspect.symptoms import DoctorLimits, symptoms_of, unannotated
-from nestag.inspect.terminal import nested
+from nestag.inspect.terminal import draw_nested
 
 USA = Sentence(["the", "USA"], [Entity(0, 2, "GPE")])
 
@@ -65,7 +65,7 @@ def test_brackets_inside_entities_are_still_compared() -> None:
 
 def test_long_sentences_are_drawn_in_time_linear_in_their_length() -> None:
     long = Sentence(["word"] * 60_000, [Entity(i, i + 2, "PER") for i in range(0, 60_000, 3)])
-    lines = list(nested(long, 80))
+    lines = list(draw_nested(long, 80))
     assert sum("PER" in piece.text for line in lines for piece in line) > 1_000
 
 

@@ -21,7 +21,7 @@ from nestag.errors import InputError
 from nestag.formats import sample
 from nestag.formats.files import new_part
 from nestag.formats.folders import SPLITS
-from nestag.inspect.terminal import branches, nested, print_lines
+from nestag.inspect.terminal import draw_nested, draw_tree, print_lines
 
 if TYPE_CHECKING:
     from nestag.model.predictor import Predictor
@@ -82,9 +82,9 @@ def show_idea() -> None:
     """Print a sentence, its tree, its labels in every encoding, and the entities read back from them."""
     console = Console(highlight=False)
     console.print("The idea. A sentence with nested entities:\n")
-    print_lines(console, nested(FIGURE, console.width))
+    print_lines(console, draw_nested(FIGURE, console.width))
     console.print("\nits constituent tree:\n")
-    print_lines(console, branches(FIGURE, console.width))
+    print_lines(console, draw_tree(FIGURE, console.width))
     table = Table("", *FIGURE.tokens, box=None)
     for name in ("abs", "rel", "dyn", "4tg"):
         write_n = available()[name].write_n

@@ -105,7 +105,7 @@ def show(
     """Draw sentences in the terminal: nested entities below the words, the tree, and the labels."""
     from rich.console import Console
 
-    from nestag.inspect.terminal import drawing, print_lines, write_page
+    from nestag.inspect.terminal import draw_sentence, print_lines, write_page
 
     console = Console(highlight=False)
     by = encoding_named(encoding) if encoding else None
@@ -115,7 +115,7 @@ def show(
         write_page(islice(sentences, limit or None), html, source)
     else:
         for sentence in islice(sentences, limit or None):
-            print_lines(console, drawing(sentence, by, console.width))
+            print_lines(console, draw_sentence(sentence, by, console.width))
     if limit and next(sentences, None):
         log(f"stopped after {limit} sentences; --limit 0 shows all")
     log_all(corpus.report.summary())

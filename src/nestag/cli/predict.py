@@ -131,11 +131,11 @@ def draw(sentences: Iterable[Sentence]) -> None:
     """Draw sentences in the terminal, with entities below the words."""
     from rich.console import Console
 
-    from nestag.inspect.terminal import nested, print_lines
+    from nestag.inspect.terminal import draw_nested, print_lines
 
     console = Console(highlight=False)
     for sentence in sentences:
-        print_lines(console, [*nested(sentence, console.width), []])
+        print_lines(console, [*draw_nested(sentence, console.width), []])
 
 
 def write_records(tagged: Iterable[Any], path: str | Path, *_: object) -> None:

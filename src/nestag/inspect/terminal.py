@@ -50,16 +50,16 @@ def print_lines(console: Console, lines: Iterable[StyledLine]) -> None:
     console.print(Segments(pieces), end="", crop=False)
 
 
-def drawing(sentence: Sentence, encoding: Encoding | None, width: int) -> Iterator[StyledLine]:
+def draw_sentence(sentence: Sentence, encoding: Encoding | None, width: int) -> Iterator[StyledLine]:
     """Yield what `nestag show` prints of a sentence."""
     if sentence.id:
         yield [styled(visible(sentence.id), "bold")]
-    yield from nested(sentence, width)
+    yield from draw_nested(sentence, width)
     if next(crossing_pairs(sentence.entities), None):
         yield [styled("entities cross, so there is no tree", "red")]
     else:
-        yield from branches(sentence, width)
-        yield from label_table(sentence, encoding, width) if encoding else ()
+        yield from draw_tree(sentence, width)
+        yield from draw_labels(sentence, encoding, width) if encoding else ()
     yield []
 
 
@@ -70,36 +70,36 @@ def write_page(sentences: Iterable[Sentence], path: str, title: str) -> None:
         stream.write(page)
 
 
-def nested(sentence: Sentence, width: int) -> Iterator[StyledLine]:
+def draw_nested(sentence: Sentence, width: int) -> Iterator[StyledLine]:
     """Yield the words, as many as fit a line, with a bracket below them for each entity, inner ones nearer."""
-    row_of = rows(sentence.entities)
+    row_of = rows_of(sentence.entities)
     words = [visible(token) for token in sentence.tokens]
-    widths = columns(words, row_of)
+    widths = word_widths(words, row_of)
     pending = sorted(row_of, key=lambda entity: entity.start, reverse=True)
     here: list[Entity] = []
-    for first, last in chunks(widths, width):
+    for first, last in line_ranges(widths, width):
         yield [styled(" ".join(map(set_cell_size, words[first:last], widths[first:last])).rstrip())]
         while pending and pending[-1].start < last:
             here.append(pending.pop())
         here = [entity for entity in here if entity.end > first]
         begins = [0, *accumulate(needed + 1 for needed in widths[first:last])]
         for _, row in groupby(sorted(here, key=lambda e: (row_of[e], e.start)), key=row_of.__getitem__):
-            yield brackets(row, begins, first)
+            yield draw_brackets(row, begins, first)
 
 
-def brackets(entities: Iterable[Entity], begins: Sequence[int], first: int) -> StyledLine:
+def draw_brackets(entities: Iterable[Entity], begins: Sequence[int], first: int) -> StyledLine:
     """Return a row of brackets below the words from `first` on; `begins` has the column of each word, and the end."""
     line: StyledLine = []
     last, reached = first + len(begins) - 1, 0
     for entity in entities:
         start, end = begins[max(entity.start, first) - first], begins[min(entity.end, last) - first] - 1
         line.append(styled(" " * (start - reached)))
-        line.append(styled(bracket(entity, end - start, first, last), COLOURS[colour_of(entity.type)]))
+        line.append(styled(draw_bracket(entity, end - start, first, last), COLOURS[colour_of(entity.type)]))
         reached = end
     return line
 
 
-def rows(entities: Sequence[Entity]) -> dict[Entity, int]:
+def rows_of(entities: Sequence[Entity]) -> dict[Entity, int]:
     """Return for each entity a row below all entities that it contains or crosses, counted from 0."""
     lowest = [0] * max((entity.end for entity in entities), default=0)  # the first row that is free below each word
     row_of: dict[Entity, int] = {}
@@ -109,7 +109,7 @@ def rows(entities: Sequence[Entity]) -> dict[Entity, int]:
     return row_of
 
 
-def columns(words: Sequence[str], entities: Iterable[Entity]) -> list[int]:
+def word_widths(words: Sequence[str], entities: Iterable[Entity]) -> list[int]:
     """Return how wide to draw each word, so that every type name fits between the corners of its bracket."""
     widths = [cell_len(word) for word in words]
     for start, end, kind in entities:
@@ -119,7 +119,7 @@ def columns(words: Sequence[str], entities: Iterable[Entity]) -> list[int]:
     return widths
 
 
-def chunks(widths: Sequence[int], width: int) -> Iterator[tuple[int, int]]:
+def line_ranges(widths: Sequence[int], width: int) -> Iterator[tuple[int, int]]:
     """Yield the first and last word of each line, the last exclusive."""
     first, used = 0, 0
     for i, needed in enumerate(widths):
@@ -131,7 +131,7 @@ def chunks(widths: Sequence[int], width: int) -> Iterator[tuple[int, int]]:
         yield first, len(widths)
 
 
-def bracket(entity: Entity, width: int, first: int, last: int) -> str:
+def draw_bracket(entity: Entity, width: int, first: int, last: int) -> str:
     """Return `╰─PER─╯`, open on a side where the entity continues on another line."""
     left = "╰" if entity.start >= first else "─"
     right = "╯" if entity.end <= last else "─"
@@ -142,7 +142,7 @@ def bracket(entity: Entity, width: int, first: int, last: int) -> str:
     return left + "─" * (free // 2) + name + "─" * (free - free // 2) + right
 
 
-def branches(sentence: Sentence, width: int) -> Iterator[StyledLine]:
+def draw_tree(sentence: Sentence, width: int) -> Iterator[StyledLine]:
     """Yield the constituent tree, with neighbouring words that are in no deeper entity on one line."""
     tree = Tree.from_entities(len(sentence), sentence.entities)
     yield [styled(write_name(tree.name))]
@@ -155,7 +155,7 @@ def branches(sentence: Sentence, width: int) -> Iterator[StyledLine]:
             yield [styled(indent + corner), name]
             pending += [(indent + side, *child) for child in children(item, sentence.tokens)]
             continue
-        for first, last in chunks([cell_len(word) for word in item], width - len(indent + side)):
+        for first, last in line_ranges([cell_len(word) for word in item], width - len(indent + side)):
             yield [styled(indent + (side if first else corner)), styled(" ".join(item[first:last]), "dim")]
 
 
@@ -172,7 +172,7 @@ def children(node: Tree, tokens: Sequence[str]) -> list[tuple[Tree | list[str], 
     return [(item, place == 0) for place, item in enumerate(reversed(items))]
 
 
-def label_table(sentence: Sentence, encoding: Encoding, width: int) -> Iterator[StyledLine]:
+def draw_labels(sentence: Sentence, encoding: Encoding, width: int) -> Iterator[StyledLine]:
     """Yield token, n, c and u, a row for each word."""
     labels = zip(sentence.tokens, encode(sentence, encoding), strict=True)
     rows = tuple((token, encoding.write_n(n), write_name(c), write_chain(u)) for token, (n, c, u) in labels)
@@ -189,7 +189,7 @@ def draw_mistakes(sentences: Sequence[Shown], width: int) -> Iterator[StyledLine
         yield [styled(f"Worst {place}: {times}{f', {visible(name)}' if name else ''}", "bold")]
         for title, entities in (("gold", shown.gold), ("predicted", shown.predicted)):
             yield [styled(title, "italic")]
-            yield from nested(Sentence(tokens, entities), width)
+            yield from draw_nested(Sentence(tokens, entities), width)
         yield from ([styled(_describe(mistake, tokens))] for mistake in mistakes)
 
 
