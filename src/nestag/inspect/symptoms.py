@@ -76,6 +76,8 @@ class DoctorLimits:
 class Symptoms:
     """The counts of a split."""
 
+    limits: DoctorLimits = DoctorLimits()
+    train: Container[int] = ()  # fingerprints of the training split's sentences
     sentences: int = 0
     tokens: int = 0
     words: set[str] = field(default_factory=set)  # two different words at most: enough to know that there are some
@@ -89,8 +91,7 @@ class Symptoms:
     tangled: Occurrences = field(default_factory=Occurrences)
     repeated: Occurrences = field(default_factory=Occurrences)
     leaked: Occurrences = field(default_factory=Occurrences)
-    edges: dict[tuple[str, str], Occurrences] = field(default_factory=lambda: defaultdict(Occurrences))
-    """By type and oddity."""
+    edges: dict[tuple[str, str], Occurrences] = field(default_factory=dict)  # by type and oddity
     forms: dict[Wording, dict[tuple[str, ...], Occurrences]] = field(default_factory=dict)  # types of each mention
 
     @property
@@ -103,15 +104,15 @@ class Symptoms:
         """Return whether every word is the same, as in corpora that are shared without their text."""
         return len(self.words) == 1 and self.tokens > 1
 
-    def add(self, sentence: Sentence, place: str, limits: DoctorLimits, train: Container[int]) -> None:
-        """Note a sentence and its entities."""
+    def add(self, sentence: Sentence, place: str) -> None:
+        """Count a sentence and its entities."""
         tokens = sentence.tokens
         self.sentences += 1
         self.tokens += len(tokens)
         if len(self.words) < 2:
             self.words.update(tokens)
         if tokens:
-            self._add_text(tokens, place, limits, train)
+            self._add_text(tokens, place)
         else:
             self.empty.add(place, "no words")
         try:
@@ -122,46 +123,44 @@ class Symptoms:
         brackets = [place for place, token in enumerate(tokens) if token in BRACKETS]
         chains: dict[tuple[int, int], list[str]] = {}
         for entity in sentence.entities:
-            self._add_entity(entity, tokens, brackets, place, limits)
+            self._add_entity(entity, tokens, brackets, place)
             chains.setdefault((entity.start, entity.end), []).append(entity.type)
         for (start, end), types in chains.items():
             if end - start <= LONGEST_FORM:
                 self.forms.setdefault(tokens[start:end], {}).setdefault(tuple(types), Occurrences()).add(place, "")
 
-    def _add_text(self, tokens: Wording, place: str, limits: DoctorLimits, train: Container[int]) -> None:
-        length = (limits.measure or len)(tokens)
-        if length > limits.sentence:
+    def _add_text(self, tokens: Wording, place: str) -> None:
+        length = (self.limits.measure or len)(tokens)
+        if length > self.limits.sentence:
             self.long.add(place, f"{length:,} long: {shorten(tokens)}")
         fingerprint = hash(tokens)
         if fingerprint in self.prints:
             self.repeated.add(place, shorten(tokens))
-        if fingerprint in train:
+        if fingerprint in self.train:
             self.leaked.add(place, shorten(tokens))
         self.prints.add(fingerprint)
 
-    def _add_entity(
-        self, entity: Entity, tokens: Wording, brackets: Sequence[int], place: str, limits: DoctorLimits
-    ) -> None:
-        """Note an entity; `brackets` are the places of the sentence's brackets, so that long entities cost no more."""
+    def _add_entity(self, entity: Entity, tokens: Wording, brackets: Sequence[int], place: str) -> None:
+        """Count an entity; `brackets` has the places of the sentence's brackets, so that long entities cost no more."""
         start, end, kind = entity
         self.types[kind] += 1
         inside = brackets and brackets[bisect_right(brackets, start) : bisect_left(brackets, end - 1)]
         outline = [tokens[start], *(tokens[i] for i in inside), *tokens[end - 1 : end if end - start > 1 else 0]]
         text = shorten(tokens[start : min(end, start + MOST_CHARACTERS + 1)])
         self.first.setdefault(kind, Example(place, text))
-        if end - start > limits.entity:
+        if end - start > self.limits.entity:
             self.long_entities.add(place, f"{kind}, {end - start} tokens: {text}")
         for oddity in oddities(outline):
-            self.edges[kind, oddity].add(place, text)
+            self.edges.setdefault((kind, oddity), Occurrences()).add(place, text)
 
 
 def symptoms_of(
     sentences: Iterable[Sentence], source: str, limits: DoctorLimits, train: Container[int] = ()
 ) -> Symptoms:
-    """Read a split once; `train` has the fingerprints of the training split's sentences."""
-    symptoms = Symptoms()
+    """Read a split once."""
+    symptoms = Symptoms(limits, train)
     for number, sentence in enumerate(sentences, 1):
-        symptoms.add(sentence, place_of(source, sentence, number), limits, train)
+        symptoms.add(sentence, place_of(source, sentence, number))
     return symptoms
 
 
