@@ -52,7 +52,6 @@ FEWEST_DOCUMENTS = 5
 CORRECT, PREDICTED, GOLD, FOUND = range(COLUMNS)
 """What is counted: the fields of Score."""
 
-BREAKDOWNS = ("overall", "types", "depths", "lengths", "nesting", "familiar", "same_depth")
 Class = tuple[str, str | int]
 """A breakdown and one of its classes."""
 
@@ -150,7 +149,7 @@ class Evaluator:
 
     def result(self) -> Evaluation:
         """Return the evaluation of all sentences seen so far."""
-        scores: dict[str, dict[Any, Score]] = {name: {} for name in BREAKDOWNS}
+        scores: dict[str, dict[Any, Score]] = defaultdict(dict)
         figures: dict[str, list[Class]] = {ALL: []}
         for breakdown, member in sorted(self._counts):  # a fixed order, for sums of fractions depend on it
             scores[breakdown][member] = Score(*self._counts[breakdown, member].sum(axis=0).tolist())
@@ -173,7 +172,7 @@ class Evaluator:
 
     def _rows(self, figures: Mapping[str, Sequence[Class]]) -> Iterator[tuple[str, Ints]]:
         """Yield the counts of each figure, units x columns."""
-        several = {f"{SAME_DEPTH} {group.name}" for group in DEPTHS if not group.single}
+        several = {f"{SAME_DEPTH} {group.name}" for group in DEPTHS if group.least != group.most}
         for name, classes in figures.items():
             rows = self._counts_of(classes).rows
             if name in several:  # as in Group.score_as_paper

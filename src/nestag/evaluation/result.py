@@ -119,11 +119,6 @@ class Group(NamedTuple):
         """Return whether a depth or length is in the range."""
         return self.least <= number and (self.most is None or number <= self.most)
 
-    @property
-    def single(self) -> bool:
-        """Whether the range has one member."""
-        return self.least == self.most
-
     def score(self, classes: Mapping[int, Score]) -> Score:
         """Return the score of all classes in the range."""
         return total(score for number, score in classes.items() if self.holds(number))
@@ -131,7 +126,7 @@ class Group(NamedTuple):
     def score_as_paper(self, classes: Mapping[int, Score]) -> Score:
         """Return the score of depths as the paper counts them: for several depths, recall asks for the same depth."""
         score = self.score(classes)
-        return score if self.single else score._replace(found=score.correct)
+        return score if self.least == self.most else score._replace(found=score.correct)
 
 
 SAME_DEPTH = "same depth"
