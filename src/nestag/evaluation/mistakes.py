@@ -93,18 +93,13 @@ def mistakes_of(gold: Collection[Entity], predicted: Collection[Entity]) -> list
     shared = {*gold} & {*predicted}
     missed: list[Entity] = sorted({*gold} - shared, key=outermost_first)
     wrong: list[Entity] = sorted({*predicted} - shared, key=outermost_first)
-    partners: dict[int, _Candidate] = {}
+    pairs: dict[int, Mistake] = {}
     taken: set[int] = set()
-    for candidate in sorted(_candidates(missed, wrong)) if missed and wrong else ():
-        if candidate.gold not in partners and candidate.predicted not in taken:
-            partners[candidate.gold] = candidate
-            taken.add(candidate.predicted)
-    mistakes = [
-        Mistake(KINDS[partners[i].kind], entity, wrong[partners[i].predicted])
-        if i in partners
-        else Mistake(KINDS[MISSED], entity, None)
-        for i, entity in enumerate(missed)
-    ]
+    for kind, _, first, second in sorted(_candidates(missed, wrong)):
+        if first not in pairs and second not in taken:
+            pairs[first] = Mistake(KINDS[kind], missed[first], wrong[second])
+            taken.add(second)
+    mistakes = [pairs.get(i, Mistake(KINDS[MISSED], entity, None)) for i, entity in enumerate(missed)]
     return mistakes + [Mistake(KINDS[SPURIOUS], None, entity) for i, entity in enumerate(wrong) if i not in taken]
 
 

@@ -34,7 +34,6 @@ from nestag.inspect.tables import Percent, Row, Section, Table, percentage
 
 ENCODINGS = ("abs", "rel", "dyn", "4tg")
 WAYS = {True: "same-span types as annotated", False: "same-span types in the learned order"}
-Types = frozenset[str]
 Order = tuple[str, ...] | None
 """The order of types over the same tokens; None is the order they were annotated in."""
 
@@ -129,7 +128,7 @@ class _LabelCounter:
         self.seen: list[set[Any]] = [set(), set(), set()]  # the n, c and u of the training split
         self.needed: list[set[Any]] = [set(), set(), set()]  # those of the other splits
         self.counts: dict[str, Counter[str]] = defaultdict(Counter)  # of each split
-        self.best: dict[tuple[bool, Types], int] = {}
+        self.best: dict[tuple[bool, frozenset[str]], int] = {}  # the most types of a span that one chain names
 
     def add(self, sentence: Sentence, labels: Counter[Label], split: str) -> None:
         """Count a sentence and its labels."""
@@ -150,18 +149,18 @@ class _LabelCounter:
 
     def _recoverable(self, sentence: Sentence) -> int:
         """Return how many entities seen chains can still name, each span by the best of them."""
-        types: dict[tuple[int, int], set[str]] = defaultdict(set)
+        spans: dict[tuple[int, int], set[str]] = defaultdict(set)
         for start, end, kind in sentence.entities:
-            types[start, end].add(kind)
-        return sum(self._best_chain(end - start == 1, frozenset(names)) for (start, end), names in types.items())
-
-    def _best_chain(self, is_token: bool, types: Types) -> int:
-        """Return the most types of a span that a single seen chain names."""
-        if (is_token, types) not in self.best:
-            _, names, chains = self.seen
-            seen = chains if is_token else (name.entities for name in names)
-            self.best[is_token, types] = max((len(types.intersection(chain)) for chain in seen), default=0)
-        return self.best[is_token, types]
+            spans[start, end].add(kind)
+        recoverable = 0
+        _, names, chains = self.seen
+        for (start, end), types in spans.items():
+            key = end - start == 1, frozenset(types)
+            if key not in self.best:
+                seen = chains if end - start == 1 else (name.entities for name in names)
+                self.best[key] = max((len(types.intersection(chain)) for chain in seen), default=0)
+            recoverable += self.best[key]
+        return recoverable
 
     def row(self) -> Coverage:
         """Return the counts as a row of the table."""
