@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from nestag.data.sentence import Entity, Sentence
 from nestag.errors import DataError
-from nestag.inspect.splitting import Load, by_document, by_sentence, loads_of, stratified, sum_of
+from nestag.inspect.splitting import Load, by_document, by_sentence, loads_of, stratify, sum_of
 
 
 def corpus(documents: int, seed: int = 1) -> dict[object, Load]:
@@ -27,7 +27,7 @@ def corpus(documents: int, seed: int = 1) -> dict[object, Load]:
 @pytest.mark.parametrize("shares", [(70, 15, 15), (80, 10, 10), (1, 1, 1), (9, 0, 1)])
 def test_every_type_gets_its_share(shares: tuple[int, int, int]) -> None:
     loads = corpus(300)
-    places = stratified(loads, shares)
+    places = stratify(loads, shares)
     total = sum_of(loads.values())
     for number, share in enumerate(shares):
         held = sum_of(loads[key] for key, place in places.items() if place == number)
@@ -47,20 +47,20 @@ def test_it_is_much_better_than_chance() -> None:
 
     rng = random.Random(2)
     by_chance = [error({key: rng.choices((0, 1, 2), (60, 20, 20))[0] for key in loads}) for _ in range(50)]
-    assert error(stratified(loads, (60, 20, 20))) < sorted(by_chance)[2] / 2
+    assert error(stratify(loads, (60, 20, 20))) < sorted(by_chance)[2] / 2
 
 
 def test_the_same_seed_gives_the_same_splits_and_another_gives_others() -> None:
     loads = corpus(50)
-    assert stratified(loads, (70, 15, 15), 3) == stratified(corpus(50), (70, 15, 15), 3)
-    assert stratified(loads, (70, 15, 15), 3) != stratified(loads, (70, 15, 15), 4)
+    assert stratify(loads, (70, 15, 15), 3) == stratify(corpus(50), (70, 15, 15), 3)
+    assert stratify(loads, (70, 15, 15), 3) != stratify(loads, (70, 15, 15), 4)
 
 
 @given(st.integers(3, 30), st.integers(0, 5))
 def test_every_document_has_one_place_and_an_unwanted_split_none(documents: int, seed: int) -> None:
     loads = corpus(documents, seed)
     try:
-        places = stratified(loads, (2, 0, 1), seed)
+        places = stratify(loads, (2, 0, 1), seed)
     except DataError:
         return
     assert places.keys() == loads.keys()
@@ -69,12 +69,12 @@ def test_every_document_has_one_place_and_an_unwanted_split_none(documents: int,
 
 def test_too_few_documents_are_refused() -> None:
     with pytest.raises(DataError, match="2 document"):
-        stratified(corpus(2), (70, 15, 15))
+        stratify(corpus(2), (70, 15, 15))
 
 
 def test_documents_without_entities_are_shared_out_too() -> None:
     loads: dict[object, Load] = {number: Load(1, 5, 50) for number in range(100)}
-    assert sorted(Counter(stratified(loads, (70, 15, 15)).values()).values()) == [15, 15, 70]
+    assert sorted(Counter(stratify(loads, (70, 15, 15)).values()).values()) == [15, 15, 70]
 
 
 def test_sentences_are_counted_by_document_also_where_one_is_in_pieces() -> None:

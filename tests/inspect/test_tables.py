@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from nestag.inspect.table_forms import (
     TableForm,
-    latex_escaped,
+    escape_latex,
+    escape_markdown,
     lines,
-    markdown_escaped,
     rows_for_programs,
     to_csv,
     to_json,
@@ -107,9 +107,9 @@ def test_any_text_can_be_written_in_any_form(form: TableForm, cell: str, title: 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])))
 def test_escaped_text_is_one_line_without_live_signs(text: str) -> None:
-    assert len(markdown_escaped(text).splitlines()) <= 1
-    assert not re.search(r"(?<!\\)(?:\\\\)*\|", markdown_escaped(text))
-    live = re.sub(r"\\[{}$&#%_]|\\text[a-z]+\{\}|\$(?:\\geq|\\pm|\^\d)\$", "", latex_escaped(text))
+    assert len(escape_markdown(text).splitlines()) <= 1
+    assert not re.search(r"(?<!\\)(?:\\\\)*\|", escape_markdown(text))
+    live = re.sub(r"\\[{}$&#%_]|\\text[a-z]+\{\}|\$(?:\\geq|\\pm|\^\d)\$", "", escape_latex(text))
     assert not re.search(r"[\\{}$&#%_~^]", live)
 
 

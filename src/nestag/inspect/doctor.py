@@ -17,7 +17,15 @@ from nestag.data.sentence import Sentence
 from nestag.errors import either, named
 from nestag.formats.corpus import path_of, report_of
 from nestag.inspect.statistics import TRAIN
-from nestag.inspect.symptoms import EXAMPLES, DoctorLimits, Example, Occurrences, Symptoms, symptoms_of, unannotated
+from nestag.inspect.symptoms import (
+    EXAMPLES,
+    DoctorLimits,
+    Example,
+    Occurrences,
+    Symptoms,
+    find_unannotated,
+    symptoms_of,
+)
 
 
 class Severity(StrEnum):
@@ -188,7 +196,7 @@ def inconsistent(corpus: Iterable[Sentence], train: Symptoms, limits: DoctorLimi
     what = "frequent mentions have different types in different places"
     yield from _worst(ambiguous, what, "check whether the context decides; if not, annotate them alike")
     forgotten: list[tuple[int, Example]] = []
-    for form, seen in unannotated(corpus, frequent, path_of(corpus, TRAIN)).items():
+    for form, seen in find_unannotated(corpus, frequent, path_of(corpus, TRAIN)).items():
         if seen.count >= limits.disagreement * (seen.count + frequent[form]):
             place, text = seen.examples[0]
             counts = f"{frequent[form]:,} times annotated, {seen.count:,} times not, as in {text!r}"

@@ -70,7 +70,7 @@ def check_suffix(path: str) -> str:
     return suffix
 
 
-def saved(figure: Figure, suffix: str) -> bytes:
+def figure_bytes(figure: Figure, suffix: str) -> bytes:
     """Return the figure as the bytes of a file, without a date."""
     stream = BytesIO()
     figure.savefig(stream, format=suffix[1:], dpi=150, metadata={"Date": None} if suffix == ".svg" else None)
@@ -84,7 +84,7 @@ def _figure_file(path: str, width: float) -> Iterator[Figure]:
     with drawing():
         figure = _figure(width, 4)
         yield figure
-        content = saved(figure, suffix)
+        content = figure_bytes(figure, suffix)
     with writing_bytes(path) as stream:
         stream.write(content)
 
@@ -162,7 +162,7 @@ def _in_page(draw: Callable[P, tuple[Figure, str]]) -> Callable[P, Html]:
         with drawing(_PAGE_SETTINGS, "report"), warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Glyph .* missing")  # browsers have more fonts than matplotlib
             figure, words = draw(*args, **options)
-            svg = saved(figure, ".svg")
+            svg = figure_bytes(figure, ".svg")
         data = b64encode(svg).decode()
         return Html(f'<img class="plot" alt="{harmless(words)}" src="data:image/svg+xml;base64,{data}">')
 

@@ -92,7 +92,7 @@ def split(
     unit = by_document if by == "document" else by_sentence
     loads = loads_of(corpus, unit)
     try:
-        places = stratified(loads, shares, seed)
+        places = stratify(loads, shares, seed)
     except DataError as error:
         instead = f", or split by sentence ({named('by', 'sentence')})" if by == "document" else ""
         raise InputError(f"{error}{instead}", name) from None
@@ -159,11 +159,11 @@ def loads_of(sentences: Iterable[Sentence], key: Callable[[Sentence, int], UnitN
     return loads
 
 
-def stratified(loads: Mapping[UnitName, Load], shares: Sequence[float], seed: int = 0) -> dict[UnitName, int]:
+def stratify(loads: Mapping[UnitName, Load], shares: Sequence[float], seed: int = 0) -> dict[UnitName, int]:
     """Return the number of the split for each document, or raise a DataError if a split would stay empty.
 
     >>> loads = {name: Load(1, 10, 100, Counter(PER=4)) for name in "abcd"}
-    >>> sorted(stratified(loads, [50, 25, 25]).values())
+    >>> sorted(stratify(loads, [50, 25, 25]).values())
     [0, 0, 1, 2]
     """
     total = sum_of(loads.values())

@@ -142,13 +142,13 @@ def to_markdown(table: Table) -> str:
     def line(cells: Iterable[str]) -> str:
         return f"| {' | '.join(cells)} |\n"
 
-    text = f"**{markdown_escaped(table.title)}**\n\n" if table.title else ""
-    text += line(map(markdown_escaped, table.columns)) + line("---:" if right else "---" for right in table.numeric)
+    text = f"**{escape_markdown(table.title)}**\n\n" if table.title else ""
+    text += line(map(escape_markdown, table.columns)) + line("---:" if right else "---" for right in table.numeric)
     for title, rows in table.sections:
         if title:
-            text += line([f"**{markdown_escaped(title)}**", *[""] * (len(table.columns) - 1)])
-        text += "".join(line(_texts(row, markdown_escaped, "**{}**")) for row in rows)
-    return text + (f"\n{markdown_escaped(table.note)}\n" if table.note else "")
+            text += line([f"**{escape_markdown(title)}**", *[""] * (len(table.columns) - 1)])
+        text += "".join(line(_texts(row, escape_markdown, "**{}**")) for row in rows)
+    return text + (f"\n{escape_markdown(table.note)}\n" if table.note else "")
 
 
 def to_latex(table: Table) -> str:
@@ -160,14 +160,14 @@ def to_latex(table: Table) -> str:
 
     align = "".join("r" if right else "l" for right in table.numeric)
     lines = [f"% {' '.join(text.split())}" for text in (table.title, table.note) if text]
-    lines += [rf"\begin{{tabular}}{{{align}}}", r"\toprule", line(map(latex_escaped, table.columns)), r"\midrule"]
+    lines += [rf"\begin{{tabular}}{{{align}}}", r"\toprule", line(map(escape_latex, table.columns)), r"\midrule"]
     for place, (title, rows) in enumerate(table.sections):
         if place:
             lines.append(r"\midrule")
         if title:
-            name = rf"\textbf{{{latex_escaped(title)}}}"
+            name = rf"\textbf{{{escape_latex(title)}}}"
             lines += [rf"\multicolumn{{{len(align)}}}{{l}}{{{name}}} \\", r"\midrule"]
-        lines += [line(_texts(row, latex_escaped, r"\textbf{{{}}}", minus="−")) for row in rows]
+        lines += [line(_texts(row, escape_latex, r"\textbf{{{}}}", minus="−")) for row in rows]
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"]) + "\n"
 
 
@@ -188,19 +188,19 @@ def to_html(table: Table) -> str:
 
     def line(row: Row) -> str:
         """Return a row; its first cell is its name, unless that is a number."""
-        first, *others = _texts(row, html_escaped, "<strong>{}</strong>")
+        first, *others = _texts(row, escape_html, "<strong>{}</strong>")
         name = f"<td{marks[0]}>{first}</td>" if marks[0] else f'<th scope="row">{first}</th>'
         return f"<tr>{name}{''.join(f'<td{m}>{t}</td>' for t, m in zip(others, marks[1:], strict=True))}</tr>"
 
-    columns = zip(map(html_escaped, table.columns), marks, strict=True)
+    columns = zip(map(escape_html, table.columns), marks, strict=True)
     heads = "".join(f'<th scope="col"{mark}>{name}</th>' for name, mark in columns)
-    lines = ["<table>", f"<caption>{html_escaped(table.title)}</caption>", f"<thead><tr>{heads}</tr></thead>"]
+    lines = ["<table>", f"<caption>{escape_html(table.title)}</caption>", f"<thead><tr>{heads}</tr></thead>"]
     if not table.title:
         del lines[1]
     for title, rows in table.sections:
         lines.append("<tbody>")
         if title:
-            lines.append(f'<tr><th scope="rowgroup" colspan="{len(marks)}">{html_escaped(title)}</th></tr>')
+            lines.append(f'<tr><th scope="rowgroup" colspan="{len(marks)}">{escape_html(title)}</th></tr>')
         lines += [*map(line, rows), "</tbody>"]
     return "\n".join([*lines, "</table>"])
 
@@ -214,24 +214,24 @@ def _texts(row: Row, escaped: Callable[[str], str], bold: str, minus: str = "-")
     return texts
 
 
-def html_escaped(text: str) -> str:
+def escape_html(text: str) -> str:
     """Escape text so that HTML shows it as it is, on one line."""
     return escape(visible(text))
 
 
-def markdown_escaped(text: str) -> str:
+def escape_markdown(text: str) -> str:
     r"""Escape text so that Markdown shows it as it is, on one line.
 
-    >>> print(markdown_escaped("a|b_c"))
+    >>> print(escape_markdown("a|b_c"))
     a\|b\_c
     """
     return _MARKDOWN.sub(lambda match: escape(match[0]) if match[0] in "<>&" else "\\" + match[0], visible(text))
 
 
-def latex_escaped(text: str) -> str:
+def escape_latex(text: str) -> str:
     r"""Escape text so that LaTeX sets it as it is.
 
-    >>> print(latex_escaped("cell_type & 5 %"))
+    >>> print(escape_latex("cell_type & 5 %"))
     cell\_type \& 5 \%
     """
     return "".join(_LATEX.get(char, char) for char in visible(text))

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from nestag.formats.files import writing, writing_together
-from nestag.inspect.table_forms import TableForm, markdown_escaped, write
+from nestag.inspect.table_forms import TableForm, escape_markdown, write
 from nestag.inspect.tables import Table
 from nestag_lab.experiment.facts import Facts, read_all_facts
 from nestag_lab.experiment.pack import Pack, has_pack, read_pack
@@ -157,7 +157,7 @@ def everything(pages: Pages) -> str:
         " for the same corpora.\n",
     ]
     if pages.missing:
-        parts += ["Missing:\n", "".join(f"- {markdown_escaped(line)}\n" for line in pages.missing)]
+        parts += ["Missing:\n", "".join(f"- {escape_markdown(line)}\n" for line in pages.missing)]
     for _, table in pages.pages:
-        parts += [f"## {markdown_escaped(table.title)}\n", write(replace(table, title=""), TableForm.markdown)]
+        parts += [f"## {escape_markdown(table.title)}\n", write(replace(table, title=""), TableForm.markdown)]
     return "\n".join(parts)

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from nestag.inspect.plotting import drawing, saved
+from nestag.inspect.plotting import drawing, figure_bytes
 from nestag_lab.experiment.result import RunResult
 from nestag_lab.report.figures import scores, training
 from nestag_lab.report.figures.look import SETTINGS
@@ -140,6 +140,6 @@ def _plate(plot: Plot, title: str, stem: str, png: bool) -> Plate:
     """Return the figure as files, and as an image inside the page; fonts that lack a letter draw a box."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing", UserWarning)
-        files = {stem + end: saved(plot.figure, end) for end in (SVG, *([PNG] if png else []))}
+        files = {stem + end: figure_bytes(plot.figure, end) for end in (SVG, *([PNG] if png else []))}
     image = base64.b64encode(files[stem + SVG]).decode()
     return Plate(plot.topic, title, image, plot.words, plot.figure.get_figwidth() > WIDE, files)
