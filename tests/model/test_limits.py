@@ -20,7 +20,7 @@ from nestag.data.segment import Options, segments
 from nestag.data.sentence import Entity, Origin, Sentence
 from nestag.errors import CrossingError, InputError
 from nestag.formats import brackets, cas, jsonl
-from nestag.inspect.symptoms import DoctorLimits, find_unannotated, symptoms_of
+from nestag.inspect.symptoms import DoctorLimits, find_missed, symptoms_of
 from nestag.inspect.terminal import draw_nested
 
 USA = Sentence(["the", "USA"], [Entity(0, 2, "GPE")])
@@ -41,7 +41,7 @@ def test_deeply_nested_entities_cost_the_doctor_no_more_than_their_number() -> N
     tokens = ["("] + [f"w{i}" for i in range(40_000)] + [")"]
     deep = Sentence(tokens, [Entity(0, i + 1, "X") for i in range(40_000)])
     noted = symptoms_of([deep], "x", DoctorLimits())
-    assert find_unannotated([deep], [("w1",)], "x") == {}
+    assert find_missed([deep], [("w1",)], "x") == {}
     assert drop_crossing(deep.entities).dropped == ()
     assert noted.edges["X", "have a bracket without its partner"].count == 40_000
 

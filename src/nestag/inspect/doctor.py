@@ -17,15 +17,7 @@ from nestag.data.sentence import Sentence
 from nestag.errors import either, named
 from nestag.formats.corpus import path_of, report_of
 from nestag.inspect.statistics import TRAIN
-from nestag.inspect.symptoms import (
-    EXAMPLES,
-    DoctorLimits,
-    Example,
-    Occurrences,
-    Symptoms,
-    find_unannotated,
-    symptoms_of,
-)
+from nestag.inspect.symptoms import EXAMPLES, DoctorLimits, Example, Occurrences, Symptoms, find_missed, symptoms_of
 
 
 class Severity(StrEnum):
@@ -66,14 +58,12 @@ def examine(splits: Mapping[str, Iterable[Sentence]], limits: DoctorLimits) -> E
         symptoms[name] = symptoms_of(splits[name], path_of(splits[name], name), limits, known)
     findings: list[Diagnosis] = []
     for name, split in symptoms.items():
-        findings += nothing_to_learn(name, split)
-        findings += crossing(name, split, limits)
-        findings += odd_sentences(name, split, limits)
-        findings += odd_borders(name, split, limits)
+        for rule in (nothing_to_learn, crossing, odd_sentences, odd_borders):
+            findings += rule(name, split)
         findings += changed_in_reading(name, report_of(splits[name]))
     if TRAIN in symptoms:
-        findings += against_train(symptoms, limits)
-        findings += inconsistent(splits[TRAIN], symptoms[TRAIN], limits)
+        findings += against_train(symptoms)
+        findings += inconsistent(splits[TRAIN], symptoms[TRAIN])
     else:
         remedy = f"name it {either('train', 'with --train')}"
         findings.append(Diagnosis(ERROR, TRAIN, "there is no training split", remedy))
@@ -104,22 +94,22 @@ def nothing_to_learn(name: str, split: Symptoms) -> Iterator[Diagnosis]:
         yield Diagnosis(worst, name, "the split has no entities at all", remedy)
 
 
-def crossing(name: str, split: Symptoms, limits: DoctorLimits) -> Iterator[Diagnosis]:
+def crossing(name: str, split: Symptoms) -> Iterator[Diagnosis]:
     """Find crossing entities, which no tree can represent."""
     what = f"{_have(split.tangled.count, 'sentence')} too many crossing entities to drop as few as possible"
     yield from _if_any(split.tangled, ERROR, name, what, "split these sentences, or correct their annotation")
-    severity = ERROR if split.crossing.count > limits.crossing * split.entities else WARNING
+    severity = ERROR if split.crossing.count > split.limits.crossing * split.entities else WARNING
     what = f"{split.crossing.count:,} of {split.entities:,} entities cross others and cannot be encoded"
     remedy = "drop them (nestag convert --crossing set-aside) or correct them; they count as missed in scores"
     yield from _if_any(split.crossing, severity, name, what, remedy)
 
 
-def odd_sentences(name: str, split: Symptoms, limits: DoctorLimits) -> Iterator[Diagnosis]:
+def odd_sentences(name: str, split: Symptoms) -> Iterator[Diagnosis]:
     """Find sentences and entities that are too long, and sentences that teach nothing."""
-    unit = "subwords, more than the encoder takes" if limits.measure else "words, more than most encoders take"
-    what = f"{split.long.count:,} of {split.sentences:,} sentences have over {limits.sentence:,} {unit}"
+    unit = "subwords, more than the encoder takes" if split.limits.measure else "words, more than most encoders take"
+    what = f"{split.long.count:,} of {split.sentences:,} sentences have over {split.limits.sentence:,} {unit}"
     yield from _if_any(split.long, WARNING, name, what, "split them, or take an encoder for longer texts")
-    what = f"entities with more than {limits.entity} tokens: {split.long_entities.count:,}"
+    what = f"entities with more than {split.limits.entity} tokens: {split.long_entities.count:,}"
     yield from _if_any(split.long_entities, HINT, name, what, "check whether they are meant; a wrong end is likely")
     what = f"{_have(split.empty.count, 'sentence')} no words"
     yield from _if_any(split.empty, WARNING, name, what, "remove them")
@@ -129,11 +119,11 @@ def odd_sentences(name: str, split: Symptoms, limits: DoctorLimits) -> Iterator[
         yield from _if_any(split.repeated, HINT, name, what, remedy)
 
 
-def odd_borders(name: str, split: Symptoms, limits: DoctorLimits) -> Iterator[Diagnosis]:
+def odd_borders(name: str, split: Symptoms) -> Iterator[Diagnosis]:
     """Find entities whose borders differ from those of most others of their type."""
     by_oddity: dict[str, dict[str, Occurrences]] = defaultdict(dict)
     for (kind, oddity), seen in sorted(split.edges.items()):
-        if seen.count <= limits.minority * split.types[kind]:
+        if seen.count <= split.limits.minority * split.types[kind]:
             by_oddity[oddity][kind] = seen
     for oddity, kinds in by_oddity.items():
         counts = _listed(f"{seen.count:,} of {split.types[kind]:,} {kind}" for kind, seen in kinds.items())
@@ -154,13 +144,13 @@ def changed_in_reading(name: str, report: Report) -> Iterator[Diagnosis]:
         yield Diagnosis(HINT if harmless else WARNING, name, what, remedy, tuple(examples[:EXAMPLES]))
 
 
-def against_train(symptoms: Mapping[str, Symptoms], limits: DoctorLimits) -> Iterator[Diagnosis]:
+def against_train(symptoms: Mapping[str, Symptoms]) -> Iterator[Diagnosis]:
     """Find rare types, and problems that show only when splits are compared."""
     train = symptoms[TRAIN]
-    rare = sorted((count, kind) for kind, count in train.types.items() if count < limits.rare)
+    rare = sorted((count, kind) for kind, count in train.types.items() if count < train.limits.rare)
     if rare:
         counts = _listed(f"{kind} {count}" for count, kind in rare)
-        what = f"{_have(len(rare), 'type')} fewer than {limits.rare} examples: {counts}"
+        what = f"{_have(len(rare), 'type')} fewer than {train.limits.rare} examples: {counts}"
         remedy = "annotate more of them, or join them with other types; they will hardly be learned"
         yield Diagnosis(WARNING, TRAIN, what, remedy, tuple(train.first[kind] for _, kind in rare[:EXAMPLES]))
     for name, split in symptoms.items():
@@ -176,28 +166,28 @@ def against_train(symptoms: Mapping[str, Symptoms], limits: DoctorLimits) -> Ite
             count = f"{split.leaked.count:,} of {split.sentences:,} sentences ({100 * share:.1f} %)"
             what = f"{count} are in the training split too, so scores will be too good"
             remedy = "remove them from one of the two splits (nestag split keeps documents whole)"
-            severity = ERROR if share > limits.leak else WARNING
+            severity = ERROR if share > train.limits.leak else WARNING
             yield from _if_any(split.leaked, severity, name, what, remedy)
 
 
-def inconsistent(corpus: Iterable[Sentence], train: Symptoms, limits: DoctorLimits) -> Iterator[Diagnosis]:
+def inconsistent(corpus: Iterable[Sentence], train: Symptoms) -> Iterator[Diagnosis]:
     """Find frequent mentions that have different types in different places, or none in some."""
     totals = {form: sum(usage.count for usage in usages.values()) for form, usages in train.forms.items()}
-    frequent = {form: total for form, total in totals.items() if total >= limits.frequent}
+    frequent = {form: total for form, total in totals.items() if total >= train.limits.frequent}
     if not frequent or train.wordless:
         return
     ambiguous: list[tuple[int, Example]] = []
     for form, total in frequent.items():
         (_, most), *others = usages = sorted(train.forms[form].items(), key=lambda way: (-way[1].count, way[0]))
-        if others and total - most.count >= limits.disagreement * total:
+        if others and total - most.count >= train.limits.disagreement * total:
             counts = _listed(f"{'+'.join(types)} {usage.count}" for types, usage in usages)
             place = others[0][1].examples[0].place
             ambiguous.append((total - most.count, Example(place, f"{' '.join(form)!r}: {counts}")))
     what = "frequent mentions have different types in different places"
     yield from _worst(ambiguous, what, "check whether the context decides; if not, annotate them alike")
     forgotten: list[tuple[int, Example]] = []
-    for form, seen in find_unannotated(corpus, frequent, path_of(corpus, TRAIN)).items():
-        if seen.count >= limits.disagreement * (seen.count + frequent[form]):
+    for form, seen in find_missed(corpus, frequent, path_of(corpus, TRAIN)).items():
+        if seen.count >= train.limits.disagreement * (seen.count + frequent[form]):
             place, text = seen.examples[0]
             counts = f"{frequent[form]:,} times annotated, {seen.count:,} times not, as in {text!r}"
             forgotten.append((seen.count, Example(place, f"{' '.join(form)!r}: {counts}")))

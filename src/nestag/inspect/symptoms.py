@@ -194,9 +194,7 @@ def is_balanced(words: Iterable[str]) -> bool:
     return not opened
 
 
-def find_unannotated(
-    sentences: Iterable[Sentence], forms: Iterable[Wording], source: str
-) -> dict[Wording, Occurrences]:
+def find_missed(sentences: Iterable[Sentence], forms: Iterable[Wording], source: str) -> dict[Wording, Occurrences]:
     """Return where these mentions occur without any entity over or in them."""
     wanted = set(forms)
     lengths: dict[str, set[int]] = defaultdict(set)
