@@ -10,7 +10,7 @@ without mistakes, and the worst mistakes. These show gold above the prediction, 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -20,7 +20,7 @@ from nestag.evaluation import display
 from nestag.evaluation.evaluator import evaluate_pairs
 from nestag.evaluation.matching import Pair
 from nestag.evaluation.mistakes import Mistake, mistakes_of
-from nestag.evaluation.result import KINDS, Evaluation, Interval, Shown
+from nestag.evaluation.result import ALL, KINDS, Shown
 from nestag.evaluation.thresholds import Calibration, Candidate, Curve, calibration
 from nestag.inspect import plotting
 from nestag.inspect.rendering import Html, Mark, colours_of, harmless, sentence_html, style
@@ -37,12 +37,6 @@ WORST = 20
 
 NARROW = display.Detail.NARROW
 
-MEANINGS = {
-    "precision": "{:.0f} of 100 predicted entities are correct",
-    "recall": "{:.0f} of 100 gold entities are found",
-    "F1": "the harmonic mean of both",
-}
-
 
 class Trial(NamedTuple):
     """A model, its test sentences, the predicted entities of each with their confidences, and the model's types."""
@@ -54,25 +48,6 @@ class Trial(NamedTuple):
     types: Sequence[str] = ()
 
 
-class Tile(NamedTuple):
-    """A figure of the summary: its name, value, interval and meaning."""
-
-    name: str
-    value: str
-    interval: str
-    meaning: str
-
-
-class PageSection(NamedTuple):
-    """A section of the page, with an explanation above its table and plot."""
-
-    name: str
-    title: str
-    how: str
-    table: Table | None = None
-    plot: Html = Html()
-
-
 def model_page(trial: Trial) -> str:
     """Return the page; equal input gives equal bytes."""
     frame = template(resource("report.html.jinja"))  # first: a missing library is an error before any work
@@ -80,62 +55,40 @@ def model_page(trial: Trial) -> str:
         Pair(gold, gold.with_entities(predicted)) for gold, predicted in zip(trial.gold, trial.predicted, strict=True)
     )
     evaluation = evaluate_pairs(pairs)
-    origins = {sentence.tokens: sentence.origin for sentence in trial.gold}
-    worst = evaluation.mistakes.worst[:WORST]
-    return frame.render(
-        name=trial.model,
-        test=trial.test,
-        sentences=len(trial.gold),
-        entities=evaluation.overall.gold,
-        types=colours_of(trial.types or display.types_of(evaluation)),
-        tiles=tiles(evaluation),
-        parts=[*parts(evaluation, trial)],
-        examples=examples(trial),
-        worst=[mistakes_html(sentence, origins[sentence.tokens]) for sentence in worst],
-        style=stylesheet(),
-    )
-
-
-def tiles(evaluation: Evaluation) -> list[Tile]:
-    """Return the most important figures."""
-    bounds = evaluation.intervals.get("all")
-    result = []
-    for name, meaning in MEANINGS.items():
-        value = 100 * getattr(evaluation.overall, name.lower())
-        interval: Interval | None = getattr(bounds, name.lower()) if bounds else None
-        shown = f"{100 * interval.low:.1f} to {100 * interval.high:.1f}" if interval else ""
-        result.append(Tile(name, f"{value:.1f}", shown, meaning.format(value)))
-    return result
-
-
-def parts(evaluation: Evaluation, trial: Trial) -> Iterator[PageSection]:
-    """Yield the sections with tables and plots."""
     candidates = [
         Candidate(entity.type, confidence, entity in gold.entities)
         for gold, predicted in zip(trial.gold, trial.predicted, strict=True)
         for entity, confidence in predicted.items()
     ]
-    yield PageSection("types", "By type", "An entity is correct if its span and its type are.",
-                      display.by_type(evaluation, NARROW))  # fmt: skip
-    yield PageSection("depth", "By depth", "Depth 0 is in no other entity, depth 1 in one, and so on.",
-                      display.by_depth(evaluation, NARROW), plotting.f1_plot(evaluation))  # fmt: skip
-    yield PageSection("length", "By length", "The number of tokens.", display.by_length(evaluation, NARROW))
     reliability = calibration(candidates)
-    yield PageSection("confidence", "Calibration",
-                      "Of the entities with a confidence near 90 %, about 90 % should be correct.",
-                      confidence_table(reliability), plotting.calibration_plot(reliability))  # fmt: skip
-    yield PageSection("threshold", "Thresholds",
-                      "A higher minimum confidence drops wrong entities and also some correct ones. To choose a"
-                      " threshold, run nestag thresholds on a development corpus.",
-                      plot=plotting.threshold_plot(Curve.of(candidates, evaluation.overall.gold)))  # fmt: skip
-    yield PageSection("kinds", "Kinds of mistakes",
-                      "Type: the right span with another type. Boundary: the right type with a few tokens more or"
-                      " fewer. Missed: not found at all. Spurious: predicted where gold has nothing.",
-                      display.mistakes(evaluation))  # fmt: skip
+    tables = {
+        "types": display.by_type(evaluation, NARROW),
+        "depth": display.by_depth(evaluation, NARROW),
+        "length": display.by_length(evaluation, NARROW),
+        "confidence": confidence_table(reliability),
+        "kinds": display.mistakes(evaluation),
+    }
+    plots = {
+        "depth": plotting.f1_plot(evaluation),
+        "confidence": plotting.calibration_plot(reliability),
+        "threshold": plotting.threshold_plot(Curve.of(candidates, evaluation.overall.gold)),
+    }
     if evaluation.mistakes.confusion:
-        confusion = display.confusion(evaluation)
-        yield PageSection("confusion", "Confused types", "Gold types in rows, predicted types in columns.",
-                          confusion, plotting.confusion_plot(confusion))  # fmt: skip
+        tables["confusion"] = display.confusion(evaluation)
+        plots["confusion"] = plotting.confusion_plot(tables["confusion"])
+    origins = {sentence.tokens: sentence.origin for sentence in trial.gold}
+    worst = evaluation.mistakes.worst[:WORST]
+    return frame.render(
+        trial=trial,
+        overall=evaluation.overall,
+        bounds=evaluation.intervals[ALL],
+        types=colours_of(trial.types or display.types_of(evaluation)),
+        tables=tables,
+        plots=plots,
+        examples=examples(trial),
+        worst=[mistakes_html(sentence, origins[sentence.tokens]) for sentence in worst],
+        style=stylesheet(),
+    )
 
 
 def confidence_table(reliability: Calibration) -> Table:
