@@ -65,10 +65,8 @@ def _draw(draws: Draws, counts: Ints) -> Floats:
     """Return the sums of counts in each draw: draws x columns."""
     some = np.flatnonzero(counts.any(axis=1))  # rare classes are in few units
     rows = counts[some].astype(np.float64)
-    sums = np.zeros((DRAWS, counts.shape[1]))
-    for first in range(0, DRAWS, AT_ONCE):
-        sums[first : first + AT_ONCE] = draws[first : first + AT_ONCE, some].astype(np.float64) @ rows
-    return sums
+    batches = (draws[first : first + AT_ONCE, some] for first in range(0, DRAWS, AT_ONCE))
+    return np.concatenate([batch.astype(np.float64) @ rows for batch in batches])
 
 
 def _figures(counts: Floats) -> Floats:

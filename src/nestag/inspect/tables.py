@@ -127,9 +127,5 @@ class Table:
     def numeric(self) -> list[bool]:
         """Whether each column has numbers, bounds such as >99.99 or nothing, and no other text."""
         columns = zip(*self.rows, strict=True) if self.rows else [()] * len(self.columns)
-        return [_is_numeric(cells) for cells in columns]
-
-
-def _is_numeric(cells: tuple[Cell, ...]) -> bool:
-    texts = [cell for cell in cells if isinstance(cell, str)]
-    return len(texts) < len(cells) and all(map(_BOUND.fullmatch, texts))
+        texts = ([cell for cell in cells if isinstance(cell, str)] for cells in columns)
+        return [len(column) < len(self.rows) and all(map(_BOUND.fullmatch, column)) for column in texts]
