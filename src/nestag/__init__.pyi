@@ -11,7 +11,7 @@ from nestag.errors import NestagError as NestagError
 from nestag.errors import SettingError as SettingError
 from nestag.errors import UnknownNameError as UnknownNameError
 from nestag.evaluation import evaluate as evaluate
-from nestag.formats.conversion import convert as convert
+from nestag.formats.corpus import convert as convert
 from nestag.formats.corpus import read_corpus as read_corpus
 from nestag.formats.corpus import write_corpus as write_corpus
 from nestag.inspect.coverage import coverage as coverage

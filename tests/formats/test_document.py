@@ -17,7 +17,6 @@ from nestag.data.document import (
     document_of,
     documents_of,
     follows,
-    sentences_at,
     sentences_of,
 )
 from nestag.data.report import Report
@@ -25,14 +24,15 @@ from nestag.data.segment import (
     Boundaries,
     Options,
     TokenizerName,
-    given_words,
-    grouped,
-    laid_out,
+    check_words,
+    group_words,
+    pieces_of,
     segments,
     split_before,
 )
 from nestag.data.sentence import Entity, Sentence
 from nestag.errors import DataError, InputError, MissingExtraError, UnknownNameError
+from nestag.formats.format import skipping
 
 pytest.importorskip("spacy")
 
@@ -117,7 +117,7 @@ def test_given_words_are_kept(document: Document, data: st.DataObject) -> None:
     places = st.integers(-1, len(document.text) + 1)
     offsets = data.draw(st.lists(st.tuples(places, places), max_size=12))
     report = Report()
-    words = given_words(document.text, offsets, "here", report)
+    words = check_words(document.text, offsets, "here", report)
     assert words == sorted(words)
     assert all(a[1] <= b[0] for a, b in pairwise(words))
     covered = {place for start, end in words for place in range(start, end)}
@@ -128,13 +128,13 @@ def test_given_words_are_kept(document: Document, data: st.DataObject) -> None:
     assert len(set(words) & set(offsets)) >= len(words) - invented
     assert len(words) - invented + dropped <= len(offsets)  # the rest is white space
     for options in (Options(), Options("whitespace")):
-        assert [word for sentence in grouped(words, document.text, options) for word in sentence] == words
+        assert [word for sentence in group_words(words, document.text, options) for word in sentence] == words
 
 
 @given(documents())
 def test_layout_is_the_text(document: Document) -> None:
     words = [word for sentence in segments(document.text, Options("whitespace")) for word in sentence]
-    pieces = laid_out(document.text, words)
+    pieces = pieces_of(document.text, words)
     text = "".join(document.text[piece.start : piece.end] + " " * piece.space for piece in pieces)
     assert text == document.text
     assert [place for piece in pieces if (place := (piece.start, piece.end)) in words] == words
@@ -177,8 +177,9 @@ def test_spans_inside_tokens(boundaries: Boundaries) -> None:
     document = Document("d", "Londoners came", (TextSpan(0, 6, "GPE"), TextSpan(0, 9, "PER")))
     options, report = Options(boundaries=boundaries), Report()
     if boundaries == "refuse":
-        with pytest.raises(InputError, match=r"a.txt:3: document 'd': span 0 to 6 GPE 'London' begins or ends inside"):
-            list(sentences_at(document, options, report, "a.txt", 3))
+        message = r"a.txt:3: document 'd': span 0 to 6 GPE 'London' begins or ends inside"
+        with pytest.raises(InputError, match=message), skipping(options, report, "a.txt", 3):
+            list(sentences_of(document, options, report))
         return
     (sentence,) = sentences_of(document, options, report)
     if boundaries == "widen":

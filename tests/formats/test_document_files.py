@@ -10,13 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from full_disk import full_disk
+from nestag.data.document import Utf16
 from nestag.data.sentence import Entity, Sentence
 from nestag.errors import InputError
 from nestag.formats import bioc, brat, cas, parquet, webanno
 from nestag.formats.corpus import read_corpus
 from nestag.formats.files import writing_folder
+from nestag.formats.folders import document_name, file_name
 from nestag.formats.format import Format
-from nestag.formats.shared.documents import Utf16, document_name, file_name
 
 
 @pytest.mark.parametrize(("entry", "path"), [(brat.FORMAT, "x.ann.gz"), (cas.FORMAT, "x.zip.gz"), (brat.FORMAT, "-")])

@@ -21,7 +21,7 @@ from typing import IO, Any, BinaryIO, Literal, cast
 from nestag.errors import InputError, MissingExtraError
 from nestag.formats.files import new_part, reading, writing_bytes
 from nestag.formats.files.sources import SUFFIX, explained_reading, is_packed, unpacked
-from nestag.formats.files.targets import explained
+from nestag.formats.files.targets import write_errors
 
 InputKind = Literal["parquet", "jsonl", "text"]
 """Formats of input files."""
@@ -227,7 +227,7 @@ class Folder:
         """Open a stream that becomes the file when the block ends without an error."""
         path = self.path(name)
         if is_local(self.address):
-            with explained(path):
+            with write_errors(path):
                 Path(path).parent.mkdir(parents=True, exist_ok=True)
             with writing_bytes(Path(path)) as stream:
                 yield stream
@@ -235,7 +235,7 @@ class Folder:
         with new_part(Path(gettempdir())) as part:
             with part.open("wb") as stream:
                 yield stream
-            with explained(path):
+            with write_errors(path):
                 fs = filesystem(self.address)[0]
                 fs.makedirs(str(PurePosixPath(path).parent), exist_ok=True)
                 fs.put_file(str(part), path)  # one call, so that the file becomes visible as a whole

@@ -10,7 +10,7 @@ import nestag
 from nestag.cli.options import From, Reading, SeedOption, To
 from nestag.cli.terminal import log, log_all, show
 from nestag.data.report import Report
-from nestag.formats.conversion import OnCrossing
+from nestag.formats.corpus import OnCrossing
 from nestag.inspect.splitting import check_shares, split_table
 from nestag.inspect.table_forms import TableForm
 

@@ -14,8 +14,7 @@ from nestag.encodings import encoding as encoding_named
 from nestag.encodings.base import Naming
 from nestag.encodings.vocabulary import Vocabulary
 from nestag.errors import InputError
-from nestag.formats.conversion import handle_crossing
-from nestag.formats.corpus import CorpusFile, Watch
+from nestag.formats.corpus import CorpusFile, Watch, handle_crossing
 from nestag.formats.files import PIPE
 from nestag.formats.labels import decode_file, encode_file, read_vocabulary, write_vocabulary
 from nestag.integrations.export import ExportCrossing

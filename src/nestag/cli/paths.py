@@ -14,7 +14,7 @@ from nestag.data.segment import Options
 from nestag.data.sentence import Sentence
 from nestag.errors import InputError
 from nestag.formats import text
-from nestag.formats.corpus import Apart
+from nestag.formats.corpus import join_corpora
 from nestag.formats.files import PIPE, is_stream
 from nestag.formats.folders import visible_files
 from nestag.formats.format import Format
@@ -109,6 +109,4 @@ def _is_output(file: Path) -> bool:
 
 def read_inputs(inputs: Sequence[Input], options: Options, report: Report) -> Iterator[Sentence]:
     """Yield the sentences of all inputs."""
-    apart = Apart(report)
-    for source in inputs:
-        yield from apart.read(source.read(options, report))
+    return join_corpora((source.read(options, report) for source in inputs), report)

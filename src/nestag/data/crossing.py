@@ -7,8 +7,8 @@ entities at a time. Entities that cross no other are never dropped.
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from nestag.data.sentence import Entity, outermost_first
@@ -33,12 +33,10 @@ def drop_crossing(entities: Iterable[Entity]) -> Nesting:
     (Entity(start=2, end=5, type='LOC'),)
     """
     unique = sorted(set(entities), key=outermost_first)
-    weights: dict[Span, int] = {}
-    for start, end, _ in unique:
-        weights[start, end] = weights.get((start, end), 0) + 1
+    weights = Counter((start, end) for start, end, _ in unique)
     dropped: set[Span] = set()
-    for cluster in () if _nest(weights) else _clusters(list(weights)):
-        dropped.update(set(cluster) - _largest_nesting(cluster, weights))
+    for cluster in _clusters(unique):
+        dropped.update(cluster - _largest_nesting(cluster, weights))
     nested = tuple(e for e in unique if (e.start, e.end) not in dropped)
     return Nesting(nested, tuple(e for e in unique if (e.start, e.end) in dropped))
 
@@ -49,61 +47,31 @@ def crossing_pairs(entities: Iterable[Entity]) -> Iterator[tuple[Entity, Entity]
     >>> [(a.type, b.type) for a, b in crossing_pairs([Entity(2, 5, "LOC"), Entity(0, 3, "ORG")])]
     [('ORG', 'LOC')]
     """
-    ordered = sorted(set(entities), key=outermost_first)
-    open_spans = _OpenSpans()
-    for place, entity in enumerate(ordered):
-        yield from ((ordered[other], entity) for other in sorted(open_spans.crossing(entity.start, entity.end)))
-        open_spans.add(entity.end, place)
+    around: list[Entity] = []  # the entities that reach beyond the start of the current one
+    for entity in sorted(set(entities), key=outermost_first):
+        around = [other for other in around if other.end > entity.start]
+        yield from ((other, entity) for other in around if other.end < entity.end)
+        around.append(entity)
 
 
-class _OpenSpans:
-    """Spans that reach beyond a place, sorted by their ends, so that the spans that a new one crosses are a slice."""
-
-    def __init__(self) -> None:
-        self.ends: list[tuple[int, int]] = []  # the end of each, and which one it is
-
-    def crossing(self, start: int, end: int) -> list[int]:
-        """Return the spans that the next one in canonical order crosses; forget those that have ended."""
-        del self.ends[: bisect_left(self.ends, (start + 1, -1))]
-        return [place for _, place in self.ends[: bisect_left(self.ends, (end, -1))]]
-
-    def add(self, end: int, place: int) -> None:
-        insort(self.ends, (end, place))
-
-
-def _nest(spans: Iterable[Span]) -> bool:
-    """Return whether no two spans cross; they come in canonical order."""
-    ends: list[int] = []  # of the spans around the current place, the innermost last
-    for start, end in spans:
-        while ends and ends[-1] <= start:
-            ends.pop()
-        if ends and ends[-1] < end:
-            return False
-        ends.append(end)
-    return True
-
-
-def _clusters(spans: list[Span]) -> list[list[Span]]:
-    """Return the groups of two or more spans that are connected by crossing; the spans come in canonical order."""
-    cluster = {span: [span] for span in spans}  # spans of one cluster share one list
-    open_spans = _OpenSpans()
-    for place, span in enumerate(spans):
-        start, end = span
-        for other in open_spans.crossing(start, end):
-            small, large = sorted((cluster[spans[other]], cluster[span]), key=len)
-            if small is not large:
-                large += small
-                cluster.update(dict.fromkeys(small, large))
-        if len(cluster[span]) > MOST_CROSSING:  # before there are too many pairs in it
+def _clusters(entities: Iterable[Entity]) -> list[set[Span]]:
+    """Return the groups of spans that are connected by crossing."""
+    cluster: dict[Span, set[Span]] = {}  # spans of one cluster share one set
+    for pair in crossing_pairs(entities):
+        a, b = ((start, end) for start, end, _ in pair)
+        small, large = sorted((cluster.setdefault(a, {a}), cluster.setdefault(b, {b})), key=len)
+        if small is not large:
+            large |= small
+            cluster.update(dict.fromkeys(small, large))
+        if len(large) > MOST_CROSSING:
             raise CrossingError(
-                f"more than {MOST_CROSSING:,} entities up to token {end} cross each other, directly or through others;"
+                f"more than {MOST_CROSSING:,} entities up to token {b[1]} cross each other, directly or through others;"
                 " split the sentence or correct its annotation"
             )
-        open_spans.add(end, place)
-    return [members for members in {id(members): members for members in cluster.values()}.values() if len(members) > 1]
+    return list({id(spans): spans for spans in cluster.values()}.values())
 
 
-def _largest_nesting(cluster: list[Span], weights: dict[Span, int]) -> set[Span]:
+def _largest_nesting(cluster: set[Span], weights: Mapping[Span, int]) -> set[Span]:
     """Return the heaviest set of spans of a cluster in which no two cross.
 
     `best[i][j]` is the value of the chords inside the ends i to j, and `partner[j]` the left end of the chord that
@@ -136,7 +104,7 @@ def _largest_nesting(cluster: list[Span], weights: dict[Span, int]) -> set[Span]
     return chosen
 
 
-def _chords(cluster: list[Span]) -> tuple[list[int], list[Span]]:
+def _chords(cluster: Iterable[Span]) -> tuple[list[int], list[Span]]:
     """Return, for each end from left to right, the left end of its chord and its span; touching spans do not meet."""
     ends = sorted(
         [(start, 1, -end, (start, end)) for start, end in cluster]

@@ -18,7 +18,7 @@ from nestag.data.report import Report
 from nestag.data.segment import Offsets, Options, Segment
 from nestag.data.segment import segments as segments_of
 from nestag.data.sentence import Entity, Origin, Sentence
-from nestag.errors import DataError, InputError
+from nestag.errors import DataError
 
 _NUMBERED = re.compile(r"(.*?)[-_:./]?\d+(@\d+)?", re.DOTALL)
 
@@ -67,16 +67,6 @@ def sentences_of(document: Document, options: Options, report: Report) -> Iterat
 def words_of(document: Document, options: Options) -> list[Segment]:
     """Return the words of each sentence: those that the document brings, or those found in its text."""
     return segments_of(document.text, options) if document.words is None else list(filter(None, document.words))
-
-
-def sentences_at(
-    document: Document, options: Options, report: Report, source: str, line: int | None = None
-) -> Iterator[Sentence]:
-    """Yield the sentences of a document from a file, whose place is named in errors."""
-    try:
-        yield from sentences_of(document, options, report)
-    except DataError as error:
-        raise InputError(str(error), source, line) from None
 
 
 def documents_of(
@@ -135,6 +125,48 @@ def count_blank(sentence: Sentence, report: Report) -> None:
     """Report the tokens of white space, which are lost when the text is read again."""
     for token in filter(str.isspace, sentence.tokens):
         report.add("token of white space, which is not a word in a text", sentence.id or "", repr(token))
+
+
+def span_in(text: str, start: int, end: int, kind: str) -> TextSpan:
+    """Return a span, or raise a DataError if it is empty or outside the text."""
+    if not 0 <= start < end <= len(text):
+        raise DataError(
+            f"{start} to {end} is not inside the text of {len(text)} characters; count from 0, the end exclusive"
+        )
+    return TextSpan(start, end, kind)
+
+
+def same_text(text: str, other: str) -> bool:
+    """Say whether two texts are equal up to white space."""
+    return "".join(text.split()) == "".join(other.split())
+
+
+class Utf16:
+    """Offsets in characters <-> offsets in UTF-16 units, which JavaScript and Java count.
+
+    A character beyond U+FFFF, such as an emoji, is two units.
+
+    >>> units = Utf16("😀 Bob")
+    >>> units.from_units(3), units.to_units(2), units.differs
+    (2, 3, True)
+    """
+
+    def __init__(self, text: str) -> None:
+        wide = [] if text.isascii() else [place for place, character in enumerate(text) if character > "\uffff"]
+        self.differs = bool(wide)
+        self._characters = wide  # the places of the characters of two units
+        self._units = [place + before for before, place in enumerate(wide)]
+
+    def to_units(self, place: int) -> int:
+        """Convert an offset from characters."""
+        return place + bisect_left(self._characters, place)
+
+    def from_units(self, place: int) -> int:
+        """Convert an offset from units, or raise a DataError if it is inside a character."""
+        before = bisect_left(self._units, place)
+        if before and self._units[before - 1] + 1 == place:
+            raise DataError(f"offset {place} is inside a character; count UTF-16 units, not characters or bytes")
+        return place - before
 
 
 def _check_spans(document: Document, report: Report) -> list[TextSpan]:

@@ -71,10 +71,6 @@ class Report:
         """Rename a place in all findings, such as a temporary folder."""
         self.findings = [finding._replace(place=finding.place.replace(place, name)) for finding in self.findings]
 
-    def total(self, beginning: str) -> int:
-        """Return the number of findings whose kind has this beginning."""
-        return sum(count for kind, count in self.counts.items() if kind.startswith(beginning))
-
     def summary(self) -> list[str]:
         """Return the notes, and a line for each kind with its first example."""
         first = {finding.kind: finding for finding in reversed(self.findings)}

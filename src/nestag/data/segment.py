@@ -76,7 +76,7 @@ def segments(text: str, options: Options) -> list[Segment]:
     if text.startswith(BYTE_ORDER_MARK):
         return [[(start + 1, end + 1) for start, end in segment] for segment in segments(text[1:], options)]
     if options.tokenizer == "whitespace":
-        return grouped([word.span() for word in _WORD.finditer(text)], text, options)
+        return group_words([word.span() for word in _WORD.finditer(text)], text, options)
     return _by_rules(text, None, options.language)
 
 
@@ -87,10 +87,10 @@ def check_cutting(options: Options) -> None:
             _pipeline(options.language)
 
 
-def grouped(words: Sequence[Offsets], text: str, options: Options) -> list[Segment]:
+def group_words(words: Sequence[Offsets], text: str, options: Options) -> list[Segment]:
     r"""Group the words that a source brings into the sentences of the text.
 
-    >>> grouped([(0, 3), (4, 8)], "New\nYork", Options(tokenizer="whitespace"))
+    >>> group_words([(0, 3), (4, 8)], "New\nYork", Options(tokenizer="whitespace"))
     [[(0, 3)], [(4, 8)]]
     """
     if options.tokenizer == "whitespace":
@@ -110,7 +110,7 @@ def split_before(words: Sequence[Offsets], starts: Iterable[int]) -> list[Segmen
     return [list(words[a:b]) for a, b in pairwise(sorted(cuts | {0, len(words)}))]
 
 
-def given_words(text: str, offsets: Iterable[Offsets], place: str, report: Report) -> list[Offsets]:
+def check_words(text: str, offsets: Iterable[Offsets], place: str, report: Report) -> list[Offsets]:
     """Return the words that a source brings in order, without overlaps, and with the text that it has no words for."""
     words: list[Offsets] = []
     at = 0
@@ -123,10 +123,10 @@ def given_words(text: str, offsets: Iterable[Offsets], place: str, report: Repor
     return words + _missing(text, at, len(text), place, report)
 
 
-def laid_out(text: str, words: Sequence[Offsets]) -> list[Piece]:
+def pieces_of(text: str, words: Sequence[Offsets]) -> list[Piece]:
     r"""Return words and the white space between them; a single space belongs to the piece before it.
 
-    >>> [text[a:b] for text in ["a \nb"] for a, b, _ in laid_out(text, [(0, 1), (3, 4)])]
+    >>> [text[a:b] for text in ["a \nb"] for a, b, _ in pieces_of(text, [(0, 1), (3, 4)])]
     ['a', '\n', 'b']
     """
     pieces: list[Piece] = []
@@ -182,7 +182,7 @@ def _words_in_parts(text: str, pipeline: Language) -> list[Offsets]:
 def _document(text: str, words: Sequence[Offsets], pipeline: Language) -> Doc:
     from spacy.tokens import Doc
 
-    pieces = laid_out(text, words)
+    pieces = pieces_of(text, words)
     return Doc(pipeline.vocab, [text[a:b] for a, b, _ in pieces], [piece.space for piece in pieces])
 
 

@@ -27,9 +27,8 @@ from nestag.data.segment import Options, Segment, segments
 from nestag.data.sentence import Sentence
 from nestag.errors import DataError, InputError
 from nestag.formats.files import LONGEST_LINE, reading, writing
-from nestag.formats.folders import stem_of
+from nestag.formats.folders import files_in, stem_of
 from nestag.formats.format import JSON, Format, Remedy, explained, skipping
-from nestag.formats.shared.documents import files_in
 from nestag.formats.shared.records import Fields, any_object, read_records, short, write_json
 
 _COLLECTIONS = ("documents", "PubTator3")  # fields that hold a collection's documents

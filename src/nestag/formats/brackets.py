@@ -21,7 +21,7 @@ from nestag.data.sentence import Entity, Sentence, refuse_half_characters
 from nestag.encodings.notation import read_field, write_field
 from nestag.errors import CrossingError, DataError, InputError, LabelError
 from nestag.formats.files import read_lines, writing
-from nestag.formats.format import Format
+from nestag.formats.format import Format, skipping
 from nestag.formats.shared.tags import writable
 
 DOCUMENT = "# doc: "
@@ -35,22 +35,21 @@ _NUMBERED = re.compile(r"(.+)-([1-9][0-9]*)", re.DOTALL)
 
 def read(path: str | Path, options: Options, report: Report) -> Iterator[Sentence]:
     """Yield the sentences of a file; an InputError names the line and column of what is invalid."""
-    document = ""
-    number = 0
+    document, number = "", 0
     for line in read_lines(path):
-        try:
+        with skipping(options, report, path, line.number):
             if not line.text.strip(" \t"):
                 document = ""
             elif line.text.startswith(DOCUMENT):
-                document, number = _document(line.text), 0
+                document, number = _read_word(line.text.removeprefix(DOCUMENT).strip(" "), len(DOCUMENT) + 1), 0
+                if not document:
+                    raise DataError(f"the document has no name; write {DOCUMENT}NAME")
             elif line.text != "#" and not line.text.startswith("# "):
                 number += 1
                 tokens, entities = _parse(line.text)
                 sentence = Sentence(tokens, entities, f"{document}-{number}" if document else None)
                 report.duplicates(entities, sentence, f"{path}:{line.number}")
                 yield sentence
-        except DataError as error:
-            raise InputError(str(error), str(path), line.number) from None
 
 
 def write(sentences: Iterable[Sentence], path: str | Path, options: Options, report: Report) -> None:
@@ -160,13 +159,6 @@ def _read_word(text: str, column: int) -> str:
     except (LabelError, DataError) as error:
         raise DataError(f"column {column}: {error}") from None
     return word
-
-
-def _document(line: str) -> str:
-    name = _read_word(line.removeprefix(DOCUMENT).strip(" "), len(DOCUMENT) + 1)
-    if not name:
-        raise DataError(f"the document has no name; write {DOCUMENT}NAME")
-    return name
 
 
 def _next_number(name: str | None, document: str, number: int) -> tuple[str, int]:

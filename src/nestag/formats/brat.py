@@ -16,14 +16,14 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from pathlib import Path
 
-from nestag.data.document import Document, TextSpan, documents_of, sentences_at
+from nestag.data.document import Document, TextSpan, documents_of, same_text, sentences_of, span_in
 from nestag.data.report import Report
 from nestag.data.segment import Offsets, Options
 from nestag.data.sentence import Sentence
 from nestag.errors import DataError, InputError
 from nestag.formats.files import read_lines, read_text, writing, writing_folder, writing_together
+from nestag.formats.folders import document_name, files_in, named_documents, only_document
 from nestag.formats.format import Format, skipping
-from nestag.formats.shared.documents import FileNames, document_name, files_in, only_document, same_text, span_in
 
 _ENTITY = re.compile(r"T\S*\t(\S+) (\d{1,18} \d{1,18}(?:;\d{1,18} \d{1,18})*)(?:\t(.*))?", re.DOTALL)
 _DROPPED = {
@@ -39,7 +39,8 @@ def read(path: str | Path, options: Options, report: Report) -> Iterator[Sentenc
     for files, name in _pairs(Path(path), report):
         text = read_text(_text_of(files[0]))
         spans = tuple(span for file in files for span in _spans(file, text, options, report))
-        yield from sentences_at(Document(name, text, spans), options, report, str(files[0]))
+        with skipping(options, report, files[0]):
+            yield from list(sentences_of(Document(name, text, spans), options, report))
 
 
 def write(sentences: Iterable[Sentence], path: str | Path, options: Options, report: Report) -> None:
@@ -52,10 +53,9 @@ def write(sentences: Iterable[Sentence], path: str | Path, options: Options, rep
         with writing_together(Path(path).parent) as part:
             _write_pair(document, part / Path(path).name, report)
         return
-    names = FileNames(report)
     with writing_folder(path) as folder:
-        for document in documents:
-            _write_pair(document, folder / f"{names.of(document.id)}.ann", report)
+        for name, document in named_documents(documents, report):
+            _write_pair(document, folder / f"{name}.ann", report)
 
 
 def looks_like(head: str) -> bool:

@@ -22,15 +22,15 @@ from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 from warnings import catch_warnings, simplefilter
 
-from nestag.data.document import Document, TextSpan, documents_of, sentences_at
+from nestag.data.document import Document, TextSpan, documents_of, sentences_of
 from nestag.data.report import Report
-from nestag.data.segment import Options, Segment, given_words, grouped, segments, split_before
+from nestag.data.segment import Options, Segment, check_words, group_words, segments, split_before
 from nestag.data.sentence import Sentence
 from nestag.errors import InputError, MissingExtraError, named
 from nestag.formats.bioc import refuse_unfit_for_xml
 from nestag.formats.files import reading, writing, writing_bytes, writing_folder, writing_together
-from nestag.formats.format import Format, Remedy, explained
-from nestag.formats.shared.documents import FileNames, document_name, files_in, only_document
+from nestag.formats.folders import document_name, files_in, named_documents, only_document
+from nestag.formats.format import Format, Remedy, explained, skipping
 
 LARGEST = 256 * 2**20  # the largest number of bytes of one XMI file
 TYPE_SYSTEM = "TypeSystem.xml"
@@ -66,12 +66,12 @@ def read(path: str | Path, options: Options, report: Report) -> Iterator[Sentenc
     for xmi in read_xmi(Path(path)):
         with explained("not a CAS that can be read", xmi.place, *broken):
             document = _document(xmi, options, report)
-        yield from sentences_at(document, options, report, xmi.place)
+        with skipping(options, report, xmi.place):
+            yield from list(sentences_of(document, options, report))
 
 
 def write(sentences: Iterable[Sentence], path: str | Path, options: Options, report: Report) -> None:
     """Write one .xmi file with TypeSystem.xml next to it, a .zip, or else a folder of all documents."""
-    names = FileNames(report)
     layer = _split(options.field)
     types = _type_system_for(layer)
     documents = documents_of(sentences, report, keeps_words=True)
@@ -82,13 +82,13 @@ def write(sentences: Iterable[Sentence], path: str | Path, options: Options, rep
     elif str(path).lower().endswith(".zip"):
         with writing_bytes(path) as stream, zipfile.ZipFile(stream, "w") as archive:
             _add(archive, TYPE_SYSTEM, types.to_xml())
-            for document in documents:
-                _add(archive, f"{names.of(document.id)}.xmi", _to_xmi(document, layer, types, path))
+            for name, document in named_documents(documents, report):
+                _add(archive, f"{name}.xmi", _to_xmi(document, layer, types, path))
     else:
         with writing_folder(path) as folder:
             (folder / TYPE_SYSTEM).write_text(types.to_xml(), "utf-8")
-            for document in documents:
-                (folder / f"{names.of(document.id)}.xmi").write_bytes(_to_xmi(document, layer, types, path))
+            for name, document in named_documents(documents, report):
+                (folder / f"{name}.xmi").write_bytes(_to_xmi(document, layer, types, path))
 
 
 def looks_like(head: str) -> bool:
@@ -221,10 +221,10 @@ def _words(cas: Any, text: str, place: str, options: Options, report: Report) ->
     if not tokens and not sentences:
         return segments(text, options)
     if tokens:
-        words = given_words(text, tokens, place, report)
+        words = check_words(text, tokens, place, report)
     else:
         words = [word for segment in segments(text, options) for word in segment]
-    return split_before(words, [start for start, _ in sentences]) if sentences else grouped(words, text, options)
+    return split_before(words, [start for start, _ in sentences]) if sentences else group_words(words, text, options)
 
 
 def _offsets(cas: Any, kind: str) -> list[tuple[int, int]]:

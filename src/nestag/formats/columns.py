@@ -26,6 +26,7 @@ from nestag.data.report import Report
 from nestag.data.segment import Options
 from nestag.data.sentence import Entity, Sentence
 from nestag.errors import InputError, named
+from nestag.formats import webanno
 from nestag.formats.files import Line, read_lines, writing
 from nestag.formats.folders import stem_of
 from nestag.formats.format import Format, Remedy, skipping
@@ -55,6 +56,11 @@ class _Row(NamedTuple):
 
     number: int
     columns: list[str]
+
+    @property
+    def is_comment(self) -> bool:
+        """Return whether the line begins with `#` and has other columns than tags."""
+        return self.columns[0].startswith("#") and not (self.columns[1:] and all(map(parse_tags, self.columns[1:])))
 
     def tags(self, column: int) -> tuple[Tag, ...]:
         """Return the tags in a column, if there are any."""
@@ -129,8 +135,7 @@ def looks_like(head: str) -> bool:
     lines = [Line(0, line.removesuffix("\r")) for line in head.split("\n")[:1_000] if line.strip()]
     rows = [row for row in _rows(lines, "\t" in head) if row.columns[0] != DOCUMENT]
     few = len(rows) < _ENOUGH and "\t" not in head
-    is_webanno = head.startswith("#FORMAT=") and "\t" not in head.partition("\n")[0]
-    if is_webanno or (few and (len(rows) < 2 or not all(parse_tags(row.columns[-1]) for row in rows))):
+    if webanno.looks_like(head) or (few and (len(rows) < 2 or not all(parse_tags(row.columns[-1]) for row in rows))):
         return False
     return bool(_tag_columns(rows))
 
@@ -173,11 +178,8 @@ def tag_columns(sentence: Sentence, place: str) -> list[list[str]]:
 
 def _rows(block: list[Line], tabs: bool) -> list[_Row]:
     split = ((line, line.text.split("\t") if tabs else _BLANKS.split(line.text.strip(" \t"))) for line in block)
-    return [_Row(line.number, columns) for line, columns in split if not _is_comment(columns)]
-
-
-def _is_comment(columns: list[str]) -> bool:
-    return columns[0].startswith("#") and not (len(columns) > 1 and all(map(parse_tags, columns[1:])))
+    rows = (_Row(line.number, columns) for line, columns in split)
+    return [row for row in rows if not row.is_comment]
 
 
 def _layout(head: Sequence[list[_Row]], options: Options, source: str, report: Report) -> _Layout:
@@ -188,7 +190,8 @@ def _layout(head: Sequence[list[_Row]], options: Options, source: str, report: R
         return layout._replace(iob1=_is_iob1(head, layout))
     rows = [row for sentence in head for row in sentence]
     columns = _tag_columns(rows)
-    indexed = 1 not in columns and len(columns) > 0 and all(map(_is_counted, head))
+    numbered = (row.columns[0] == str(number) for sentence in head for number, row in enumerate(sentence, 1))
+    indexed = 1 not in columns and len(columns) > 0 and all(numbered)
     token = int(indexed)
     width = max((len(row.columns) for row in rows), default=0)
     others = [column for column in range(token + 1, width) if column not in columns]
@@ -230,10 +233,6 @@ def _tag_columns(rows: Sequence[_Row]) -> list[int]:
         if sum(map(bool, map(parse_tags, cells))) >= _MOST * len(cells):
             columns.append(column)
     return columns
-
-
-def _is_counted(rows: list[_Row]) -> bool:
-    return all(row.columns[0] == str(number) for number, row in enumerate(rows, 1))
 
 
 def _is_iob1(head: Sequence[list[_Row]], layout: _Layout) -> bool:

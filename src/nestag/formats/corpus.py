@@ -1,24 +1,27 @@
-"""Corpora: read from files of any format, whole or by the sentence, and written, with a report of what changed."""
+"""Corpora: read from files of any format, written, and converted, with a report of what changed."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+from nestag.data.crossing import crossing_pairs
 from nestag.data.document import document_of
-from nestag.data.report import Report
+from nestag.data.report import Report, describe
 from nestag.data.segment import DEFAULT, Boundaries, Options, TokenizerName
 from nestag.data.sentence import Origin, Sentence
 from nestag.data.validation import from_mapping
-from nestag.errors import InputError, either
+from nestag.errors import InputError, either, named
+from nestag.formats import parquet
 from nestag.formats.files import is_stream
 from nestag.formats.folders import ROLES, role_of, splits_in
 from nestag.formats.format import Format
-from nestag.formats.parquet import read_dataset
-from nestag.formats.registry import format_of, writer_for
+from nestag.formats.labels import LabellingTally, nesting, place_of
+from nestag.formats.registry import format_for, format_of, writer_for
 from nestag.formats.shared.table import is_dataset
 
 Watch = Callable[[Iterable[Sentence], str], Iterator[Sentence]]
@@ -39,12 +42,6 @@ class Corpus(list[Sentence]):
         super().__init__(sentences)
         self.report = Report() if report is None else report
         self.options = options
-
-    @classmethod
-    def read(cls, path: str | Path, format: str | None = None, options: Options = DEFAULT) -> Corpus:
-        """Return the sentences of a file or folder, with options that have been checked."""
-        report = Report()
-        return cls(format_of(path, format).read(path, options, report), report, options)
 
     def __repr__(self) -> str:
         from nestag.inspect.rendering import summary_table
@@ -221,8 +218,8 @@ def read_corpus(
     options = from_mapping(Options, given, "read_corpus")
     if is_dataset(path):
         report = Report()
-        return Corpus(read_dataset(path, options, report), report, options)
-    return Corpus.read(path, format, options)
+        return Corpus(parquet.read(path, options, report), report, options)
+    return CorpusFile(path, format, options).in_memory
 
 
 def write_corpus(sentences: Iterable[Sentence], path: str | Path, format: str | None = None) -> Report:
@@ -232,26 +229,70 @@ def write_corpus(sentences: Iterable[Sentence], path: str | Path, format: str | 
     return report
 
 
-class Apart:
-    """Documents of several inputs, renamed if they have the same name."""
+OnCrossing = Literal["error", "keep", "set-aside"]
+"""Entities that overlap without nesting: stop at the first, keep them, or drop as few as possible."""
 
-    def __init__(self, report: Report) -> None:
-        """Start without documents."""
-        self.report = report
-        self.taken: Counter[str] = Counter()  # documents of the inputs before
 
-    def read(self, sentences: Iterator[Sentence]) -> Iterator[Sentence]:
-        """Yield the sentences of one more input."""
-        own: set[str] = set()
-        for sentence in sentences:
+@dataclass(frozen=True)
+class Conversion:
+    """What was converted."""
+
+    counts: LabellingTally
+    format: str  # of the target
+    report: Report  # of what changed in reading and writing
+
+
+def convert(
+    source: CorpusSource, target: str | Path, *, to: str | None = None, crossing: OnCrossing = "keep"
+) -> Conversion:
+    """Write a corpus in another format: that of the target's suffix, or the one named by `to`.
+
+    The source is a file, or sentences, e.g. `read_corpus("a.tsv", columns=(1, 4))`.
+    """
+    goal = format_for(target, to)
+    corpus = corpus_of(source)
+    report, counts = report_of(corpus), LabellingTally()
+
+    def sentences() -> Iterator[Sentence]:
+        for sentence in handle_crossing(corpus, path_of(corpus, "source"), crossing, report):
+            counts.see(sentence)
+            yield sentence
+
+    goal.write(sentences(), target, getattr(corpus, "options", DEFAULT), report)
+    return Conversion(counts, goal.name, report)
+
+
+def handle_crossing(
+    sentences: Iterable[Sentence], source: str, crossing: OnCrossing, report: Report
+) -> Iterator[Sentence]:
+    """Yield the sentences with their crossing entities kept and counted, dropped, or refused by an InputError."""
+    if crossing == "set-aside":
+        yield from nesting(sentences, source, report)
+        return
+    for number, sentence in enumerate(sentences, 1):
+        for first, second in crossing_pairs(sentence.entities):
+            place, pair = place_of(source, sentence, number), f"{describe(first)} and {describe(second)}"
+            if crossing == "error":
+                remedy = f"{named('crossing', 'set-aside')} drops as few as possible"
+                raise InputError(f"entities {pair} cross; {remedy}", place)
+            report.add("pair of crossing entities kept", place, pair)
+        yield sentence
+
+
+def join_corpora(corpora: Iterable[Iterable[Sentence]], report: Report) -> Iterator[Sentence]:
+    """Yield the sentences of several corpora, with documents renamed if they have the same name."""
+    taken: Counter[str] = Counter()  # the documents of the corpora before
+    for corpus in corpora:
+        documents: set[str] = set()
+        for sentence in corpus:
             name = document_of(sentence)
-            number = self.taken[name] + 1
-            if name and name not in own:
-                own.add(name)
+            number = taken[name] + 1
+            if name and name not in documents:
+                documents.add(name)
                 if number > 1:
-                    self.report.add("document renamed because another has its name", name, f"{name}@{number}")
+                    report.add("document renamed because another has its name", name, f"{name}@{number}")
             yield _numbered(sentence, number) if number > 1 else sentence
-        self.taken.update(own)
+        taken.update(documents)
 
 
 def _numbered(sentence: Sentence, number: int) -> Sentence:

@@ -17,14 +17,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nestag.data.document import Document, TextSpan, documents_of, sentences_at
+from nestag.data.document import Document, TextSpan, documents_of, sentences_of
 from nestag.data.report import Report
-from nestag.data.segment import Options, given_words, grouped, laid_out, split_before
+from nestag.data.segment import Options, check_words, group_words, pieces_of, split_before
 from nestag.data.sentence import Sentence
 from nestag.errors import InputError, MissingExtraError, named
 from nestag.formats.files import reading, writing_bytes
 from nestag.formats.folders import stem_of
-from nestag.formats.format import Format, Remedy, explained
+from nestag.formats.format import Format, Remedy, explained, skipping
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, DocBin, Span
@@ -54,7 +54,8 @@ def read(path: str | Path, options: Options, report: Report) -> Iterator[Sentenc
             if doc is None:
                 return
             document = _document(doc, key, f"{stem_of(path)}:{number}", options, report)
-        yield from sentences_at(document, options, report, str(path))
+        with skipping(options, report, path):
+            yield from list(sentences_of(document, options, report))
 
 
 def write(sentences: Iterable[Sentence], path: str | Path, options: Options, report: Report) -> None:
@@ -120,11 +121,11 @@ def _document(doc: Doc, key: str, name: str, options: Options, report: Report) -
     blank = frozenset(attributes.get(_BLANK, ()))
     spans = tuple(_text_spans(doc.ents if key == ENTS else group or (), doc, name, report))
     offsets = [(token.idx, token.idx + len(token)) for token in doc if not token.text.isspace() or token.i in blank]
-    words = given_words(doc.text, offsets, name, report)
+    words = check_words(doc.text, offsets, name, report)
     if doc.has_annotation("SENT_START"):
         segments = split_before(words, [token.idx for token in doc if token.is_sent_start])
     else:
-        segments = grouped(words, doc.text, options)
+        segments = group_words(words, doc.text, options)
     return Document(name, doc.text, spans, tuple(segments))
 
 
@@ -174,7 +175,7 @@ def _doc(document: Document, vocabulary: Vocab, group: str) -> Doc:
     from spacy.tokens import Doc, Span, SpanGroup
 
     segments = [segment for segment in document.words or () if segment]
-    pieces = laid_out(document.text, [word for segment in segments for word in segment])
+    pieces = pieces_of(document.text, [word for segment in segments for word in segment])
     starts = {0, *(segment[0][0] for segment in segments)}
     doc = Doc(
         vocabulary,

@@ -1,10 +1,14 @@
-"""Folders: which files of a corpus are train, dev and test, and which are read."""
+"""Folders: which files of a corpus are train, dev and test, which are read, and what those of documents are called."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Literal, get_args
+from urllib.parse import unquote
 
+from nestag.data.document import Document
 from nestag.data.report import Report
 from nestag.errors import InputError, either
 from nestag.formats.files import is_stream
@@ -17,6 +21,7 @@ ROLES = {
     "test": ("test", "testing"),
 }
 """The splits and the names of their files."""
+_AWKWARD = re.compile(r'[\x00-\x1f\x7f"*/:<>?\\|%]|\A[.\s]|[.\s]\Z')
 
 
 def splits_in(path: str, remedy: str = "") -> dict[str, str]:
@@ -81,3 +86,53 @@ def files_of_one_format(folder: Path, suffixes: tuple[str, ...], report: Report)
     ignored = [file.name for file in there if file not in files]
     report.note(f"{folder}: {len(files):,} files read" + (f"; ignored: {', '.join(ignored[:3])}" if ignored else ""))
     return files
+
+
+def files_in(path: Path, suffixes: tuple[str, ...]) -> list[tuple[Path, str]]:
+    """Return the files with these suffixes in a folder and their names below it, or else the one file."""
+    if not path.is_dir():
+        return [(path, path.name)]
+    files = [file for file in visible_files(path) if file.suffix.lower() in suffixes]
+    if not files:
+        raise InputError(f"the folder has no {' or '.join(suffixes)} file; name one that has", str(path))
+    return [(file, file.relative_to(path).as_posix()) for file in files]
+
+
+def file_name(name: str) -> str:
+    """Return a document's name as that of a file, with percent escapes for what file systems cannot hold.
+
+    >>> file_name("news/1: a"), document_name("news%2F1%3A a")
+    ('news%2F1%3A a', 'news/1: a')
+    """
+    return _AWKWARD.sub(lambda match: "".join(f"%{byte:02X}" for byte in match[0].encode()), name) or "document"
+
+
+def document_name(name: str) -> str:
+    """Invert `file_name`."""
+    return unquote(as_text(name), errors="replace")
+
+
+def named_documents(documents: Iterable[Document], report: Report) -> Iterator[tuple[str, Document]]:
+    """Yield documents with the names of their files, each with a number if its name is taken."""
+    used: set[str] = set()
+    for document in documents:
+        plain = name = file_name(document.id)
+        number = 1
+        while name.lower() in used:
+            number += 1
+            name = f"{plain}~{number}"
+        if number > 1:
+            report.add("document renamed because another has its name", document.id, name)
+        used.add(name.lower())
+        yield name, document
+
+
+def only_document(documents: Iterator[Document], path: str | Path, name: str, report: Report) -> Document:
+    """Return the document of a file that can hold one, and report if it has another name than the file."""
+    document = next(documents, Document("", ""))
+    if next(documents, None):
+        suffix = Path(str(path).removesuffix(".gz")).suffix
+        raise InputError(f"one {suffix} file holds one document, and there are several; name a folder", str(path))
+    if document.id not in ("", name):
+        report.add("document renamed because its file has another name", document.id, name)
+    return document

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -82,18 +82,13 @@ class Format:
 
     def _sentences(self, path: str | Path, options: Options, report: Report) -> Iterator[Sentence]:
         try:
-            for file in self._files(path, report):
+            is_file = self.folder or is_stream(path) or not Path(path).is_dir()
+            for file in [path] if is_file else files_of_one_format(Path(path), self.suffixes, report):
                 yield from self.reader(file, options, report)
         except InputError as error:
             if not self.hint:
                 raise
             raise InputError(f"{error.message} ({self.hint})", error.source, error.line) from None
-
-    def _files(self, path: str | Path, report: Report) -> Sequence[str | Path]:
-        """Return the path itself, or the files of a folder that are each a corpus."""
-        if self.folder or is_stream(path) or not Path(path).is_dir():
-            return [path]
-        return files_of_one_format(Path(path), self.suffixes, report)
 
     def _watch(self, sentences: Iterator[Sentence], path: str, report: Report) -> Iterator[Sentence]:
         """Yield the sentences, and warn if few have entities though the file seems annotated."""

@@ -16,12 +16,11 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from nestag.data.document import Document, TextSpan
+from nestag.data.document import Document, TextSpan, Utf16, same_text
 from nestag.data.report import Report
 from nestag.data.segment import Options
 from nestag.errors import DataError, named
 from nestag.formats.format import JSON, Format, Remedy
-from nestag.formats.shared.documents import Utf16, same_text
 from nestag.formats.shared.records import Fields, Record, any_object, as_id, document_reader, document_writer
 
 _MINIMAL = {"annotation_id", "annotator", "lead_time"}  # fields that every task of JSON-MIN has

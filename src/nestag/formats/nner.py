@@ -20,7 +20,7 @@ from nestag.data.segment import Options
 from nestag.data.sentence import Entity, Sentence
 from nestag.errors import DataError, InputError
 from nestag.formats.files import Line, read_lines, writing
-from nestag.formats.format import Format
+from nestag.formats.format import Format, skipping
 from nestag.formats.shared.tags import read_word, writable, write_word
 
 _ENTITY = re.compile(r"([0-9]{1,9}),([0-9]{1,9}) (.+)", re.DOTALL)
@@ -40,18 +40,16 @@ def read(path: str | Path, options: Options, report: Report) -> Iterator[Sentenc
     """Yield the sentences of a file; an InputError names an invalid line."""
     tagged = None
     for block in _blocks(path):
-        words, written = _split(block, tagged, str(path))
-        if tagged is None:
-            tagged = len(block.lines) - (written is not None) > 1
         last = block.lines[-1].number
-        try:
+        with skipping(options, report, path, last):
+            words, spans = _split(block, tagged, str(path))
+            if tagged is None:
+                tagged = len(block.lines) - (spans is not None) > 1
             tokens = [read_word(token, _IN_TOKENS) for token in words.text.strip(" ").split(" ")]
-            entities = list(_entities(written.text, report, f"{path}:{last}")) if written else []
+            entities = list(_entities(spans.text, report, f"{path}:{last}")) if spans else []
             sentence = Sentence(tokens, entities)
-        except DataError as error:
-            raise InputError(str(error), str(path), last) from None
-        report.duplicates(entities, sentence, f"{path}:{last}")
-        yield sentence
+            report.duplicates(entities, sentence, f"{path}:{last}")
+            yield sentence
 
 
 def write(sentences: Iterable[Sentence], path: str | Path, options: Options, report: Report) -> None:
@@ -116,13 +114,13 @@ def _is_entities(text: str) -> bool:
 
 def _entities(line: str, report: Report, place: str) -> Iterator[Entity]:
     """Yield the entities of a line, with exclusive ends."""
-    for written in line.strip(" ").split("|"):
-        match = _ENTITY.fullmatch(written)
+    for text in line.strip(" ").split("|"):
+        match = _ENTITY.fullmatch(text)
         if not match:
-            raise DataError(f"{written!r} is not an entity; write start,end type, and | between entities")
+            raise DataError(f"{text!r} is not an entity; write start,end type, and | between entities")
         start, last = int(match[1]), int(match[2])
         if last < start:
-            report.add("entity that ends before it starts dropped", place, written)
+            report.add("entity that ends before it starts dropped", place, text)
         else:
             yield Entity(start, last + 1, read_word(match[3], _IN_TYPES))
 

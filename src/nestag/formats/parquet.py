@@ -11,7 +11,7 @@ wrote are read (the metadata names them), or those that hold nothing but tags in
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -28,8 +28,8 @@ from nestag.formats.shared.table import (
     INFO,
     OWN,
     ROWS,
-    ArrowTable,
     columns_of,
+    is_dataset,
     pyarrow,
     sentence_of,
     table_of,
@@ -43,17 +43,9 @@ _STATE: dict[str, Any] = {
 }  # fmt: skip
 
 
-def read(path: str | Path, options: Options, report: Report) -> Iterator[Sentence]:
-    """Yield the sentences of a table, or of all tables of a folder, one per row."""
-    yield from _sentences(tables_in(path), options, report)
-
-
-def read_dataset(dataset: Any, options: Options, report: Report) -> Iterator[Sentence]:
-    """Yield the sentences of an open `datasets.Dataset`."""
-    yield from _sentences([table_of(dataset)], options, report)
-
-
-def _sentences(tables: Sequence[ArrowTable], options: Options, report: Report) -> Iterator[Sentence]:
+def read(source: Any, options: Options, report: Report) -> Iterator[Sentence]:
+    """Yield the sentences of a table, of all tables of a folder, or of an open `datasets.Dataset`, one per row."""
+    tables = [table_of(source)] if is_dataset(source) else tables_in(source)
     for table, columns in zip(tables, columns_of(tables, options.field, report), strict=False):
         rows = (row for batch in table.batches() for row in batch.to_pylist())
         for number, row in enumerate(rows, 1):
@@ -90,11 +82,6 @@ def write(sentences: Iterable[Sentence], path: str | Path, options: Options, rep
             _write_folder(batches, path, schema, features)
 
 
-def looks_like(head: str) -> bool:
-    """Say whether a file begins like Parquet."""
-    return head.startswith("PAR1")
-
-
 def _batches(lines: Iterator[str], schema: Any, columns: list[str], numbers: dict[str, int]) -> Iterator[Any]:
     while chunk := list(islice(lines, ROWS)):
         rows = []
@@ -116,6 +103,7 @@ def _write_folder(batches: Iterable[Any], path: str | Path, schema: Any, feature
 
 
 FORMAT = Format(
-    "parquet", "Parquet or a folder of Hugging Face datasets", (".parquet", ".arrow"), read, write, looks_like,
-    folder=(".parquet", ".arrow"), remedy=Remedy("field", "names the columns of tags"),
+    "parquet", "Parquet or a folder of Hugging Face datasets", (".parquet", ".arrow"), read, write,
+    lambda head: head.startswith("PAR1"), folder=(".parquet", ".arrow"),
+    remedy=Remedy("field", "names the columns of tags"),
 )  # fmt: skip

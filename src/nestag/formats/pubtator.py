@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from nestag.data.document import Document, TextSpan, documents_of, sentences_of
+from nestag.data.document import Document, TextSpan, documents_of, same_text, sentences_of, span_in
 from nestag.data.report import Report
 from nestag.data.segment import Options
 from nestag.data.sentence import Sentence
@@ -21,7 +21,6 @@ from nestag.errors import DataError, InputError
 from nestag.formats.columns import blocks
 from nestag.formats.files import Line, writing
 from nestag.formats.format import Format, skipping
-from nestag.formats.shared.documents import same_text, span_in
 
 _TEXT = re.compile(r"([^|\t]+)\|([a-z])\|(.*)", re.DOTALL)
 _MENTION = re.compile(r"([^\t]+)\t(\d{1,15})\t(\d{1,15})\t([^\t]*)\t([^\t]+)(?:\t.*)?", re.DOTALL)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from nestag.data.document import Document, count_blank, document_of, follows, sentences_at, text_of
+from nestag.data.document import Document, count_blank, document_of, follows, sentences_of, text_of
 from nestag.data.report import Report, describe
 from nestag.data.segment import Options
 from nestag.data.sentence import Origin, Sentence
@@ -30,7 +30,7 @@ def read(path: str | Path, options: Options, report: Report) -> Iterator[Sentenc
     for paragraph in paragraphs(read_blocks(path)):
         if not at_line_start:
             report.add("line split because it is very long", str(path), f"at character {start}")
-        for sentence in sentences_at(Document(name, paragraph), options, report, str(path)):
+        for sentence in sentences_of(Document(name, paragraph), options, report):
             number += 1
             yield _shift(sentence, start, number)
         start += len(paragraph)

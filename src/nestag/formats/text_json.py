@@ -18,15 +18,14 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from nestag.data.document import Document, TextSpan, documents_of, sentences_of
+from nestag.data.document import Document, TextSpan, Utf16, documents_of, sentences_of
 from nestag.data.report import Report
-from nestag.data.segment import Offsets, Options, given_words, grouped, laid_out
+from nestag.data.segment import Offsets, Options, check_words, group_words, pieces_of
 from nestag.data.sentence import Sentence
 from nestag.errors import DataError
 from nestag.formats.folders import stem_of
 from nestag.formats.format import JSON, Format, skipping
 from nestag.formats.shared import records
-from nestag.formats.shared.documents import Utf16
 from nestag.formats.shared.records import Fields, Record, document_reader, document_writer
 from nestag.formats.shared.tags import OUTSIDE, Tag, entities_of, parse_tags
 
@@ -100,8 +99,8 @@ def _read_prodigy(record: Record, options: Options, report: Report) -> Document 
     _count_relations(record, "label", report)
     words = None
     if tokens := fields.objects("tokens"):
-        offsets = given_words(text, _prodigy_words(tokens, text), record.place, report)
-        words = tuple(grouped(offsets, text, options))
+        offsets = check_words(text, _prodigy_words(tokens, text), record.place, report)
+        words = tuple(group_words(offsets, text, options))
     return Document(names.name(record.name), text, spans, words)
 
 
@@ -116,7 +115,7 @@ def _prodigy_words(tokens: Iterable[Fields], text: str) -> Iterator[Offsets]:
 def _to_prodigy(document: Document) -> dict[str, Any]:
     words = [word for segment in document.words or () for word in segment]
     blank = {start for start, end in words if document.text[start:end].isspace()}
-    pieces = laid_out(document.text, words)
+    pieces = pieces_of(document.text, words)
     starts = {piece.start: number for number, piece in enumerate(pieces)}
     ends = {piece.end: number for number, piece in enumerate(pieces)}
     tokens = [

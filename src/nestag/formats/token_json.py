@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -99,14 +100,10 @@ def _inclusive(member: object, *_: object) -> Entity:
     return Entity(fields.number("first"), fields.number("last") + 1, fields.text("type"))
 
 
-def _exclusive(key: str) -> Callable[[Any, str, Report], Entity]:
-    """Return how to read an object with `start`, `end` and a type."""
-
-    def read(member: Any, *_: object) -> Entity:
-        fields = Fields.of(member)
-        return Entity(fields.number("start"), fields.number("end"), fields.label(key))
-
-    return read
+def _exclusive(member: object, *_: object, key: str) -> Entity:
+    """Read an object with `start`, `end` and a type."""
+    fields = Fields.of(member)
+    return Entity(fields.number("start"), fields.number("end"), fields.label(key))
 
 
 def _indexed(member: Any, place: str, report: Report) -> Entity | None:
@@ -213,8 +210,8 @@ def _is_dygie(fields: dict[str, Any]) -> bool:
 _RELATIONS = {"relations": "relation"}
 _EVENTS = {"relation_mentions": "relation", "event_mentions": "event"}
 _GLINER = _Variant("tokenized_text", "ner", ("id",), _inclusive, _to_gliner, _RELATIONS)
-_SPERT = _Variant("tokens", "entities", ("orig_id", "id"), _exclusive("type"), _to_spert, _RELATIONS)
-_ONEIE = _Variant("tokens", "entity_mentions", ("sent_id",), _exclusive("entity_type"), _to_oneie, _EVENTS)
+_SPERT = _Variant("tokens", "entities", ("orig_id", "id"), partial(_exclusive, key="type"), _to_spert, _RELATIONS)
+_ONEIE = _Variant("tokens", "entity_mentions", ("sent_id",), partial(_exclusive, key="entity_type"), _to_oneie, _EVENTS)
 _W2NER = _Variant("sentence", "ner", ("id",), _indexed, _to_w2ner)
 
 FORMATS = (

@@ -22,14 +22,14 @@ from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
-from nestag.data.document import Document, TextSpan, documents_of, sentences_of
+from nestag.data.document import Document, TextSpan, Utf16, documents_of, sentences_of
 from nestag.data.report import Report
 from nestag.data.segment import Offsets, Options, Segment
 from nestag.data.sentence import Sentence
 from nestag.errors import DataError, InputError, named
 from nestag.formats.files import LONGEST_LINE, Line, read_lines, writing, writing_folder
+from nestag.formats.folders import document_name, files_in, named_documents, only_document
 from nestag.formats.format import Format, Remedy, skipping
-from nestag.formats.shared.documents import FileNames, Utf16, document_name, files_in, only_document
 from nestag.formats.shared.tags import refuse_deep
 
 NAMED_ENTITY = "de.tudarmstadt.ukp.dkpro.core.api.ner.type.NamedEntity"
@@ -95,15 +95,14 @@ def read(path: str | Path, options: Options, report: Report) -> Iterator[Sentenc
 def write(sentences: Iterable[Sentence], path: str | Path, options: Options, report: Report) -> None:
     """Write one .tsv file for the only document if the path ends so, else a folder with one for each."""
     documents = documents_of(sentences, report, keeps_words=True)
-    name, _, feature = (options.field or f"{NAMED_ENTITY}:value").partition(":")
-    layer = _Layer(name, ("identifier", "value") if name == NAMED_ENTITY else (feature or "value",), 0)
+    kind, _, feature = (options.field or f"{NAMED_ENTITY}:value").partition(":")
+    layer = _Layer(kind, ("identifier", "value") if kind == NAMED_ENTITY else (feature or "value",), 0)
     if str(path).lower().removesuffix(".gz").endswith(_SUFFIX):
         _write_one(only_document(documents, path, _name(Path(path).name), report), path, layer, report)
         return
-    names = FileNames(report)
     with writing_folder(path) as folder:
-        for document in documents:
-            _write_one(document, folder / f"{names.of(document.id)}{_SUFFIX}", layer, report)
+        for name, document in named_documents(documents, report):
+            _write_one(document, folder / f"{name}{_SUFFIX}", layer, report)
 
 
 def looks_like(head: str) -> bool:

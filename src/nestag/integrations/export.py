@@ -30,8 +30,7 @@ from nestag.encodings.notation import write_chain, write_name
 from nestag.encodings.vocabulary import UNSEEN, Vocabulary
 from nestag.errors import InputError, MissingExtraError
 from nestag.formats import sample
-from nestag.formats.conversion import handle_crossing
-from nestag.formats.corpus import CorpusSource, corpus_of, in_memory, path_of, report_of, reread
+from nestag.formats.corpus import CorpusSource, corpus_of, handle_crossing, in_memory, path_of, report_of, reread
 from nestag.formats.files import read_lines, writing, writing_folder
 from nestag.formats.folders import Split
 from nestag.formats.labels import (

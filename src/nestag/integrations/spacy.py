@@ -25,7 +25,7 @@ from spacy.training import Example
 from spacy.util import filter_spans, minibatch
 
 from nestag.data.document import Document
-from nestag.data.segment import Options, grouped, split_before
+from nestag.data.segment import Options, group_words, split_before
 from nestag.errors import InputError
 from nestag.model.model_folder import PACKAGED, copy_model, load, local_folder, saved_vocabulary
 from nestag.model.predictor import Predictor, TextEntity
@@ -156,7 +156,7 @@ def document_from(doc: Doc, options: Options, number: int) -> Document:
     if doc.has_annotation("SENT_START"):
         segments = split_before(words, (sentence.start_char for sentence in doc.sents))
     else:
-        segments = grouped(words, doc.text, options)
+        segments = group_words(words, doc.text, options)
     return Document(str(number), doc.text, (), tuple(segments))
 
 

@@ -12,7 +12,7 @@ from typing import Any, Literal
 from nestag.data.segment import DEFAULT, Options
 from nestag.data.validation import to_mapping
 from nestag.errors import InputError
-from nestag.formats.corpus import Corpus
+from nestag.formats.corpus import Corpus, CorpusFile
 from nestag.model.predictor import Settings
 from nestag.training.recipe import Recipe
 from nestag_lab.experiment.result import RESULT, Key, read_record, write_json
@@ -70,7 +70,7 @@ class CorpusFiles:
 
     def read(self, split: str) -> Corpus:
         """Return the sentences of a split, with a report of what had to be changed."""
-        return Corpus.read(self.files[split], self.format, self.options)
+        return CorpusFile(self.files[split], self.format, self.options).in_memory
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, BinaryIO, NamedTuple, cast
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple, cast
 
 from nestag.errors import InputError
 from nestag.formats.files.parts import is_being_replaced
@@ -36,7 +36,7 @@ SMALL = 16 * 2**20  # bytes up to which any ratio is fine
 BYTES_AT_ONCE = 2**20
 _MOST_LINKS = 40
 _DESCRIPTOR = re.compile(r"/(?:dev|proc/(?:self|\d+))/fd/(\d+)")
-_peeked: dict[tuple[str, object], BinaryIO] = {}  # streams of which the beginning was read
+_peeked: dict[tuple[str, object], io.BufferedReader] = {}  # streams of which the beginning was read
 
 
 class Line(NamedTuple):
@@ -150,8 +150,8 @@ def peek(path: str | Path, size: int, wait: bool = True) -> bytes:
             with _opened(source) as stream:
                 return stream.read(size)
         stream = _stream(source)
-        head = stream.read(size) if wait else _available(stream, size)
-        _peeked[_key(source)] = cast(BinaryIO, io.BufferedReader(_Rejoined(head, stream)))
+        head = stream.read(size) if wait else stream.read1(size)
+        _peeked[_key(source)] = io.BufferedReader(_Rejoined(head, stream))
         return head
 
 
@@ -177,19 +177,12 @@ def is_packed(path: str) -> bool:
     return path.endswith(SUFFIX)
 
 
-def unpacked(file: BinaryIO, source: str) -> BinaryIO:
+def unpacked(file: BinaryIO, source: str) -> io.BufferedReader:
     """Return the content of a packed stream, which must not be empty and must not grow too much."""
     ratio = os.environ.get(RATIO_SETTING, str(RATIO))
     if not ratio.isdecimal() or not int(ratio):
         raise InputError(f"{ratio!r} is not a ratio; set a whole number such as {RATIO}", RATIO_SETTING)
-    return cast(BinaryIO, io.BufferedReader(_Unpacked(file, source, int(ratio)), 128 * 2**10))
-
-
-@contextmanager
-def packing(file: IO[bytes]) -> Iterator[IO[bytes]]:
-    """Open a stream that packs into another, without the time, so that equal content gives equal bytes."""
-    with gzip.GzipFile(fileobj=file, mode="wb", filename="", mtime=0) as packed:
-        yield cast(IO[bytes], packed)
+    return io.BufferedReader(_Unpacked(file, source, int(ratio)), 128 * 2**10)
 
 
 @contextmanager
@@ -206,16 +199,16 @@ def _opened(source: str) -> Iterator[BinaryIO]:
             stream.close()
 
 
-def _stream(source: str) -> BinaryIO:
+def _stream(source: str) -> io.BufferedReader:
     """Return a stream whose beginning was read before, or open a new one."""
     if (peeked := _peeked.pop(_key(source), None)) is not None:
         return peeked
     if source == PIPE:
         if sys.stdin is None or sys.stdin.closed:
             raise OSError(errno.EBADF, "the standard input is closed")
-        return cast(BinaryIO, sys.stdin.buffer)
+        return cast(io.BufferedReader, sys.stdin.buffer)
     number = descriptor_of(source)
-    file = _open(source) if number is None else cast(BinaryIO, os.fdopen(os.dup(number), "rb"))
+    file = _open(source) if number is None else os.fdopen(os.dup(number), "rb")
     return unpacked(file, source) if is_packed(source) else file
 
 
@@ -224,16 +217,11 @@ def _key(source: str) -> tuple[str, object]:
     return source, sys.stdin if source == PIPE else None
 
 
-def _open(source: str) -> BinaryIO:
+def _open(source: str) -> io.BufferedReader:
     try:
         return open(source, "rb")
     except ValueError as error:  # a null character in the path
         raise OSError(errno.EINVAL, str(error)) from None
-
-
-def _available(stream: BinaryIO, size: int) -> bytes:
-    """Return the next bytes of a stream, waiting only for the first; none at its end."""
-    return cast(io.BufferedReader, stream).read1(size)
 
 
 def _not_utf8(error: UnicodeDecodeError, at: int, source: str, line: int | None = None) -> InputError:
@@ -245,7 +233,7 @@ def _not_utf8(error: UnicodeDecodeError, at: int, source: str, line: int | None 
 class _Rejoined(io.RawIOBase):
     """What was read from a stream before, then the rest of it."""
 
-    def __init__(self, head: bytes, rest: BinaryIO) -> None:
+    def __init__(self, head: bytes, rest: io.BufferedReader) -> None:
         self.head = io.BytesIO(head)
         self.rest = rest
 
@@ -254,7 +242,7 @@ class _Rejoined(io.RawIOBase):
 
     def readinto(self, buffer: WriteableBuffer, /) -> int:
         view = memoryview(buffer).cast("B")
-        data = self.head.read(len(view)) or _available(self.rest, len(view))
+        data = self.head.read(len(view)) or self.rest.read1(len(view))
         view[: len(data)] = data
         return len(data)
 

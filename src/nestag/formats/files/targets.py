@@ -8,18 +8,20 @@ between leaves missing files, which readers report, and never a mixture of old a
 from __future__ import annotations
 
 import errno
+import gzip
 import io
 import os
 import stat
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from encodings import utf_8
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, TextIO, cast
 
 from nestag.errors import InputError
 from nestag.formats.files.parts import REPLACED, new_part, remove_leftovers
-from nestag.formats.files.sources import PIPE, descriptor_of, is_packed, packing, refuse_empty
+from nestag.formats.files.sources import PIPE, descriptor_of, is_packed, refuse_empty
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
@@ -31,17 +33,13 @@ _EXISTS = "is there already; remove it, or write elsewhere"
 def writing(path: str | Path) -> Iterator[TextIO]:
     """Open a UTF-8 text stream that becomes the file if the block succeeds; otherwise nothing changes."""
     with writing_bytes(path) as file:
-        text = io.TextIOWrapper(cast(IO[bytes], _StaysOpen(file)), encoding="utf-8", newline="\n")
-        try:
-            yield text
-        finally:
-            text.flush()
+        yield cast(TextIO, _Utf8Writer(file))
 
 
 @contextmanager
 def writing_bytes(path: str | Path) -> Iterator[IO[bytes]]:
     """Do the same for bytes; `.gz` packs them."""
-    with explained(path), _opened(path) as file, packing(file) if is_packed(str(path)) else nullcontext(file) as stream:
+    with write_errors(path), _open_bytes(path) as file, _packing(file, path) as stream:
         yield stream
 
 
@@ -54,12 +52,12 @@ def writing_folder(path: str | Path) -> Iterator[Path]:
     if str(path) == PIPE or descriptor_of(path) is not None:
         raise InputError("a folder cannot go through a pipe; name one", str(path))
     target = Path(os.path.realpath(path))
-    with explained(path):
+    with write_errors(path):
         if target.is_dir():
             remove_leftovers(target)
         if target.exists() and (not target.is_dir() or any(target.iterdir())):
             raise InputError(_EXISTS, str(path))
-        with _made(target.parent), new_part(target.parent, is_folder=True) as part, _shown_as(part, path):
+        with _make_folder(target.parent), new_part(target.parent, is_folder=True) as part, _name_in_errors(part, path):
             yield part
             sync_tree(part)
             if os.name == "nt" and target.exists():  # elsewhere an empty folder is replaced in one step
@@ -77,23 +75,23 @@ def writing_together(folder: str | Path, stale: Iterable[str] = ()) -> Iterator[
     """
     refuse_empty(folder)
     target = Path(os.path.realpath(folder))
-    with explained(folder), _made(target), new_part(target, is_folder=True) as part:
+    with write_errors(folder), _make_folder(target), new_part(target, is_folder=True) as part:
         new, old = part / "new", part / REPLACED
         new.mkdir()
         old.mkdir()
-        with _shown_as(new, folder):
+        with _name_in_errors(new, folder):
             yield new
             names = sorted(source.name for source in new.iterdir())
             for name in names:
                 _prepare(new / name, target / name)
             sync_tree(part)
             replaced = [name for name in {*names, *stale} if os.path.lexists(target / name)]
-            with _moved(replaced, target, old), _moved(names, new, target):
+            with _move(replaced, target, old), _move(names, new, target):
                 pass
 
 
 @contextmanager
-def explained(path: str | Path) -> Iterator[None]:
+def write_errors(path: str | Path) -> Iterator[None]:
     """Turn write errors into an InputError, except a broken pipe: its reader wants no more."""
     try:
         yield
@@ -103,6 +101,13 @@ def explained(path: str | Path) -> Iterator[None]:
         raise InputError(
             f"cannot be written ({error.strerror or error}); check the folder, its rights and its space", str(path)
         ) from None
+
+
+def _packing(file: IO[bytes], path: str | Path) -> AbstractContextManager[IO[bytes]]:
+    """Pack what is written if the path ends in `.gz`, without the time, so that equal content gives equal bytes."""
+    if not is_packed(str(path)):
+        return nullcontext(file)
+    return cast(AbstractContextManager[IO[bytes]], gzip.GzipFile(fileobj=file, mode="wb", filename="", mtime=0))
 
 
 def sync_tree(folder: Path) -> None:
@@ -127,28 +132,28 @@ def _sync_folder(folder: Path) -> None:
 
 
 @contextmanager
-def _made(folder: Path) -> Iterator[None]:
+def _make_folder(folder: Path) -> Iterator[None]:
     """Make a folder and those above it; if the block fails, remove those that were made."""
-    missing = [above for above in (folder, *folder.parents) if not above.exists()]
+    new = [path for path in (folder, *folder.parents) if not path.exists()]
     folder.mkdir(parents=True, exist_ok=True)
     try:
         yield
     except BaseException:
-        for made in missing:
+        for path in new:
             with suppress(OSError):
-                made.rmdir()
+                path.rmdir()
         raise
 
 
 @contextmanager
-def _shown_as(part: Path, shown: str | Path) -> Iterator[None]:
+def _name_in_errors(part: Path, name: str | Path) -> Iterator[None]:
     """Make errors name a folder as the user does."""
     try:
         yield
     except InputError as error:
-        for hidden, known in ((f"{part}{os.sep}", str(Path(shown, "_"))[:-1]), (str(part), str(shown))):
-            error.args = tuple(str(arg).replace(hidden, known) for arg in error.args)
-            error.source = error.source.replace(hidden, known)
+        for hidden, visible in ((f"{part}{os.sep}", str(Path(name, "_"))[:-1]), (str(part), str(name))):
+            error.args = tuple(str(arg).replace(hidden, visible) for arg in error.args)
+            error.source = error.source.replace(hidden, visible)
         raise
 
 
@@ -166,25 +171,25 @@ def _prepare(source: Path, place: Path) -> None:
 
 
 @contextmanager
-def _moved(names: Iterable[str], source: Path, target: Path) -> Iterator[None]:
+def _move(names: Iterable[str], source: Path, target: Path) -> Iterator[None]:
     """Move files from one folder to another; if that or the block fails, move them back."""
-    begun: list[str] = []
+    started: list[str] = []
     try:
         for name in names:
-            begun.append(name)
+            started.append(name)
             (source / name).replace(target / name)
         for folder in (source, target):
             _sync_folder(folder)
         yield
     except BaseException:
-        for name in begun:
+        for name in started:
             with suppress(FileNotFoundError):  # the move that failed
                 (target / name).replace(source / name)
         raise
 
 
 @contextmanager
-def _opened(path: str | Path) -> Iterator[IO[bytes]]:
+def _open_bytes(path: str | Path) -> Iterator[IO[bytes]]:
     number = descriptor_of(path)
     target = Path(os.path.realpath(path))
     if str(path) == PIPE:
@@ -203,15 +208,15 @@ def _opened(path: str | Path) -> Iterator[IO[bytes]]:
         with open(target, "wb") as stream:
             yield stream
     else:
-        with _replacing(target, path) as stream:
+        with _replace_file(target, path) as stream:
             yield stream
 
 
 @contextmanager
-def _replacing(target: Path, shown: str | Path) -> Iterator[IO[bytes]]:
+def _replace_file(target: Path, name: str | Path) -> Iterator[IO[bytes]]:
     """Open a temporary file that takes the target's place and rights if the block succeeds."""
     with new_part(target.parent) as part:
-        with io.BufferedWriter(_Named(part, shown)) as file:
+        with io.BufferedWriter(_NamedFile(part, name)) as file:
             yield file
             file.flush()
             if target.exists():
@@ -221,29 +226,22 @@ def _replacing(target: Path, shown: str | Path) -> Iterator[IO[bytes]]:
     _sync_folder(target.parent)
 
 
-class _Named(io.FileIO):
+class _NamedFile(io.FileIO):
     """A file whose errors name it, even if other files are being written at the same time."""
 
-    def __init__(self, path: Path, shown: str | Path) -> None:
+    def __init__(self, path: Path, name: str | Path) -> None:
         super().__init__(path, "wb")
-        self.shown = shown
+        self.name_in_errors = name
 
     def write(self, data: ReadableBuffer, /) -> int:
-        with explained(self.shown):
+        with write_errors(self.name_in_errors):
             return super().write(data)
 
 
-class _StaysOpen(io.BufferedIOBase):
-    """A file that stays open when the text stream over it is closed."""
+class _Utf8Writer(utf_8.StreamWriter):
+    """Text as UTF-8 in a stream of bytes, which stays open."""
 
-    def __init__(self, file: IO[bytes]) -> None:
-        self.file = file
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, data: ReadableBuffer, /) -> int:
-        return self.file.write(data)
-
-    def close(self) -> None:
-        """Leave that to the owner of the file."""
+    def writelines(self, texts: Iterable[str]) -> None:
+        """Write one text after the other; the inherited method would keep all of them in memory."""
+        for text in texts:
+            self.write(text)

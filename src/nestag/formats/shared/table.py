@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from functools import partial
+from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,9 +16,8 @@ from nestag.data.report import Report
 from nestag.data.sentence import Entity, Sentence
 from nestag.errors import DataError, InputError, MissingExtraError, named
 from nestag.formats.files import is_stream, reading
-from nestag.formats.folders import ROLES
+from nestag.formats.folders import ROLES, files_in
 from nestag.formats.format import explained
-from nestag.formats.shared.documents import files_in
 from nestag.formats.shared.records import Fields
 from nestag.formats.shared.tags import OUTSIDE, PHRASES, Tag, entities_of, parse_tags
 
@@ -60,17 +58,12 @@ def pyarrow() -> Any:
 
 def tables_in(path: str | Path) -> list[ArrowTable]:
     """Return the tables of a file or folder, which must be of one split."""
-    pa = pyarrow()
-    if is_stream(path):
-        with reading(path) as stream:
-            data = pa.py_buffer(stream.read(_LARGEST))
-        return [_table(Path(path), lambda: nullcontext(pa.BufferReader(data)))]
-    files = files_in(Path(path), (".parquet", ".arrow"))
+    files = [(Path(path), "")] if is_stream(path) else files_in(Path(path), (".parquet", ".arrow"))
     splits = {_split_of(name): file for file, name in files}
     if len(splits) > 1:
         names = ", ".join(str(file.parent if file.suffix == ".arrow" else file) for file in splits.values())
         raise InputError(f"it holds several splits; name one, such as {names}", str(path))
-    return [_table(file, partial(_seekable, file)) for file, _ in files]
+    return [_table(file) for file, _ in files]
 
 
 def is_dataset(value: object) -> bool:
@@ -99,23 +92,24 @@ def _split_of(name: str) -> str:
     return next((word for word in words if word in _SPLITS), "")
 
 
-@contextmanager
-def _seekable(file: Path) -> Iterator[Any]:
-    """Open the bytes of a file, and read it as a whole if it is packed."""
-    with reading(file) as stream:
-        yield stream if stream.seekable() else pyarrow().BufferReader(stream.read(_LARGEST))
+def _table(file: Path) -> ArrowTable:
+    pa = pyarrow()
+    broken = (pa.ArrowException, OSError, UnicodeDecodeError)
+    data = None
+    if is_stream(file) or file.suffix == ".gz":  # neither can be read at any place
+        with reading(file) as stream:
+            data = pa.py_buffer(stream.read(_LARGEST))
 
-
-def _table(file: Path, opened: Callable[[], AbstractContextManager[Any]]) -> ArrowTable:
-    broken = (pyarrow().ArrowException, OSError, UnicodeDecodeError)
+    def open_table() -> AbstractContextManager[Any]:
+        return reading(file) if data is None else nullcontext(pa.BufferReader(data))
 
     def batches() -> Iterator[Any]:
-        with opened() as source, explained("the table breaks off", file, *broken):
+        with open_table() as source, explained("the table breaks off", file, *broken):
             for batch in _content(source, file)[1]:
                 batch.validate(full=True)  # or a damaged table could end the process
                 yield from (batch.slice(start, ROWS) for start in range(0, batch.num_rows, ROWS))
 
-    with opened() as source, explained("not a table that can be read", file, *broken):
+    with open_table() as source, explained("not a table that can be read", file, *broken):
         schema, _ = _content(source, file)
     return ArrowTable(str(file), _class_names(schema, file), batches, _own_columns(schema))
 
