@@ -18,7 +18,7 @@ from nestag.cli.boundary import code_of, guard
 from nestag.data.sentence import Entity, Sentence
 from nestag.errors import InputError
 from nestag.formats import jsonl
-from nestag.formats.format import Format
+from nestag.formats.registry import Format
 from waiting import wait_until
 
 SENTENCES = [Sentence(["Łódź", "is", "in", "Poland"], [Entity(0, 1, "GPE")], f"doc{n}-1") for n in range(40)]

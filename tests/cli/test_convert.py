@@ -19,8 +19,7 @@ from nestag.data.segment import Options
 from nestag.data.sentence import Entity, Sentence
 from nestag.formats import corpus as corpus_module
 from nestag.formats import jsonl
-from nestag.formats.format import Format
-from nestag.formats.registry import available
+from nestag.formats.registry import Format, available
 from strategies import sentences
 
 CROSSED = Sentence(["a", "b", "c"], [Entity(0, 2, "X"), Entity(1, 3, "Y"), Entity(0, 3, "Z")], "doc-1")

@@ -32,7 +32,7 @@ class Plan:
     fast: bool = False
     pooling: Literal["first", "last"] = "first"
     encoding: str = setting("rel", choices=lambda: ("abs", "rel"), help="of trees")
-    limit: int | None = setting(None, minimum=1, none="auto")
+    limit: int | None = setting(None, minimum=1)
     seeds: int | tuple[int, ...] = 1
     shares: tuple[float, ...] = setting((), minimum=0, maximum=1)
     pair: tuple[int, str] = (0, "")
@@ -81,7 +81,7 @@ def test_every_kind_of_value_is_taken() -> None:
     assert plain["points"] == [[1, 0.0], [2, 3.0]]
     assert plain["depths"] == {"0": 3}
     assert from_mapping(Plan, json.loads(json.dumps(plain)), "again") == plan
-    for none in (None, "auto"):
+    for none in (None, "none"):
         assert from_mapping(Plan, {"title": "x", "limit": none}, "a.toml").limit is None
 
 
@@ -144,7 +144,7 @@ def test_text_is_read_by_the_kind_of_its_field() -> None:
         "rate": "1e-3",
         "fast": "true",
         "pooling": "last",
-        "limit": "auto",
+        "limit": "none",
         "seeds": "1, 2",
         "shares": "0.5,1",
     }

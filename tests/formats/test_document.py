@@ -32,7 +32,7 @@ from nestag.data.segment import (
 )
 from nestag.data.sentence import Entity, Sentence
 from nestag.errors import DataError, InputError, MissingExtraError, UnknownNameError
-from nestag.formats.format import skipping
+from nestag.formats.registry import skipping
 
 pytest.importorskip("spacy")
 

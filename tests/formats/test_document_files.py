@@ -17,7 +17,7 @@ from nestag.formats import bioc, brat, cas, parquet, webanno
 from nestag.formats.corpus import read_corpus
 from nestag.formats.files import writing_folder
 from nestag.formats.folders import document_name, file_name
-from nestag.formats.format import Format
+from nestag.formats.registry import Format
 
 
 @pytest.mark.parametrize(("entry", "path"), [(brat.FORMAT, "x.ann.gz"), (cas.FORMAT, "x.zip.gz"), (brat.FORMAT, "-")])

@@ -9,7 +9,7 @@ from nestag.data.report import Report
 from nestag.data.segment import DEFAULT, Options
 from nestag.data.sentence import Entity, Sentence
 from nestag.formats import columns, jsonl, text
-from nestag.formats.format import Format, Remedy
+from nestag.formats.registry import Format, Remedy
 from raw_texts import LINES, saved
 
 

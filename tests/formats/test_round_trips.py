@@ -18,8 +18,7 @@ from nestag.data.segment import Options
 from nestag.data.sentence import Entity, Sentence
 from nestag.errors import DataError, InputError, NestagError
 from nestag.formats import bioc, webanno
-from nestag.formats.format import Format
-from nestag.formats.registry import available, format_of
+from nestag.formats.registry import Format, available, format_of
 from nestag.formats.shared.tags import MOST_LEVELS
 from raw_texts import saved
 from strategies import typed_places

@@ -18,7 +18,7 @@ from nestag.data.segment import Options
 from nestag.data.sentence import Entity, Sentence
 from nestag.errors import DataError, InputError, MissingExtraError
 from nestag.formats import cas, docbin, registry
-from nestag.formats.format import Format
+from nestag.formats.registry import Format
 from raw_texts import EXACT, LINES, read_all, read_documents, saved, spans_of
 
 pytest.importorskip("spacy")

@@ -9,8 +9,7 @@ import pytest
 from nestag.data.crossing import drop_crossing
 from nestag.data.sentence import Entity, Origin, Sentence
 from nestag.formats import brackets, columns, jsonl, nner, parquet
-from nestag.formats.format import Format
-from nestag.formats.registry import available, format_for, format_of
+from nestag.formats.registry import Format, available, format_for, format_of
 from token_texts import CORPORA, read, there_and_back, with_corpora, written
 
 TOKEN_FORMATS = [entry for entry in available().values() if not entry.raw_text]

@@ -12,8 +12,7 @@ from nestag.data.report import Report
 from nestag.data.segment import Options
 from nestag.data.sentence import Entity, Sentence
 from nestag.errors import InputError
-from nestag.formats.format import Format
-from nestag.formats.registry import format_named, format_of
+from nestag.formats.registry import Format, format_named, format_of
 from raw_texts import read_all, saved
 
 NESTED = [Entity(2, 6, "PER"), Entity(4, 6, "GPE")]

@@ -8,7 +8,7 @@ from nestag.data.document import Document, documents_of
 from nestag.data.report import Report
 from nestag.data.segment import Options
 from nestag.data.sentence import Sentence
-from nestag.formats.format import Format
+from nestag.formats.registry import Format
 
 LINES = Options("whitespace")
 EXACT = Options("whitespace", boundaries="split")

@@ -10,7 +10,7 @@ import pytest
 
 from nestag.data.report import Report
 from nestag.data.sentence import Sentence
-from nestag.formats.format import Format
+from nestag.formats.registry import Format
 
 CORPORA = Path(os.environ.get("NESTAG_CORPORA", "missing"))
 with_corpora = pytest.mark.skipif("NESTAG_CORPORA" not in os.environ, reason="needs NESTAG_CORPORA")

@@ -17,8 +17,7 @@ from nestag.formats import text
 from nestag.formats.corpus import join_corpora
 from nestag.formats.files import PIPE, is_stream
 from nestag.formats.folders import visible_files
-from nestag.formats.format import Format
-from nestag.formats.registry import format_named, format_of, format_of_pipe
+from nestag.formats.registry import Format, format_named, format_of, format_of_pipe
 
 MARK = ".entities"  # before the suffix of an output next to its input; folders and patterns skip such files
 

@@ -55,12 +55,12 @@ def sentences_of(document: Document, options: Options, report: Report) -> Iterat
     first = 0
     for number, (segment, (start, end)) in enumerate(zip(segments, pairwise(starts), strict=True), 1):
         last = first + len(segment)
-        own: list[Entity] = []
+        entities: list[Entity] = []
         while pending and pending[-1].start < last:
             entity = pending.pop()
-            own.append(Entity(entity.start - first, entity.end - first, entity.type))
+            entities.append(Entity(entity.start - first, entity.end - first, entity.type))
         origin = Origin(document.id, start, document.text[start:end], tuple(segment))
-        yield Sentence([document.text[a:b] for a, b in segment], own, f"{document.id}-{number}", origin)
+        yield Sentence([document.text[a:b] for a, b in segment], entities, f"{document.id}-{number}", origin)
         first = last
 
 
@@ -271,28 +271,24 @@ def _document(pieces: Sequence[Sentence], report: Report, keeps_words: bool) -> 
     spans: list[TextSpan] = []
     words: list[Segment] = []
     for sentence in pieces:
-        offsets = _offsets(sentence, at)
+        origin = sentence.origin
+        if origin:
+            offsets = [(start + at - origin.start, end + at - origin.start) for start, end in origin.offsets]
+        else:
+            offsets = joined_offsets(sentence.tokens, at)
         spans += [TextSpan(offsets[e.start][0], offsets[e.end - 1][1], e.type) for e in sentence.entities]
         words.append(offsets)
         texts.append(text_of(sentence))
         at += len(texts[-1])
-    origin = pieces[0].origin
     name = document_of(pieces[0])
-    name = f"{name}@{origin.start}" if origin and origin.start else name
+    if pieces[0].origin and pieces[0].origin.start:
+        name += f"@{pieces[0].origin.start}"
     for number, sentence in enumerate(pieces, 1):
         if sentence.id is not None and sentence.id != f"{name}-{number}":
             report.add("sentence id dropped", name, sentence.id)
         if not keeps_words:
             count_blank(sentence, report)
     return Document(name, "".join(texts), tuple(spans), tuple(words))
-
-
-def _offsets(sentence: Sentence, at: int) -> Segment:
-    """Return the offsets of a sentence's tokens in a text in which its piece begins at `at`."""
-    if sentence.origin:
-        shift = at - sentence.origin.start
-        return [(start + shift, end + shift) for start, end in sentence.origin.offsets]
-    return joined_offsets(sentence.tokens, at)
 
 
 def joined_offsets(tokens: Iterable[str], at: int = 0) -> Segment:

@@ -25,9 +25,6 @@ from typing import Any, Literal, NamedTuple, NoReturn, TypeVar, Union, get_args,
 
 from nestag.errors import SettingError
 
-Choices = Iterable[str] | Callable[[], Iterable[str]]
-"""The names that a field takes, or a function that returns them."""
-
 
 @dataclass(frozen=True)
 class Bounds:
@@ -37,13 +34,12 @@ class Bounds:
     maximum: float | None = None
     above: float | None = None
     below: float | None = None
-    choices: Choices | None = None
-    none: str = "none"  # the word for None
+    choices: Callable[[], Iterable[str]] | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
         """Return the names to choose from, none if any text is allowed."""
-        return tuple((self.choices() if callable(self.choices) else self.choices) or ())
+        return tuple(self.choices()) if self.choices else ()
 
     def allow(self, number: float) -> bool:
         """Return whether a number is finite and within the limits."""
@@ -78,7 +74,7 @@ def describe(kind: Any, limits: Bounds = ANY) -> str:
         return f"a list, each {describe(parts[0], limits)}"
     if kind is str and limits.names:
         return f"one of {', '.join(limits.names)}"
-    simple = {int: "a whole number", float: "a number", str: "text", bool: "true or false", NoneType: limits.none}
+    simple = {int: "a whole number", float: "a number", str: "text", bool: "true or false", NoneType: "none"}
     words = simple.get(kind, "a list" if hasattr(kind, "_fields") else "a table")
     return f"{words} {limits}" if kind in (int, float) and str(limits) else words
 
@@ -133,9 +129,11 @@ class Described(NamedTuple):
 def described(cls: type) -> tuple[Described, ...]:
     """Return every setting of a dataclass that has a line of help."""
     return tuple(
-        Described(one.name, describe(_hints(cls)[one.name], _limits(one)), _default(one), one.metadata["help"])
-        for one in fields(cls)
-        if "help" in one.metadata
+        Described(
+            field.name, describe(_hints(cls)[field.name], _limits(field)), _default(field), field.metadata["help"]
+        )
+        for field in fields(cls)
+        if "help" in field.metadata
     )
 
 
@@ -213,7 +211,7 @@ def _convert(kind: Any, value: Any, place: _Place) -> Any:
 
 def _union(parts: tuple[Any, ...], value: Any, place: _Place, kind: Any) -> Any:
     """Return a value as the first type of a union that takes it."""
-    if NoneType in parts and (value is None or value == place.limits.none):
+    if NoneType in parts and (value is None or value == "none"):
         return None
     others = [part for part in parts if part is not NoneType]
     if len(others) == 1:

@@ -28,7 +28,7 @@ from nestag.data.sentence import Sentence
 from nestag.errors import DataError, InputError
 from nestag.formats.files import LONGEST_LINE, reading, writing
 from nestag.formats.folders import files_in, stem_of
-from nestag.formats.format import JSON, Format, Remedy, explained, skipping
+from nestag.formats.registry import JSON, Format, Remedy, explained, skipping
 from nestag.formats.shared.records import Fields, any_object, read_records, short, write_json
 
 _COLLECTIONS = ("documents", "PubTator3")  # fields that hold a collection's documents
@@ -188,16 +188,18 @@ def _spans(parts: Iterable[Fields], text: str, place: str, infon: str, report: R
         infons = annotation.get("infons")
         kind = infons.get(infon) if isinstance(infons, dict) else None
         locations = {(at.number("offset"), at.number("length")) for at in annotation.objects("locations")}
-        shown = f"{annotation.get('id')} {kind} {str(annotation.get('text'))[:40]!r}"
+        summary = f"{annotation.get('id')} {kind} {str(annotation.get('text'))[:40]!r}"
         if not kind or not isinstance(kind, str):
-            report.lose(f"annotation without the infon {infon!r} dropped", place, shown)
+            report.lose(f"annotation without the infon {infon!r} dropped", place, summary)
         elif len(locations) != 1:
-            report.lose(f"{'discontinuous entity' if locations else 'entity without a location'} dropped", place, shown)
+            report.lose(
+                f"{'discontinuous entity' if locations else 'entity without a location'} dropped", place, summary
+            )
         else:
             ((start, length),) = locations
             covered = annotation.get("text")
             if isinstance(covered, str) and covered.split() != text[start : start + length].split():
-                report.add("text that differs from what the offsets cover", place, shown)
+                report.add("text that differs from what the offsets cover", place, summary)
             yield TextSpan(start, start + length, kind)
 
 

@@ -21,7 +21,7 @@ from nestag.data.sentence import Entity, Sentence, refuse_half_characters
 from nestag.encodings.notation import read_field, write_field
 from nestag.errors import CrossingError, DataError, InputError, LabelError
 from nestag.formats.files import read_lines, writing
-from nestag.formats.format import Format, skipping
+from nestag.formats.registry import Format, skipping
 from nestag.formats.shared.tags import writable
 
 DOCUMENT = "# doc: "

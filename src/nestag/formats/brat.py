@@ -23,7 +23,7 @@ from nestag.data.sentence import Sentence
 from nestag.errors import DataError, InputError
 from nestag.formats.files import read_lines, read_text, writing, writing_folder, writing_together
 from nestag.formats.folders import document_name, files_in, named_documents, only_document
-from nestag.formats.format import Format, skipping
+from nestag.formats.registry import Format, skipping
 
 _ENTITY = re.compile(r"T\S*\t(\S+) (\d{1,18} \d{1,18}(?:;\d{1,18} \d{1,18})*)(?:\t(.*))?", re.DOTALL)
 _DROPPED = {

@@ -14,12 +14,13 @@ from __future__ import annotations
 import re
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from functools import lru_cache
 from importlib import import_module
 from io import BytesIO
+from itertools import chain
 from pathlib import Path, PurePosixPath
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 from warnings import catch_warnings, simplefilter
 
 from nestag.data.document import Document, TextSpan, documents_of, sentences_of
@@ -30,7 +31,7 @@ from nestag.errors import InputError, MissingExtraError, named
 from nestag.formats.bioc import refuse_unfit_for_xml
 from nestag.formats.files import reading, writing, writing_bytes, writing_folder, writing_together
 from nestag.formats.folders import document_name, files_in, named_documents, only_document
-from nestag.formats.format import Format, Remedy, explained, skipping
+from nestag.formats.registry import Format, Remedy, explained, skipping
 
 LARGEST = 256 * 2**20  # the largest number of bytes of one XMI file
 TYPE_SYSTEM = "TypeSystem.xml"
@@ -43,7 +44,7 @@ _STRING = "uima.cas.String"
 _BROKEN = (AttributeError, LookupError, RuntimeError, SyntaxError, TypeError, UserWarning, ValueError)
 
 
-class Xmi(NamedTuple):
+class _Xmi(NamedTuple):
     """The bytes of a document and of its type system, both safe to parse."""
 
     name: str
@@ -52,7 +53,7 @@ class Xmi(NamedTuple):
     type_system: bytes
 
 
-class CasLayer(NamedTuple):
+class _Layer(NamedTuple):
     """A type of annotations, and the feature that holds an entity's type, if there is one."""
 
     type: str
@@ -63,7 +64,7 @@ def read(path: str | Path, options: Options, report: Report) -> Iterator[Sentenc
     """Yield the sentences of a document, or of all in a zip or folder."""
     _cassis()
     broken = (*_BROKEN, import_module("cassis.typesystem").TypeNotFoundError)
-    for xmi in read_xmi(Path(path)):
+    for xmi in _xmi_files(Path(path)):
         with explained("not a CAS that can be read", xmi.place, *broken):
             document = _document(xmi, options, report)
         with skipping(options, report, xmi.place):
@@ -77,18 +78,21 @@ def write(sentences: Iterable[Sentence], path: str | Path, options: Options, rep
     documents = documents_of(sentences, report, keeps_words=True)
     if str(path).lower().removesuffix(".gz").endswith(".xmi"):
         _write_one(documents, Path(path), layer, types, report)
-    elif str(path).endswith(".gz"):
+        return
+    if str(path).endswith(".gz"):
         raise InputError("only a single .xmi file can be packed so; drop the .gz", str(path))
-    elif str(path).lower().endswith(".zip"):
+    files = (
+        (f"{name}.xmi", _to_xmi(document, layer, types, path)) for name, document in named_documents(documents, report)
+    )
+    contents = chain([(TYPE_SYSTEM, types.to_xml().encode())], files)
+    if str(path).lower().endswith(".zip"):
         with writing_bytes(path) as stream, zipfile.ZipFile(stream, "w") as archive:
-            _add(archive, TYPE_SYSTEM, types.to_xml())
-            for name, document in named_documents(documents, report):
-                _add(archive, f"{name}.xmi", _to_xmi(document, layer, types, path))
+            for name, data in contents:  # without the time, so that equal input gives equal bytes
+                archive.writestr(zipfile.ZipInfo(name), data, zipfile.ZIP_DEFLATED)
     else:
         with writing_folder(path) as folder:
-            (folder / TYPE_SYSTEM).write_text(types.to_xml(), "utf-8")
-            for name, document in named_documents(documents, report):
-                (folder / f"{name}.xmi").write_bytes(_to_xmi(document, layer, types, path))
+            for name, data in contents:
+                (folder / name).write_bytes(data)
 
 
 def looks_like(head: str) -> bool:
@@ -96,7 +100,7 @@ def looks_like(head: str) -> bool:
     return bool(re.search(r"<(\w+:)?(XMI|typeSystemDescription)\b[^>]*(omg\.org/XMI|uima\.apache\.org)", head))
 
 
-def read_xmi(path: Path) -> Iterator[Xmi]:
+def _xmi_files(path: Path) -> Iterator[_Xmi]:
     """Yield the documents of a file, a zip or a folder."""
     base = path if path.is_dir() else path.parent
     systems = base.rglob(TYPE_SYSTEM) if path.is_dir() else base.glob(TYPE_SYSTEM)
@@ -109,7 +113,7 @@ def read_xmi(path: Path) -> Iterator[Xmi]:
             yield _xmi(name, str(file), data, _bytes_of(types[_nearest(name, types, str(file))]))
 
 
-def _in_zip(path: Path, prefix: str) -> Iterator[Xmi]:
+def _in_zip(path: Path, prefix: str) -> Iterator[_Xmi]:
     """Yield every .xmi file in a zip."""
     broken = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError, RuntimeError)
     with (
@@ -123,39 +127,39 @@ def _in_zip(path: Path, prefix: str) -> Iterator[Xmi]:
             raise InputError("the zip has no .xmi file; export the documents as UIMA CAS XMI", str(path))
 
         def content(name: str) -> bytes:
-            return _limited(archive.open(members[name]).read, f"{path}/{name}")
+            with archive.open(members[name]) as stream:
+                return _read_limited(stream, f"{path}/{name}")
 
         for name in documents:
             types = content(_nearest(name, members, f"{path}/{name}"))
             yield _xmi(prefix + name, f"{path}/{name}", content(name), types)
 
 
-def _nearest(name: str, systems: Iterable[str], place: str) -> str:
+def _nearest(name: str, paths: Container[str], place: str) -> str:
     """Return the type system in the folder of a file, or in the nearest above."""
-    there = set(systems)
     for folder in PurePosixPath(name).parents:
-        system = (folder / TYPE_SYSTEM).as_posix()
-        if system in there:
-            return system
+        path = (folder / TYPE_SYSTEM).as_posix()
+        if path in paths:
+            return path
     raise InputError(f"there is no {TYPE_SYSTEM} next to it; export it as well", place)
 
 
-def _bytes_of(path: Path) -> bytes:
-    with reading(path) as stream:
-        return _limited(stream.read, str(path))
-
-
-def _limited(read: Callable[[int], bytes], place: str) -> bytes:
-    data = read(LARGEST + 1)
+def _read_limited(stream: IO[bytes], place: str) -> bytes:
+    data = stream.read(LARGEST + 1)
     if len(data) > LARGEST:
         raise InputError(f"more than {LARGEST} bytes; split the document", place)
     return data
 
 
-def _xmi(name: str, place: str, data: bytes, types: bytes) -> Xmi:
+def _bytes_of(path: Path) -> bytes:
+    with reading(path) as stream:
+        return _read_limited(stream, str(path))
+
+
+def _xmi(name: str, place: str, data: bytes, types: bytes) -> _Xmi:
     _refuse_definitions(data, place)
     _refuse_definitions(types, f"{place} ({TYPE_SYSTEM})")
-    return Xmi(document_name(str(PurePosixPath(name).with_suffix(""))), place, data, types)
+    return _Xmi(document_name(str(PurePosixPath(name).with_suffix(""))), place, data, types)
 
 
 def _refuse_definitions(data: bytes, place: str) -> None:
@@ -182,7 +186,7 @@ def _type_system(data: bytes) -> Any:
     return _cassis().load_typesystem(BytesIO(data))
 
 
-def _load(xmi: Xmi) -> Any:
+def _load(xmi: _Xmi) -> Any:
     """Return the CAS; an offset outside the text, of which cassis only warns, is an error."""
     with catch_warnings():
         simplefilter("ignore")
@@ -192,7 +196,7 @@ def _load(xmi: Xmi) -> Any:
         return _cassis().load_cas_from_xmi(BytesIO(xmi.data), typesystem=types, trusted=True)
 
 
-def _document(xmi: Xmi, options: Options, report: Report) -> Document:
+def _document(xmi: _Xmi, options: Options, report: Report) -> Document:
     cas = _load(xmi)
     layer = _choose_layer(cas.typesystem, options.field, xmi.place)
     text = cas.sofa_string
@@ -203,7 +207,7 @@ def _document(xmi: Xmi, options: Options, report: Report) -> Document:
     return Document(xmi.name, text, spans, tuple(_words(cas, text, xmi.place, options, report)))
 
 
-def _spans(cas: Any, layer: CasLayer, place: str, report: Report) -> Iterator[TextSpan]:
+def _spans(cas: Any, layer: _Layer, place: str, report: Report) -> Iterator[TextSpan]:
     for annotation in cas.select(layer.type):
         start, end = int(annotation.begin), int(annotation.end)
         kind = layer.type.rpartition(".")[2] if layer.feature is None else annotation[layer.feature]
@@ -233,7 +237,7 @@ def _offsets(cas: Any, kind: str) -> list[tuple[int, int]]:
     return [(int(annotation.begin), int(annotation.end)) for annotation in cas.select(kind)]
 
 
-def _count_others(cas: Any, layer: CasLayer, place: str, report: Report) -> None:
+def _count_others(cas: Any, layer: _Layer, place: str, report: Report) -> None:
     types = cas.typesystem
     known = [TOKEN, SENTENCE, layer.type, "uima.tcas.DocumentAnnotation"]
     known = [kind for kind in known if types.contains_type(kind, match_exactly=True)]
@@ -243,29 +247,29 @@ def _count_others(cas: Any, layer: CasLayer, place: str, report: Report) -> None
             report.add("annotation of another layer dropped", place, what)
 
 
-def _split(field: str | None) -> CasLayer:
+def _split(field: str | None) -> _Layer:
     """Return the layer and feature that a field names."""
     name, _, feature = (field or f"{NAMED_ENTITY}:value").partition(":")
-    return CasLayer(name, feature or "value")
+    return _Layer(name, feature or "value")
 
 
-def _choose_layer(types: Any, field: str | None, place: str) -> CasLayer:
+def _choose_layer(types: Any, field: str | None, place: str) -> _Layer:
     """Return the layer to read, or raise an InputError if it is missing or its feature is unclear."""
     name, wanted = _split(field).type, (field or "").partition(":")[2]
     if not types.contains_type(name, match_exactly=True):
         layers = [kind.name for kind in types.get_types() if types.is_instance_of(kind.name, _ANNOTATION)]
         custom = [layer for layer in layers if not layer.startswith((_DKPRO, "uima."))]
-        there = ", ".join(custom or layers) or "none"
-        raise InputError(f"there is no layer {name}; name one with {named('field')}: {there}", place)
+        names = ", ".join(custom or layers) or "none"
+        raise InputError(f"there is no layer {name}; name one with {named('field')}: {names}", place)
     strings = [feature.name for feature in types.get_type(name).all_features if feature.rangeType.name == _STRING]
     feature = wanted or ("value" if "value" in strings else next(iter(strings), None))
     if (wanted and wanted not in strings) or (feature != "value" and len(strings) > 1 and not wanted):
-        there = ", ".join(f"{name}:{feature}" for feature in strings)
-        raise InputError(f"the feature of {name} that is the type is unclear; {named('field')}: {there}", place)
-    return CasLayer(name, feature)
+        names = ", ".join(f"{name}:{feature}" for feature in strings)
+        raise InputError(f"the feature of {name} that is the type is unclear; {named('field')}: {names}", place)
+    return _Layer(name, feature)
 
 
-def _type_system_for(layer: CasLayer) -> Any:
+def _type_system_for(layer: _Layer) -> Any:
     types = _cassis().TypeSystem()
     for kind in (SENTENCE, TOKEN, layer.type):
         types.create_type(kind, supertypeName=_ANNOTATION)
@@ -273,7 +277,7 @@ def _type_system_for(layer: CasLayer) -> Any:
     return types
 
 
-def _to_xmi(document: Document, layer: CasLayer, types: Any, path: str | Path) -> bytes:
+def _to_xmi(document: Document, layer: _Layer, types: Any, path: str | Path) -> bytes:
     refuse_unfit_for_xml(document, path)
     cas = _cassis().Cas(typesystem=types)
     cas.sofa_string, cas.sofa_mime = document.text, "text/plain"
@@ -286,7 +290,7 @@ def _to_xmi(document: Document, layer: CasLayer, types: Any, path: str | Path) -
     return str(cas.to_xmi()).encode()
 
 
-def _write_one(documents: Iterator[Document], path: Path, layer: CasLayer, types: Any, report: Report) -> None:
+def _write_one(documents: Iterator[Document], path: Path, layer: _Layer, types: Any, report: Report) -> None:
     name = document_name(path.name.removesuffix(".gz").removesuffix(".xmi"))
     document = only_document(documents, path, name, report)
     system = path.with_name(TYPE_SYSTEM)
@@ -299,11 +303,6 @@ def _write_one(documents: Iterator[Document], path: Path, layer: CasLayer, types
                 other.write(types.to_xml())
         with writing_bytes(part / path.name) as stream:
             stream.write(data)
-
-
-def _add(archive: zipfile.ZipFile, name: str, content: str | bytes) -> None:
-    """Add a file without the time, so that equal input gives equal bytes."""
-    archive.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)
 
 
 FORMAT = Format(

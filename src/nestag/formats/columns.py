@@ -29,7 +29,7 @@ from nestag.errors import InputError, named
 from nestag.formats import webanno
 from nestag.formats.files import Line, read_lines, writing
 from nestag.formats.folders import stem_of
-from nestag.formats.format import Format, Remedy, skipping
+from nestag.formats.registry import Format, Remedy, skipping
 from nestag.formats.shared.tags import (
     JOINT,
     OUTSIDE,

@@ -31,7 +31,7 @@ from nestag.data.sentence import Entity, Sentence
 from nestag.errors import DataError, InputError
 from nestag.formats.columns import blocks
 from nestag.formats.files import Line, writing
-from nestag.formats.format import Format, skipping
+from nestag.formats.registry import Format, skipping
 from nestag.formats.shared.tags import read_word, writable, write_word
 
 HEADER = "# global.Entity = eid-etype-head-other\n"

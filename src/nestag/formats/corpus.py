@@ -19,9 +19,8 @@ from nestag.errors import InputError, either, named
 from nestag.formats import parquet
 from nestag.formats.files import is_stream
 from nestag.formats.folders import ROLES, role_of, splits_in
-from nestag.formats.format import Format
 from nestag.formats.labels import LabellingTally, nesting, place_of
-from nestag.formats.registry import format_for, format_of, writer_for
+from nestag.formats.registry import Format, format_for, format_of, writer_for
 from nestag.formats.shared.table import is_dataset
 
 Watch = Callable[[Iterable[Sentence], str], Iterator[Sentence]]
@@ -211,11 +210,11 @@ def read_corpus(
     `boundaries` says what happens to entities that end inside a word. `skip_bad` skips invalid records.
     `report.summary()` lists what was dropped, widened or merged.
     """
-    given = {
+    values = {
         "field": field, "columns": columns, "tokenizer": tokenizer, "language": language, "boundaries": boundaries,
         "skip_bad": skip_bad,
     }  # fmt: skip
-    options = from_mapping(Options, given, "read_corpus")
+    options = from_mapping(Options, values, "read_corpus")
     if is_dataset(path):
         report = Report()
         return Corpus(parquet.read(path, options, report), report, options)

@@ -24,7 +24,7 @@ from nestag.data.sentence import Sentence
 from nestag.errors import InputError, MissingExtraError, named
 from nestag.formats.files import reading, writing_bytes
 from nestag.formats.folders import stem_of
-from nestag.formats.format import Format, Remedy, explained, skipping
+from nestag.formats.registry import Format, Remedy, explained, skipping
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, DocBin, Span
@@ -141,22 +141,21 @@ def _count_spans(docs: Iterable[Doc]) -> Counter[str]:
 
 def _group(counts: Counter[str], path: str | Path, field: str | None, report: Report) -> str:
     """Return the group to read and note the others, or raise an InputError if it is unclear."""
-    shown = {key: f"{key} ({count:,} spans)" for key, count in counts.items() if count}
+    sizes = {key: f"{key} ({count:,} spans)" for key, count in counts.items() if count}
+    names = ", ".join(sizes.values())
     if field is not None:
         if field not in counts:
-            there = ", ".join(shown.values())
-            raise InputError(f"no group of spans is called {field!r}; {named('field')} is one of {there}", str(path))
+            raise InputError(f"no group of spans is called {field!r}; {named('field')} is one of {names}", str(path))
         return field
-    groups = [key for key in shown if key != ENTS] or list(shown)
+    groups = [key for key in sizes if key != ENTS] or list(sizes)
     if len(groups) > 1 and GROUP not in groups:
-        there = ", ".join(shown.values())
-        raise InputError(f"several groups have spans: {there}; say with {named('field')} which to read", str(path))
+        raise InputError(f"several groups have spans: {names}; say with {named('field')} which to read", str(path))
     group = GROUP if GROUP in groups or not groups else groups[0]
-    others = [key for key in shown if key != group]
+    others = [key for key in sizes if key != group]
     if others:
         report.lost += sum(counts[key] for key in others)
-        ignored = ", ".join(shown[key] for key in others)
-        report.note(f"{path}: read from {shown[group]}; ignored: {ignored}, which {named('field')} reads")
+        ignored = ", ".join(sizes[key] for key in others)
+        report.note(f"{path}: read from {sizes[group]}; ignored: {ignored}, which {named('field')} reads")
     return group
 
 

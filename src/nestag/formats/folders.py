@@ -75,15 +75,15 @@ def visible_files(folder: Path) -> list[Path]:
 
 def files_of_one_format(folder: Path, suffixes: tuple[str, ...], report: Report) -> list[Path]:
     """Return the files of a folder with a suffix of their format, or else all, and note which are read."""
-    there = visible_files(folder)
-    files = [file for file in there if file.name.lower().removesuffix(".gz").endswith(suffixes or "/")] or there
+    visible = visible_files(folder)
+    files = [file for file in visible if file.name.lower().removesuffix(".gz").endswith(suffixes or "/")] or visible
     if not files:
         raise InputError("there is no file in the folder; check the path", str(folder))
     splits = {role: file for file in files if (role := role_of(file))}
     if len(splits) > 1:
         names = ", ".join(str(file) for file in splits.values())
         raise InputError(f"it holds several splits; name one, such as {names}", str(folder))
-    ignored = [file.name for file in there if file not in files]
+    ignored = [file.name for file in visible if file not in files]
     report.note(f"{folder}: {len(files):,} files read" + (f"; ignored: {', '.join(ignored[:3])}" if ignored else ""))
     return files
 

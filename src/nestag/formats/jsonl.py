@@ -19,7 +19,7 @@ from nestag.data.segment import DEFAULT, Options
 from nestag.data.sentence import Entity, Origin, Sentence
 from nestag.errors import DataError
 from nestag.formats.files import read_lines, writing
-from nestag.formats.format import Format, skipping
+from nestag.formats.registry import Format, skipping
 from nestag.formats.shared.records import Fields, any_object, is_list, short
 
 _FIELDS = itemgetter(*Entity._fields)

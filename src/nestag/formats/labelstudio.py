@@ -20,7 +20,7 @@ from nestag.data.document import Document, TextSpan, Utf16, same_text
 from nestag.data.report import Report
 from nestag.data.segment import Options
 from nestag.errors import DataError, named
-from nestag.formats.format import JSON, Format, Remedy
+from nestag.formats.registry import JSON, Format, Remedy
 from nestag.formats.shared.records import Fields, Record, any_object, as_id, document_reader, document_writer
 
 _MINIMAL = {"annotation_id", "annotator", "lead_time"}  # fields that every task of JSON-MIN has
@@ -79,8 +79,8 @@ def _regions(task: Fields, place: str, report: Report) -> list[Fields] | None:
     """Return the values of the marked regions, or None if every annotator skipped the task."""
     annotations = task.objects("annotations") or task.objects("completions")
     for prediction in task.get("predictions") or ():
-        shown = prediction.get("model_version") if isinstance(prediction, dict) else f"id {prediction}"
-        report.add("prediction dropped", place, str(shown))
+        version = prediction.get("model_version") if isinstance(prediction, dict) else f"id {prediction}"
+        report.add("prediction dropped", place, str(version))
     done = [annotation for annotation in annotations if not annotation.get("was_cancelled")]
     for annotation in done[1:]:
         report.add("further annotation of a task dropped", place, f"annotation {annotation.get('id')}")

@@ -20,7 +20,7 @@ from nestag.data.segment import Options
 from nestag.data.sentence import Entity, Sentence
 from nestag.errors import DataError, InputError
 from nestag.formats.files import Line, read_lines, writing
-from nestag.formats.format import Format, skipping
+from nestag.formats.registry import Format, skipping
 from nestag.formats.shared.tags import read_word, writable, write_word
 
 _ENTITY = re.compile(r"([0-9]{1,9}),([0-9]{1,9}) (.+)", re.DOTALL)

@@ -22,7 +22,7 @@ from nestag.data.segment import Options
 from nestag.data.sentence import Sentence
 from nestag.formats.columns import tag_columns
 from nestag.formats.files import writing_bytes, writing_folder
-from nestag.formats.format import Format, Remedy, skipping
+from nestag.formats.registry import Format, Remedy, skipping
 from nestag.formats.shared.table import (
     DATA,
     INFO,

@@ -20,7 +20,7 @@ from nestag.data.sentence import Sentence
 from nestag.errors import DataError, InputError
 from nestag.formats.columns import blocks
 from nestag.formats.files import Line, writing
-from nestag.formats.format import Format, skipping
+from nestag.formats.registry import Format, skipping
 
 _TEXT = re.compile(r"([^|\t]+)\|([a-z])\|(.*)", re.DOTALL)
 _MENTION = re.compile(r"([^\t]+)\t(\d{1,15})\t(\d{1,15})\t([^\t]*)\t([^\t]+)(?:\t.*)?", re.DOTALL)

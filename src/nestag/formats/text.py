@@ -16,7 +16,7 @@ from nestag.data.segment import Options
 from nestag.data.sentence import Origin, Sentence
 from nestag.formats.files import read_blocks, writing
 from nestag.formats.folders import stem_of
-from nestag.formats.format import Format
+from nestag.formats.registry import Format
 
 LONGEST_PARAGRAPH = 10**6  # the largest number of characters that is not split
 _LAST_SPACE = re.compile(r"\s\S*\Z")

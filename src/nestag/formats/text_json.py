@@ -24,7 +24,7 @@ from nestag.data.segment import Offsets, Options, check_words, group_words, piec
 from nestag.data.sentence import Sentence
 from nestag.errors import DataError
 from nestag.formats.folders import stem_of
-from nestag.formats.format import JSON, Format, skipping
+from nestag.formats.registry import JSON, Format, skipping
 from nestag.formats.shared import records
 from nestag.formats.shared.records import Fields, Record, document_reader, document_writer
 from nestag.formats.shared.tags import OUTSIDE, Tag, entities_of, parse_tags
@@ -214,8 +214,8 @@ def _holds_examples(value: object) -> bool:
     if not isinstance(value, dict) or "paragraphs" in value:
         return isinstance(value, dict)
     members = value.get("annotations", 0)
-    known = isinstance(members, list) and any(map(_is_example, members))
-    return known or ("classes" in value and isinstance(members, list | None))
+    has_examples = isinstance(members, list) and any(map(_is_example, members))
+    return has_examples or ("classes" in value and isinstance(members, list | None))
 
 
 FORMATS = (

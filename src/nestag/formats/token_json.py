@@ -27,7 +27,7 @@ from nestag.data.report import Report, describe
 from nestag.data.segment import Options
 from nestag.data.sentence import Entity, Sentence
 from nestag.errors import DataError
-from nestag.formats.format import JSON, Format, Write
+from nestag.formats.registry import JSON, Format, Write
 from nestag.formats.shared.records import Fields, Record, any_object, is_list, record_reader, short, write_json
 from nestag.formats.shared.tags import refuse_deep, writable
 
@@ -197,8 +197,8 @@ def _to_dygie(sentences: list[Sentence]) -> dict[str, Any]:
         spans.append([[first + start, first + end - 1, kind] for start, end, kind in sentence.entities])
         first += len(sentence)
     ids = [sentence.id for sentence in sentences]
-    own = {} if ids == [f"{name}-{number}" for number, _ in enumerate(ids, 1)] else {"_ids": ids}
-    return {"doc_key": name, "sentences": [sentence.tokens for sentence in sentences], "ner": spans, **own}
+    extra = {} if ids == [f"{name}-{number}" for number, _ in enumerate(ids, 1)] else {"_ids": ids}
+    return {"doc_key": name, "sentences": [sentence.tokens for sentence in sentences], "ner": spans, **extra}
 
 
 def _is_dygie(fields: dict[str, Any]) -> bool:

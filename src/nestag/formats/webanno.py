@@ -29,7 +29,7 @@ from nestag.data.sentence import Sentence
 from nestag.errors import DataError, InputError, named
 from nestag.formats.files import LONGEST_LINE, Line, read_lines, writing, writing_folder
 from nestag.formats.folders import document_name, files_in, named_documents, only_document
-from nestag.formats.format import Format, Remedy, skipping
+from nestag.formats.registry import Format, Remedy, skipping
 from nestag.formats.shared.tags import refuse_deep
 
 NAMED_ENTITY = "de.tudarmstadt.ukp.dkpro.core.api.ner.type.NamedEntity"
@@ -197,26 +197,26 @@ def _places(block: _Block, at: int, source: str) -> tuple[list[Offsets], str]:
     return places, piece
 
 
-def _choose_layer(layers: Sequence[_Layer], wanted: str | None) -> tuple[_Layer, str | None]:
+def _choose_layer(layers: Sequence[_Layer], choice: str | None) -> tuple[_Layer, str | None]:
     """Return the layer to read and the feature that is the type of an entity, or raise a DataError if in doubt."""
-    name, _, feature = (wanted or "").partition(":")
+    name, _, feature = (choice or "").partition(":")
     others = [layer for layer in layers if layer.short not in _NO_ENTITIES]
     if name:
         matching = [layer for layer in layers if layer.name == name or layer.name.endswith(f".{name}")]
     else:
         matching = [layer for layer in others if layer.short == "NamedEntity"] or others
-    there = ", ".join(f"{layer.name}:{'|'.join(filter(None, layer.features))}" for layer in layers) or "none"
-    choose = f"name it with {named('field')}, one of {there}"
+    names = ", ".join(f"{layer.name}:{'|'.join(filter(None, layer.features))}" for layer in layers) or "none"
+    choose = f"name it with {named('field')}, one of {names}"
     if len(matching) != 1:
         raise DataError(f"the layer of the entities is unclear; {choose}")
     (layer,) = matching
     features = [feature for feature in layer.features if feature]
-    known = [kind for kind in TYPES if kind in features]
+    likely = [kind for kind in TYPES if kind in features]
     if feature and feature not in features:
         raise DataError(f"{layer.name} has no feature {feature!r}; {choose}")
-    if not feature and not known and len(features) > 1:
+    if not feature and not likely and len(features) > 1:
         raise DataError(f"the feature of {layer.name} that is the type is unclear; {choose}")
-    return layer, feature or next(iter(known or features), None)
+    return layer, feature or next(iter(likely or features), None)
 
 
 def _annotations(rows: Sequence[_Row], layer: _Layer, feature: str | None, source: str) -> Iterable[_Annotation]:

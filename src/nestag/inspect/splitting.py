@@ -25,8 +25,7 @@ from nestag.errors import DataError, InputError, either, named
 from nestag.formats.corpus import CorpusFile, CorpusSource, path_of, report_of, reread
 from nestag.formats.files import writing_together
 from nestag.formats.folders import SPLITS, role_of
-from nestag.formats.format import Format
-from nestag.formats.registry import format_named
+from nestag.formats.registry import Format, format_named
 from nestag.inspect.statistics import ALL, by_frequency
 from nestag.inspect.tables import Row, Section, Table, percentage
 

@@ -9,7 +9,6 @@ every 20 documents in the order of the files, 14 are for training, 3 for develop
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from importlib.resources import as_file, files
 from itertools import groupby
 
@@ -38,17 +37,15 @@ def documents(split: Split | None = None) -> list[list[Sentence]]:
     """Return the same, each document a list of its sentences."""
     if split is not None and split not in SPLITS:
         raise UnknownNameError(f"the sample has no split {split!r}; there are {', '.join(SPLITS)}")
-    known = [list(document) for _, document in groupby(_read(), document_of)]
-    return [document for place, document in enumerate(known) if split in (None, _split(place))]
-
-
-def _read() -> Iterator[Sentence]:
+    corpus: list[Sentence] = []
     for domain in DOMAINS:
         with as_file(files(__name__) / f"{domain}.nested") as path:
-            yield from brackets.FORMAT.read(path)
+            corpus += brackets.FORMAT.read(path)
+    numbered = enumerate(list(document) for _, document in groupby(corpus, document_of))
+    return [document for number, document in numbered if split in (None, _split(number))]
 
 
-def _split(place: int) -> Split:
-    if place % _CYCLE in _DEV:
+def _split(number: int) -> Split:
+    if number % _CYCLE in _DEV:
         return "dev"
-    return "test" if place % _CYCLE in _TEST else "train"
+    return "test" if number % _CYCLE in _TEST else "train"

@@ -16,7 +16,7 @@ from nestag.data.sentence import Sentence, refuse_half_characters
 from nestag.errors import DataError, InputError
 from nestag.formats.files import LONGEST_LINE, read_blocks, writing
 from nestag.formats.folders import stem_of
-from nestag.formats.format import Read, Write, skipping
+from nestag.formats.registry import Read, Write, skipping
 
 LOOKED_AT = 100  # values at the beginning of a file that are inspected to recognise its format
 _BLANK = " \t\r\n\ufeff"

@@ -17,7 +17,7 @@ from nestag.data.sentence import Entity, Sentence
 from nestag.errors import DataError, InputError, MissingExtraError, named
 from nestag.formats.files import is_stream, reading
 from nestag.formats.folders import ROLES, files_in
-from nestag.formats.format import explained
+from nestag.formats.registry import explained
 from nestag.formats.shared.records import Fields
 from nestag.formats.shared.tags import OUTSIDE, PHRASES, Tag, entities_of, parse_tags
 
@@ -36,7 +36,7 @@ class ArrowTable(NamedTuple):
     path: str
     classes: dict[str, list[str]]
     batches: Callable[[], Iterator[Any]]
-    own: tuple[str, ...] = ()  # the columns of tags, if nestag wrote the table
+    own_columns: tuple[str, ...] = ()  # the columns of tags, if nestag wrote the table
 
 
 class Columns(NamedTuple):
@@ -165,27 +165,27 @@ def columns_of(tables: Sequence[ArrowTable], field: str | None, report: Report) 
 
     The result is empty if the tables have no rows. Ignored columns are noted.
     """
-    if all(table.own for table in tables) and not field:
-        return [Columns("tokens", table.own) for table in tables]
-    there, types, has_spans = _inspect(tables)
-    if not there:
+    if all(table.own_columns for table in tables) and not field:
+        return [Columns("tokens", table.own_columns) for table in tables]
+    names, types, has_spans = _inspect(tables)
+    if not names:
         return []
     path = tables[0].path
-    token = next((name for name in TOKENS if name in there), None)
+    token = next((name for name in TOKENS if name in names), None)
     if token is None:
-        raise InputError(f"no column {' or '.join(TOKENS)} among {', '.join(there)}; rename that of tokens", path)
-    wanted = [name.strip() for name in field.split(",")] if field else []
-    if missing := [name for name in wanted if name not in there]:
-        raise InputError(f"no column {missing[0]!r}; {named('field')} takes some of {', '.join(there)}", path)
-    tags = wanted or [name for name in types if name != token]
-    phrases = [] if wanted else [name for name in tags if types[name] and types[name] <= PHRASES]
+        raise InputError(f"no column {' or '.join(TOKENS)} among {', '.join(names)}; rename that of tokens", path)
+    chosen = [name.strip() for name in field.split(",")] if field else []
+    if missing := [name for name in chosen if name not in names]:
+        raise InputError(f"no column {missing[0]!r}; {named('field')} takes some of {', '.join(names)}", path)
+    tags = chosen or [name for name in types if name != token]
+    phrases = [] if chosen else [name for name in tags if types[name] and types[name] <= PHRASES]
     if not any(types.get(name) for name in tags if name not in phrases):
         phrases = []
-    spans = "entities" if not wanted and has_spans else None
+    spans = "entities" if not chosen and has_spans else None
     tags = [name for name in tags if name not in (*phrases, spans)]
     if not tags and not spans:
-        raise InputError(f"no column of tags among {', '.join(there)}; name it with {named('field')}", path)
-    ignored = [name for name in there if name not in (token, "id", spans, *tags)]
+        raise InputError(f"no column of tags among {', '.join(names)}; name it with {named('field')}", path)
+    ignored = [name for name in names if name not in (token, "id", spans, *tags)]
     if ignored and not field:
         report.note(f"{path}: tags read from {', '.join(tags) or spans}; ignored: {', '.join(ignored)}")
     return [Columns(token, tuple(tags), spans)] * len(tables)

@@ -150,9 +150,9 @@ def _joined_entities(cells: Sequence[Sequence[Tag]], place: Callable[[int], str]
         for level, (mark, kind) in enumerate(cell):
             if mark == "O":
                 continue
-            begun = previous.get(kind) if mark in "IEL" else None
-            if begun:
-                start = begun.pop(level) if level in begun else begun.popitem()[1]
+            starts = previous.get(kind) if mark in "IEL" else None
+            if starts:
+                start = starts.pop(level) if level in starts else starts.popitem()[1]
             else:
                 start = position
                 if mark in "IEL":
