@@ -1,1 +1,1 @@
-"""Values: entities, sentences, trees and documents, what was dropped while reading them, and validation of settings."""
+"""Values: entities, sentences, trees and documents, a report of reading them, and validation of settings."""

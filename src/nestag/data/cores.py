@@ -11,13 +11,13 @@ CGROUP = Path("/sys/fs/cgroup")
 
 
 def usable_cores() -> int:
-    """The number of cores that this process may use, at least 1."""
+    """Return the number of cores that this process may use, at least 1."""
     own = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return max(1, min(own, cpu_limit(CGROUP) or own))
 
 
 def cpu_limit(cgroup: Path) -> int | None:
-    """The cores that a container may use, None if there is no limit; both versions of cgroups have a file for it."""
+    """Return the cores that a container may use, None without a limit; both versions of cgroups have a file for it."""
     try:
         quota, period = (cgroup / "cpu.max").read_text().split()
     except (OSError, ValueError):

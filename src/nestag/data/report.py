@@ -1,4 +1,4 @@
-"""The report of what reading or converting changed or lost: everything is counted, examples are listed on request."""
+"""The report of changes and losses in reading and converting: all are counted, examples are listed on request."""
 
 from __future__ import annotations
 

@@ -59,6 +59,9 @@ class Sentence:
 
     >>> Sentence(["the", "USA"], [Entity(0, 2, "GPE"), Entity(0, 2, "GPE")]).entities
     (Entity(start=0, end=2, type='GPE'),)
+    >>> Sentence(["the", "USA"], [Entity(1, 3, "GPE")])
+    Traceback (most recent call last):
+    nestag.errors.DataError: entity [1, 3) GPE ends outside the sentence of 2 tokens; ends go up to 2
     """
 
     tokens: tuple[str, ...]
@@ -76,11 +79,14 @@ class Sentence:
     ) -> None:
         """Check and store; a DataError names the invalid token or entity."""
         store = partial(object.__setattr__, self)  # the class is frozen
-        store("tokens", check_tokens(tokens))
-        store("annotated", annotated := check_entities(entities, len(tokens)))
+        store("tokens", _check_tokens(tokens))
+        store("annotated", annotated := _check_entities(entities, len(tokens)))
         store("entities", annotated if len(annotated) < 2 else tuple(sorted(annotated, key=outermost_first)))
-        store("id", check_id(id))
-        store("origin", origin if origin is None else check_origin(origin, len(tokens)))
+        if id is not None and not isinstance(id, str):
+            raise DataError(f"id is {id!r}; make it a string")
+        refuse_half_characters(id or "")
+        store("id", id)
+        store("origin", origin if origin is None else _check_origin(origin, len(tokens)))
 
     def __len__(self) -> int:
         return len(self.tokens)
@@ -115,7 +121,7 @@ def fingerprint(sentences: Iterable[Sentence]) -> str:
     return digest.hexdigest()
 
 
-def check_tokens(tokens: Sequence[str]) -> tuple[str, ...]:
+def _check_tokens(tokens: Sequence[str]) -> tuple[str, ...]:
     """Return the tokens as a tuple, or raise a DataError that names the first that is not a non-empty string."""
     if isinstance(tokens, str):
         raise DataError(f"tokens is the string {tokens[:40]!r}; split it into a list of tokens")
@@ -127,25 +133,11 @@ def check_tokens(tokens: Sequence[str]) -> tuple[str, ...]:
     return tuple(tokens)
 
 
-def check_entities(entities: Iterable[Entity], length: int) -> tuple[Entity, ...]:
-    """Return each entity once, in the order given, or raise a DataError that names the first invalid one.
-
-    >>> check_entities([Entity(1, 3, "PER")], 2)
-    Traceback (most recent call last):
-    nestag.errors.DataError: entity [1, 3) PER ends outside the sentence of 2 tokens; ends go up to 2
-    """
-    checked = [check_entity(entity, length) for entity in entities]
+def _check_entities(entities: Iterable[Entity], length: int) -> tuple[Entity, ...]:
+    """Return each entity once, in the order given, or raise a DataError that names the first invalid one."""
+    checked = [_check_entity(entity, length) for entity in entities]
     refuse_half_characters("".join([entity.type for entity in checked]))
     return tuple(checked) if len(set(checked)) == len(checked) else tuple(dict.fromkeys(checked))
-
-
-def check_id(id: str | None) -> str | None:
-    """Return the identifier, or raise a DataError if it is not a string."""
-    if id is not None:
-        if not isinstance(id, str):
-            raise DataError(f"id is {id!r}; make it a string")
-        refuse_half_characters(id)
-    return id
 
 
 def refuse_half_characters(text: str) -> None:
@@ -157,8 +149,8 @@ def refuse_half_characters(text: str) -> None:
         raise DataError(f"{around!r} holds half of a character (a lone surrogate); write the whole one") from None
 
 
-def check_entity(entity: Entity, length: int) -> Entity:
-    """Return the entity as an `Entity`, or raise a DataError that says what is wrong with it."""
+def _check_entity(entity: Entity, length: int) -> Entity:
+    """Return the entity as an `Entity`, or raise a DataError."""
     try:
         start, end, kind = entity
     except (TypeError, ValueError):
@@ -178,7 +170,7 @@ def check_entity(entity: Entity, length: int) -> Entity:
     return entity if type(entity) is Entity else Entity(start, end, kind)
 
 
-def check_origin(origin: Origin, length: int) -> Origin:
+def _check_origin(origin: Origin, length: int) -> Origin:
     """Return the origin, or raise a DataError that names the first token outside its piece of text."""
     if len(origin.offsets) != length:
         raise DataError(f"the origin has offsets of {len(origin.offsets)} tokens, the sentence {length}; give one each")

@@ -28,7 +28,7 @@ from nestag.data.sentence import Sentence
 from nestag.errors import DataError, InputError
 from nestag.formats.files import LONGEST_LINE, reading, writing
 from nestag.formats.folders import files_in, stem_of
-from nestag.formats.registry import JSON, Format, Remedy, explained, skipping
+from nestag.formats.registry import JSON, Format, Remedy, library_errors, skipping
 from nestag.formats.shared.records import Fields, any_object, read_records, short, write_json
 
 _COLLECTIONS = ("documents", "PubTator3")  # fields that hold a collection's documents
@@ -116,7 +116,7 @@ def _xml_documents(path: str | Path) -> Iterator[Fields]:
     etree = import_module("defusedxml.ElementTree")
     forbidden = import_module("defusedxml.common").DefusedXmlException
     broken = (etree.ParseError, forbidden, ValueError, LookupError, RecursionError)
-    with reading(path) as stream, explained("not XML that can be read", path, *broken):
+    with reading(path) as stream, library_errors("not XML that can be read", path, *broken):
         root = None
         for event, element in etree.iterparse(stream, events=("start", "end")):
             root = root or element.tag

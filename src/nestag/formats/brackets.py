@@ -34,7 +34,7 @@ _NUMBERED = re.compile(r"(.+)-([1-9][0-9]*)", re.DOTALL)
 
 
 def read(path: str | Path, options: Options, report: Report) -> Iterator[Sentence]:
-    """Yield the sentences of a file; an InputError names the line and column of what is invalid."""
+    """Yield the sentences of a file; an InputError names the line and column of an invalid one."""
     document, number = "", 0
     for line in read_lines(path):
         with skipping(options, report, path, line.number):
@@ -141,7 +141,7 @@ def _misplaced(piece: str, column: int) -> DataError:
     rest = _PIECE.sub("", piece, count=1)
     if not rest:
         return DataError(f"column {column}: the entity {piece} has no tokens; write [TYPE token], or \\[ and \\]")
-    place = len(piece) - len(rest) - (rest[0] not in "[]\\")  # what follows a ] is not a mark
+    place = len(piece) - len(rest) - (rest[0] not in "[]\\")  # the character after a ] is not a mark
     return DataError(f"column {column + place}: {piece[place]} inside {piece!r}; write \\{piece[place]}")
 
 

@@ -30,8 +30,8 @@ from nestag.data.sentence import Sentence
 from nestag.errors import InputError, MissingExtraError, named
 from nestag.formats.bioc import refuse_unfit_for_xml
 from nestag.formats.files import reading, writing, writing_bytes, writing_folder, writing_together
-from nestag.formats.folders import document_name, files_in, named_documents, only_document
-from nestag.formats.registry import Format, Remedy, explained, skipping
+from nestag.formats.folders import document_name, files_in, has_suffix, named_documents, only_document
+from nestag.formats.registry import Format, Remedy, library_errors, skipping
 
 LARGEST = 256 * 2**20  # the largest number of bytes of one XMI file
 TYPE_SYSTEM = "TypeSystem.xml"
@@ -65,7 +65,7 @@ def read(path: str | Path, options: Options, report: Report) -> Iterator[Sentenc
     _cassis()
     broken = (*_BROKEN, import_module("cassis.typesystem").TypeNotFoundError)
     for xmi in _xmi_files(Path(path)):
-        with explained("not a CAS that can be read", xmi.place, *broken):
+        with library_errors("not a CAS that can be read", xmi.place, *broken):
             document = _document(xmi, options, report)
         with skipping(options, report, xmi.place):
             yield from list(sentences_of(document, options, report))
@@ -76,7 +76,7 @@ def write(sentences: Iterable[Sentence], path: str | Path, options: Options, rep
     layer = _split(options.field)
     types = _type_system_for(layer)
     documents = documents_of(sentences, report, keeps_words=True)
-    if str(path).lower().removesuffix(".gz").endswith(".xmi"):
+    if has_suffix(path, ".xmi"):
         _write_one(documents, Path(path), layer, types, report)
         return
     if str(path).endswith(".gz"):
@@ -118,7 +118,7 @@ def _in_zip(path: Path, prefix: str) -> Iterator[_Xmi]:
     broken = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError, RuntimeError)
     with (
         reading(path) as file,
-        explained("not a zip that can be read", path, *broken),
+        library_errors("not a zip that can be read", path, *broken),
         zipfile.ZipFile(file) as archive,
     ):
         members = {member.filename: member for member in archive.infolist()}

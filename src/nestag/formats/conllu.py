@@ -44,14 +44,14 @@ _PART = re.compile(r"\[([0-9]+)/[0-9]+\]")
 _NAME = re.compile(r"[a-z]?[0-9]+(\[[0-9]+/[0-9]+\])?")
 
 
-class FieldPlaces(NamedTuple):
+class _FieldPlaces(NamedTuple):
     """The positions of a mention's name, if it has one, and type among the fields of a bracket."""
 
     name: int | None
     type: int
 
 
-class Mention(NamedTuple):
+class _Mention(NamedTuple):
     """An open bracket: the names that may close it, of which messages use the first, its first token and its type."""
 
     names: tuple[str, ...]
@@ -102,13 +102,13 @@ def _parse_id(text: str) -> re.Match[str] | None:
 
 
 class _Reader:
-    """What is known of the file so far, and of the current sentence."""
+    """The state of reading: of the file so far, and of the current sentence."""
 
     def __init__(self, source: str, options: Options, report: Report) -> None:
         self.source = source
         self.options = options
         self.report = report
-        self.fields: FieldPlaces | None = None
+        self.fields: _FieldPlaces | None = None
         self.document = ""
         self.number = 0
         self.left_open: Counter[str] = Counter()  # brackets of sentences before, by name
@@ -117,7 +117,7 @@ class _Reader:
         """Return the sentence of a block, if it has words."""
         self.name: str | None = None
         self.tokens: list[str] = []
-        self.opened: list[Mention] = []
+        self.opened: list[_Mention] = []
         self.entities: list[Entity] = []
         for line in block:
             try:
@@ -149,7 +149,7 @@ class _Reader:
             kind = places.get("etype", places.get("entity", places.get("type")))
             if kind is None:
                 raise DataError(f"no field 'etype' among {', '.join(places)}; the field with the type needs this name")
-            self.fields = FieldPlaces(places.get("eid", places.get("GRP")), kind)
+            self.fields = _FieldPlaces(places.get("eid", places.get("GRP")), kind)
 
     def _row(self, line: Line) -> None:
         columns = line.text.split("\t")
@@ -188,8 +188,8 @@ class _Reader:
         if read != len(text):
             raise DataError(f"Entity={text} cannot be read from {text[read:]!r} on")
 
-    def _mention(self, fields: list[str], start: int, place: str) -> Mention:
-        name, kind = self.fields or FieldPlaces(*((0, 1) if _NAME.fullmatch(fields[0]) else (1, 0)))
+    def _mention(self, fields: list[str], start: int, place: str) -> _Mention:
+        name, kind = self.fields or _FieldPlaces(*((0, 1) if _NAME.fullmatch(fields[0]) else (1, 0)))
         kinds = tuple(fields[kind : kind + 1])
         names = kinds if name is None else ("-".join(fields[: name + 1]), *fields[name : name + 1])
         if self.fields is None and name == 1:
@@ -197,7 +197,7 @@ class _Reader:
         part = next(filter(None, map(_PART.search, names)), None)
         if part and part[1] == "1":
             self.report.lose("discontinuous entity dropped", place, f"({names[0]}")
-        return Mention(names or ("",), start, kinds[0] if kinds else "")
+        return _Mention(names or ("",), start, kinds[0] if kinds else "")
 
     def _close(self, name: str, end: int, place: str) -> None:
         """Close the last bracket opened by that name, in this sentence or before; no name closes the last."""

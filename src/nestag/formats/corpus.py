@@ -24,7 +24,7 @@ from nestag.formats.registry import Format, format_for, format_of, writer_for
 from nestag.formats.shared.table import is_dataset
 
 Watch = Callable[[Iterable[Sentence], str], Iterator[Sentence]]
-"""Shows how far a file has been read: takes its sentences and what happens to them, returns the same sentences."""
+"""Shows the progress of reading: takes sentences and a description, and returns the same sentences."""
 OptionsFor = Callable[[Options], Options]
 """Options of reading, with a model's tokenizer and language unless others were requested."""
 CorpusSource = str | Path | Iterable[Sentence] | Any
@@ -136,7 +136,7 @@ def report_of(corpus: Iterable[Sentence]) -> Report:
 
 
 def path_of(corpus: Iterable[Sentence], otherwise: str) -> str:
-    """Return the path of a corpus that is a file, or else what to call it in messages."""
+    """Return the path of a corpus that is a file, or else another name for messages."""
     return corpus.path if isinstance(corpus, CorpusFile) else otherwise
 
 
@@ -234,7 +234,7 @@ OnCrossing = Literal["error", "keep", "set-aside"]
 
 @dataclass(frozen=True)
 class Conversion:
-    """What was converted."""
+    """The outcome of a conversion."""
 
     counts: LabellingTally
     format: str  # of the target

@@ -24,7 +24,7 @@ from nestag.data.sentence import Sentence
 from nestag.errors import InputError, MissingExtraError, named
 from nestag.formats.files import reading, writing_bytes
 from nestag.formats.folders import stem_of
-from nestag.formats.registry import Format, Remedy, explained, skipping
+from nestag.formats.registry import Format, Remedy, library_errors, skipping
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc, DocBin, Span
@@ -104,10 +104,10 @@ def _is_small(data: bytes) -> bool:
 
 @contextmanager
 def _loading(path: str | Path) -> Iterator[None]:
-    """Explain what spaCy raises on a broken file, and turn the garbage collector on again, which it stops."""
+    """Turn spaCy's errors on a broken file into an InputError, and restart the garbage collector, which spaCy stops."""
     collecting = gc.isenabled()
     try:
-        with explained("not a whole DocBin of spaCy", path, *_BROKEN):
+        with library_errors("not a whole DocBin of spaCy", path, *_BROKEN):
             yield
     finally:
         if collecting:

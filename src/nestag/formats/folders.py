@@ -1,4 +1,4 @@
-"""Folders: which files of a corpus are train, dev and test, which are read, and what those of documents are called."""
+"""Folders: the train, dev and test files of a corpus, the files of one format, and file names for documents."""
 
 from __future__ import annotations
 
@@ -60,8 +60,17 @@ def stem_of(path: str | Path) -> str:
 
 
 def as_text(name: str) -> str:
-    """Return a file's name, whose bytes need not be UTF-8, as text."""
+    """Return a file's name as text, also if its bytes are not UTF-8."""
     return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def has_suffix(path: str | Path, *suffixes: str) -> bool:
+    """Return whether a file's name has one of these endings, before `.gz` and in any case.
+
+    >>> has_suffix("news/A.JSONL.gz", ".json", ".jsonl")
+    True
+    """
+    return str(path).lower().removesuffix(".gz").endswith(suffixes)
 
 
 def visible_files(folder: Path) -> list[Path]:
@@ -76,7 +85,7 @@ def visible_files(folder: Path) -> list[Path]:
 def files_of_one_format(folder: Path, suffixes: tuple[str, ...], report: Report) -> list[Path]:
     """Return the files of a folder with a suffix of their format, or else all, and note which are read."""
     visible = visible_files(folder)
-    files = [file for file in visible if file.name.lower().removesuffix(".gz").endswith(suffixes or "/")] or visible
+    files = [file for file in visible if has_suffix(file, *suffixes)] or visible
     if not files:
         raise InputError("there is no file in the folder; check the path", str(folder))
     splits = {role: file for file in files if (role := role_of(file))}
@@ -99,7 +108,7 @@ def files_in(path: Path, suffixes: tuple[str, ...]) -> list[tuple[Path, str]]:
 
 
 def file_name(name: str) -> str:
-    """Return a document's name as that of a file, with percent escapes for what file systems cannot hold.
+    """Return a file name for a document, with percent escapes for characters that file systems cannot hold.
 
     >>> file_name("news/1: a"), document_name("news%2F1%3A a")
     ('news%2F1%3A a', 'news/1: a')

@@ -154,7 +154,7 @@ def _number(value: Fields, key: str) -> int:
 def _by_units(
     start: int, end: int, covered: str, text: str, units: Utf16, place: str, report: Report
 ) -> tuple[int, int]:
-    """Return the offsets of a region whose text they do not cover, read as UTF-16 units if that is right."""
+    """Return the offsets of a region that do not cover its text, converted from UTF-16 units if that helps."""
     try:
         first, last = units.from_units(start), units.from_units(end)
     except DataError:
@@ -167,7 +167,7 @@ def _by_units(
 
 
 def _covers(text: str, covered: str) -> bool:
-    """Compare texts without what Label Studio changes in its copy: white space, and how line ends are written."""
+    """Compare texts, ignoring white space and the notation of line ends, which Label Studio changes in its copy."""
     return same_text(text.replace("\\n", " "), covered.replace("\\n", " "))
 
 

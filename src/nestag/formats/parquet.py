@@ -22,6 +22,7 @@ from nestag.data.segment import Options
 from nestag.data.sentence import Sentence
 from nestag.formats.columns import tag_columns
 from nestag.formats.files import writing_bytes, writing_folder
+from nestag.formats.folders import has_suffix
 from nestag.formats.registry import Format, Remedy, skipping
 from nestag.formats.shared.table import (
     DATA,
@@ -74,7 +75,7 @@ def write(sentences: Iterable[Sentence], path: str | Path, options: Options, rep
         schema = pa.schema(types.items(), metadata=metadata)
         spool.seek(0)
         batches = _batches(spool, schema, columns, {name: number for number, name in enumerate(names)})
-        if str(path).lower().removesuffix(".gz").endswith(".parquet"):
+        if has_suffix(path, ".parquet"):
             with writing_bytes(path) as stream, pa.parquet.ParquetWriter(stream, schema) as writer:
                 for batch in batches:
                     writer.write_batch(batch)
@@ -93,7 +94,7 @@ def _batches(lines: Iterator[str], schema: Any, columns: list[str], numbers: dic
 
 
 def _write_folder(batches: Iterable[Any], path: str | Path, schema: Any, features: dict[str, Any]) -> None:
-    """Write what `datasets.load_from_disk` reads."""
+    """Write a folder for `datasets.load_from_disk`."""
     with writing_folder(path) as folder:
         with open(folder / DATA, "wb") as file, pyarrow().ipc.new_stream(file, schema) as stream:
             for batch in batches:

@@ -19,7 +19,7 @@ from nestag.data.sentence import Sentence, refuse_half_characters
 from nestag.errors import DataError, InputError, UnknownNameError, either, named
 from nestag.formats.files import PIPE, is_stream, peek
 from nestag.formats.files.sources import refuse_empty
-from nestag.formats.folders import files_of_one_format, visible_files
+from nestag.formats.folders import files_of_one_format, has_suffix, visible_files
 
 JSON = (".json", ".jsonl")  # suffixes that JSON formats share
 HEADS = (2**16, 2**20, 2**24)
@@ -44,7 +44,7 @@ class Writer(Protocol):
 
 
 class Remedy(NamedTuple):
-    """An argument of reading that may help, and what it does."""
+    """An argument of reading that may help, and its effect."""
 
     argument: str
     does: str
@@ -65,7 +65,7 @@ class Format:
     looks_like: Callable[[str], bool] | None = None  # inspects the beginning of a file
     raw_text: bool = False  # whether it has texts and characters, not tokens
     folder: tuple[str, ...] = ()  # endings of its files in a folder, if it can be a folder
-    remedy: Remedy | None = None  # what to try if no entities are found
+    remedy: Remedy | None = None  # to try if no entities are found
     shared: tuple[str, ...] = ()  # suffixes of its files that other formats have as well
     hint: str = field(default="", compare=False)  # which other format a file looks like
 
@@ -77,7 +77,7 @@ class Format:
         The report warns if there are few entities, unless the text is not `annotated`.
         """
         report = Report() if report is None else report
-        if not str(path).lower().removesuffix(".gz").endswith(self.suffixes or "/"):
+        if not has_suffix(path, *self.suffixes):
             report.note(f"{path}: read as {self.name} ({self.summary})")
         if self.hint:
             report.note(f"warning: read as {self.name}, but {self.hint}")
@@ -145,8 +145,8 @@ def skipping(options: Options, report: Report, source: str | Path = "", line: in
 
 
 @contextmanager
-def explained(message: str, place: str | Path, *errors: type[Exception]) -> Iterator[None]:
-    """Turn what a library raises over a broken file into an InputError."""
+def library_errors(message: str, place: str | Path, *errors: type[Exception]) -> Iterator[None]:
+    """Turn the errors of a library on a broken file into an InputError."""
     try:
         yield
     except UnknownNameError:  # nestag's own, and a LookupError too
@@ -189,7 +189,7 @@ def format_of(path: str | Path, name: str | None = None) -> Format:
 
 
 def format_of_pipe(path: str) -> Format:
-    """Return the format of what is piped in to be tagged: JSON of a kind that it looks like, otherwise text.
+    """Return the format of piped input to be tagged: one of JSON if it looks like that, otherwise text.
 
     It inspects what has been written so far, because the writer may wait for an answer.
     """
@@ -224,9 +224,8 @@ def _candidates(path: str | Path) -> list[Format]:
 
 def _with_suffix(path: str | Path, shared: bool = True) -> list[Format]:
     """Return the formats with the longest suffix of a file's name; those that formats share count if `shared`."""
-    lower = str(path).lower().removesuffix(".gz")
     suffixes = ((suffix, e) for e in available().values() for suffix in e.suffixes + (e.shared if shared else ()))
-    matching = [(len(suffix), entry) for suffix, entry in suffixes if lower.endswith(suffix)]
+    matching = [(len(suffix), entry) for suffix, entry in suffixes if has_suffix(path, suffix)]
     longest = max((length for length, _ in matching), default=0)
     return [entry for length, entry in matching if length == longest]
 

@@ -27,6 +27,7 @@ from nestag.data.report import Report, describe
 from nestag.data.segment import Options
 from nestag.data.sentence import Entity, Sentence
 from nestag.errors import DataError
+from nestag.formats.folders import has_suffix
 from nestag.formats.registry import JSON, Format, Write
 from nestag.formats.shared.records import Fields, Record, any_object, is_list, record_reader, short, write_json
 from nestag.formats.shared.tags import refuse_deep, writable
@@ -41,7 +42,7 @@ class _Variant:
     ids: tuple[str, ...]  # fields that may hold the id
     read_entity: Callable[[Any, str, Report], Entity | None]
     to_fields: Callable[[Sentence], dict[str, Any]]
-    dropped: dict[str, str] = field(default_factory=dict)  # lists that are counted, and what their members are
+    dropped: dict[str, str] = field(default_factory=dict)  # lists that are only counted, and their members
 
     def read(self, record: Record, options: Options, report: Report) -> Iterator[Sentence]:
         fields = record.fields
@@ -74,7 +75,7 @@ def _writer(to_fields: Callable[[list[Sentence]], dict[str, Any]], lines: bool, 
     def write(sentences: Iterable[Sentence], path: str | Path, options: Options, report: Report) -> None:
         numbered = enumerate(sentence for _, sentence in writable(sentences, path, report, ids=True))
         groups = groupby(numbered, lambda pair: (by_document and document_of(pair[1])) or pair[0])
-        in_lines = lines or str(path).lower().removesuffix(".gz").endswith(".jsonl")
+        in_lines = lines or has_suffix(path, ".jsonl")
         write_json((to_fields([sentence for _, sentence in group]) for _, group in groups), path, in_lines)
 
     return write

@@ -27,12 +27,12 @@ from nestag.data.report import Report
 from nestag.data.segment import Offsets, Options, Segment
 from nestag.data.sentence import Sentence
 from nestag.errors import DataError, InputError, named
+from nestag.formats.cas import NAMED_ENTITY
 from nestag.formats.files import LONGEST_LINE, Line, read_lines, writing, writing_folder
-from nestag.formats.folders import document_name, files_in, named_documents, only_document
+from nestag.formats.folders import document_name, files_in, has_suffix, named_documents, only_document
 from nestag.formats.registry import Format, Remedy, skipping
 from nestag.formats.shared.tags import refuse_deep
 
-NAMED_ENTITY = "de.tudarmstadt.ukp.dkpro.core.api.ner.type.NamedEntity"
 TYPES = ("value", "entity", "etype", "entity_type", "type", "label", "category")
 """Names of the feature that holds the type of an entity, the likeliest first."""
 _NO_ENTITIES = {
@@ -44,7 +44,9 @@ _VALUE = re.compile(r"(?P<value>.*?)(?:\[(?P<number>\d+)\])?", re.DOTALL)
 _PART = re.compile(r"(?:\\.|[^|])+", re.DOTALL)  # between bars without a backslash before them
 _ESCAPE = re.compile(r"\\(->|.)", re.DOTALL)
 _CONTROLS = {"t": "\t", "n": "\n", "r": "\r", "f": "\f", "b": "\b"}
-_WRITTEN = {control: f"\\{letter}" for letter, control in _CONTROLS.items()}
+_LETTERS = {control: letter for letter, control in _CONTROLS.items()}
+_IN_TEXTS = re.compile(r"[\\\t\n\r\f\x08]")
+_IN_CELLS = re.compile(r"->|[][|_;*\\\t\n\r\f\x08]")
 
 
 class _Layer(NamedTuple):
@@ -97,7 +99,7 @@ def write(sentences: Iterable[Sentence], path: str | Path, options: Options, rep
     documents = documents_of(sentences, report, keeps_words=True)
     kind, _, feature = (options.field or f"{NAMED_ENTITY}:value").partition(":")
     layer = _Layer(kind, ("identifier", "value") if kind == NAMED_ENTITY else (feature or "value",), 0)
-    if str(path).lower().removesuffix(".gz").endswith(_SUFFIX):
+    if has_suffix(path, _SUFFIX):
         _write_one(only_document(documents, path, _name(Path(path).name), report), path, layer, report)
         return
     with writing_folder(path) as folder:
@@ -273,21 +275,17 @@ def unescape(text: str) -> str:
     return _ESCAPE.sub(lambda match: _CONTROLS.get(match[1], match[1]), text)
 
 
-def escape(text: str) -> str:
-    r"""Escape a word or a value.
+def escape(text: str, special: re.Pattern[str] = _IN_CELLS) -> str:
+    r"""Put backslashes before characters that are special in a word or a value.
 
     >>> print(escape("a_b|c"))
     a\_b\|c
     """
-    return _escape_controls(re.sub(r"->|[][|_;*\\]", lambda match: "\\" + match[0], text))
-
-
-def _escape_controls(text: str) -> str:
-    return re.sub(r"[\t\n\r\f\x08]", lambda match: _WRITTEN[match[0]], text)
+    return special.sub(lambda match: "\\" + _LETTERS.get(match[0], match[0]), text)
 
 
 def _gap(text: str, size: int) -> str:
-    """Return what represents the white space between two sentences."""
+    """Return white space of the right size to put between two sentences."""
     return "\n".ljust(size) if text and size else ""
 
 
@@ -310,8 +308,8 @@ def _write_one(document: Document, path: str | Path, layer: _Layer, report: Repo
     with writing(path) as stream:
         stream.write(f"#FORMAT=WebAnno TSV 3.3\n#T_SP={'|'.join((layer.name, *layer.features))}\n\n")
         for number, segment in enumerate(segments, 1):
-            text = document.text[segment[0][0] : segment[-1][1]].replace("\\", "\\\\")
-            stream.write(f"\n#Text={_escape_controls(text)}\n")
+            text = document.text[segment[0][0] : segment[-1][1]]
+            stream.write(f"\n#Text={escape(text, _IN_TEXTS)}\n")
             for token, (start, end) in enumerate(segment, 1):
                 place = f"{units.to_units(start)}-{units.to_units(end)}"
                 row = [f"{number}-{token}", place, escape(document.text[start:end]), *next(cells)]

@@ -58,7 +58,7 @@ def is_being_replaced(path: Path) -> bool:
 
 
 def remove_leftovers(folder: Path) -> None:
-    """Remove the parts in a folder whose writers on this machine are dead."""
+    """Remove the parts that dead processes of this machine left in a folder."""
     for part in filter(is_part, folder.glob(f".nestag-{HERE}-*")):
         if (lock := _lock(part, wait=False)) is not None:
             _remove(part)

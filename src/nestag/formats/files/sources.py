@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 PIPE = "-"  # the standard input or output, as an argument of a command
 LONGEST_LINE = 64 * 2**20  # the largest number of bytes in one line
 SUFFIX = ".gz"
-BROKEN = (gzip.BadGzipFile, EOFError, zlib.error)  # what Python raises while it unpacks an incomplete file
+BROKEN = (gzip.BadGzipFile, EOFError, zlib.error)  # errors of Python for an incomplete file
 RATIO = 200  # how many times its packed size a file may have when unpacked; text has 3 to 20
 RATIO_SETTING = "NESTAG_MAX_GZIP_RATIO"  # the environment variable that sets another ratio
 SMALL = 16 * 2**20  # bytes up to which any ratio is fine
@@ -157,7 +157,7 @@ def peek(path: str | Path, size: int, wait: bool = True) -> bytes:
 
 @contextmanager
 def explained_reading(source: str) -> Iterator[None]:
-    """Turn what goes wrong while reading a file into an InputError."""
+    """Turn errors while reading a file into an InputError."""
     try:
         yield
     except FileNotFoundError:
@@ -200,7 +200,7 @@ def _opened(source: str) -> Iterator[BinaryIO]:
 
 
 def _stream(source: str) -> io.BufferedReader:
-    """Return a stream whose beginning was read before, or open a new one."""
+    """Return a stream that was peeked into, or open a new one."""
     if (peeked := _peeked.pop(_key(source), None)) is not None:
         return peeked
     if source == PIPE:
@@ -231,7 +231,7 @@ def _not_utf8(error: UnicodeDecodeError, at: int, source: str, line: int | None 
 
 
 class _Rejoined(io.RawIOBase):
-    """What was read from a stream before, then the rest of it."""
+    """The beginning of a stream, which was read before, and then its rest."""
 
     def __init__(self, head: bytes, rest: io.BufferedReader) -> None:
         self.head = io.BytesIO(head)

@@ -68,7 +68,7 @@ def writing_folder(path: str | Path) -> Iterator[Path]:
 
 @contextmanager
 def writing_together(folder: str | Path, stale: Iterable[str] = ()) -> Iterator[Path]:
-    """Open a folder whose content takes its place in `folder` if the block succeeds.
+    """Open a folder; its files move to `folder` if the block succeeds.
 
     Files replace files of the same name, folders only what is empty or missing. `stale` names files of `folder` to
     remove unless they were written again. If anything fails, all old files are put back.
@@ -199,7 +199,7 @@ def _open_bytes(path: str | Path) -> Iterator[IO[bytes]]:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
     elif number is not None:
-        for standard in (sys.stdout, sys.stderr):  # what was printed before comes first
+        for standard in (sys.stdout, sys.stderr):  # earlier output comes first
             if standard is not None and not standard.closed:
                 standard.flush()
         with os.fdopen(os.dup(number), "wb") as stream:
@@ -227,7 +227,7 @@ def _replace_file(target: Path, name: str | Path) -> Iterator[IO[bytes]]:
 
 
 class _NamedFile(io.FileIO):
-    """A file whose errors name it, even if other files are being written at the same time."""
+    """A file with its name in its errors, even if other files are being written at the same time."""
 
     def __init__(self, path: Path, name: str | Path) -> None:
         super().__init__(path, "wb")

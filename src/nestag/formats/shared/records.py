@@ -130,7 +130,7 @@ def read_records(path: str | Path, options: Options, report: Report) -> Iterator
 
 
 def record_reader(parse: Callable[[Record, Options, Report], Iterable[Sentence]]) -> Read:
-    """Return the reader of a format whose objects each hold sentences."""
+    """Return the reader of a format with sentences in each object."""
 
     def read(path: str | Path, options: Options, report: Report) -> Iterator[Sentence]:
         for record in read_records(path, options, report):
@@ -141,7 +141,7 @@ def record_reader(parse: Callable[[Record, Options, Report], Iterable[Sentence]]
 
 
 def document_reader(parse: Callable[[Record, Options, Report], Document | None]) -> Read:
-    """Return the reader of a format whose objects are each a document, or nothing."""
+    """Return the reader of a format with a document, or nothing, in each object."""
 
     def sentences(record: Record, options: Options, report: Report) -> Iterable[Sentence]:
         document = parse(record, options, report)
@@ -151,7 +151,7 @@ def document_reader(parse: Callable[[Record, Options, Report], Document | None])
 
 
 def document_writer(to_record: Callable[[Document], Any], lines: bool = False, keeps_words: bool = False) -> Write:
-    """Return the writer of such a format."""
+    """Return the writer of a format with a document in each object."""
 
     def write(sentences: Iterable[Sentence], path: str | Path, options: Options, report: Report) -> None:
         write_json(map(to_record, documents_of(sentences, report, keeps_words)), path, lines)
@@ -257,7 +257,7 @@ class _Window:
         self.next_sign(1)
 
     def single(self, options: Options, report: Report) -> Iterator[tuple[int, Any]]:
-        """Yield the line and value of what begins here, or skip the line if it is invalid."""
+        """Yield the line and the value that begins here, or skip the line if it is invalid."""
         with skipping(options, report):
             yield self._value("write one object a line")
             return
@@ -289,7 +289,7 @@ class _Window:
         self.at = min(place, len(self.text))
 
     def _more(self) -> bool:
-        """Forget what has been read and take in at least as much as is left."""
+        """Drop the text before the current place, and load at least as much as is still in memory."""
         parts = [self.text[self.at :]]
         size = 0
         for block in self.blocks:

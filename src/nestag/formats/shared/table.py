@@ -17,7 +17,7 @@ from nestag.data.sentence import Entity, Sentence
 from nestag.errors import DataError, InputError, MissingExtraError, named
 from nestag.formats.files import is_stream, reading
 from nestag.formats.folders import ROLES, files_in
-from nestag.formats.registry import explained
+from nestag.formats.registry import library_errors
 from nestag.formats.shared.records import Fields
 from nestag.formats.shared.tags import OUTSIDE, PHRASES, Tag, entities_of, parse_tags
 
@@ -104,12 +104,12 @@ def _table(file: Path) -> ArrowTable:
         return reading(file) if data is None else nullcontext(pa.BufferReader(data))
 
     def batches() -> Iterator[Any]:
-        with open_table() as source, explained("the table breaks off", file, *broken):
+        with open_table() as source, library_errors("the table breaks off", file, *broken):
             for batch in _content(source, file)[1]:
                 batch.validate(full=True)  # or a damaged table could end the process
                 yield from (batch.slice(start, ROWS) for start in range(0, batch.num_rows, ROWS))
 
-    with open_table() as source, explained("not a table that can be read", file, *broken):
+    with open_table() as source, library_errors("not a table that can be read", file, *broken):
         schema, _ = _content(source, file)
     return ArrowTable(str(file), _class_names(schema, file), batches, _own_columns(schema))
 
@@ -256,7 +256,7 @@ def sentence_of(
 
 
 def _span(record: dict[str, Any]) -> Entity:
-    """Return an annotated entity, or a predicted one, whose tokens have names of their own."""
+    """Return an annotated entity, or a predicted one, which has other names for its tokens."""
     start, end = ("start_token", "end_token") if "start_token" in record else ("start", "end")
     return Entity(record[start], record[end], record["type"])
 

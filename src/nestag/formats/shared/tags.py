@@ -1,4 +1,4 @@
-r"""What formats of tokens share: B-TYPE tags in any of the usual schemes, escaped words, and what cannot be written.
+r"""Shared by formats of tokens: B-TYPE tags in all common schemes, escaped words, and limits of a format.
 
 A character of a word or type that a format needs as a mark, a tab or a line end is written `\uXXXX`, and so is a
 backslash before what looks like such an escape. Every other backslash is itself, as in files without escapes.
@@ -17,15 +17,15 @@ from nestag.data.report import Report
 from nestag.data.sentence import Entity, Sentence
 from nestag.errors import InputError
 
-JOINT = "|"  # what separates several tags of one cell
+JOINT = "|"  # between the tags of one cell
 PHRASES = {"ADJP", "ADVP", "CONJP", "INTJ", "LST", "NP", "PP", "PRT", "SBAR", "UCP", "VP"}
 """Types of phrases, which many files have in a column next to entities."""
 MOST_LEVELS = 100  # the largest number of entities over one token in formats that repeat each entity on all its tokens
 _BREAKS = "\t\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029\ufeff"
-"""What ends a line or a column for some program, and the byte order mark."""
+"""Characters that end a line or a column in some program, and the byte order mark."""
 _ESCAPE = re.compile(r"\\u([0-9a-f]{4})")
 _TAG = re.compile(r"(O)|([BIMESWLU])-(.+)", re.DOTALL)
-_SAME = {"M": "I", "W": "S"}  # what BMES and BMEWO call them
+_SAME = {"M": "I", "W": "S"}  # marks of BMES and BMEWO
 _REPAIRED = "tag repaired to begin an entity"
 
 
