@@ -33,10 +33,11 @@ def drop_crossing(entities: Iterable[Entity]) -> Nesting:
     (Entity(start=2, end=5, type='LOC'),)
     """
     unique = sorted(set(entities), key=outermost_first)
+    clusters = _clusters(unique)
+    if not clusters:
+        return Nesting(tuple(unique), ())
     weights = Counter((start, end) for start, end, _ in unique)
-    dropped: set[Span] = set()
-    for cluster in _clusters(unique):
-        dropped.update(cluster - _largest_nesting(cluster, weights))
+    dropped = {span for cluster in clusters for span in cluster - _largest_nesting(cluster, weights)}
     nested = tuple(e for e in unique if (e.start, e.end) not in dropped)
     return Nesting(nested, tuple(e for e in unique if (e.start, e.end) in dropped))
 
