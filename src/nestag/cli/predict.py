@@ -51,7 +51,7 @@ def predict(
     if beside:
         check_beside(inputs, suffix_of(to))
     target = f"x{suffix_of(to)}" if beside else output or PIPE
-    goal = format_for(target, to or ("jsonl" if target == PIPE else None))  # raises an error before a model loads
+    goal = format_for(target, to)  # raises an error before a model loads
     recognizer = load(model, device, **predicting.changes)
     options = reading.options_for(recognizer.settings.reading)
     report = Report()

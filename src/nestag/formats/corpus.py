@@ -20,7 +20,7 @@ from nestag.formats import parquet
 from nestag.formats.files import is_stream
 from nestag.formats.folders import ROLES, role_of, splits_in
 from nestag.formats.labels import LabellingTally, nesting, place_of
-from nestag.formats.registry import Format, format_for, format_of, writer_for
+from nestag.formats.registry import Format, format_for, format_of
 from nestag.formats.shared.table import is_dataset
 
 Watch = Callable[[Iterable[Sentence], str], Iterator[Sentence]]
@@ -224,7 +224,7 @@ def read_corpus(
 def write_corpus(sentences: Iterable[Sentence], path: str | Path, format: str | None = None) -> Report:
     """Write sentences in the format of the file's suffix, or the one named, and report what it cannot hold."""
     report = Report()
-    writer_for(path, format)(sentences, path, report=report)
+    format_for(path, format).write(sentences, path, report=report)
     return report
 
 

@@ -10,7 +10,7 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from nestag import formats
 from nestag.data.report import Report
@@ -31,16 +31,6 @@ Read = Callable[[str | Path, Options, Report], Iterable[Sentence]]
 """Reads a file or folder as a stream; an InputError names the file and line that is invalid."""
 Write = Callable[[Iterable[Sentence], str | Path, Options, Report], None]
 """Writes sentences, all or nothing, and reports what the format cannot hold."""
-
-
-class Writer(Protocol):
-    """The `write` of a format."""
-
-    def __call__(
-        self, sentences: Iterable[Sentence], path: str | Path, options: Options = DEFAULT, report: Report | None = None
-    ) -> None:
-        """Write sentences."""
-        ...
 
 
 class Remedy(NamedTuple):
@@ -199,16 +189,11 @@ def format_of_pipe(path: str) -> Format:
 
 
 def format_for(path: str | Path, name: str | None = None) -> Format:
-    """Return the format of a file to write: by name, or the only one with its suffix."""
+    """Return the format of a file to write: by name, or the only one with its suffix; JSON Lines for a pipe."""
     refuse_empty(path)
-    if name is not None:
-        return format_named(name)
+    if name is not None or str(path) == PIPE:
+        return format_named(name or "jsonl")
     return _only(_with_suffix(path, shared=False), path, either("format=...", "--to"))
-
-
-def writer_for(path: str | Path, name: str | None = None) -> Writer:
-    """Return how to write a file; a pipe gets JSON Lines unless another format is named."""
-    return format_for(path, "jsonl" if path == PIPE and name is None else name).write
 
 
 def _candidates(path: str | Path) -> list[Format]:

@@ -42,7 +42,7 @@ from nestag.formats.labels import (
     parts,
     read_vocabulary,
 )
-from nestag.formats.registry import writer_for
+from nestag.formats.registry import format_for
 from nestag.integrations.hf_dataset import HuggingFace
 from nestag.integrations.taggers import HEADS, Conll, Labels, MaChAmp, Target, known_parts, to_json
 
@@ -141,9 +141,9 @@ def back(
 
     `directory` is the export that the library was trained on, `corpus` the predicted corpus; its entities are ignored.
     """
-    export, write = read_export(directory), writer_for(output, to)
+    export, goal = read_export(directory), format_for(output, to)
     sentences, counts, report = corpus_of(corpus), LabellingTally(), Report()
-    write(recover(export, sentences, predictions, counts, node_label_strategy, unseen), output, report=report)
+    goal.write(recover(export, sentences, predictions, counts, node_label_strategy, unseen), output, report=report)
     report.include(report_of(sentences))
     return Recovery(export.vocabulary.encoding, counts, report)
 
