@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from capitals import Capitals
-from nestag.data.document import Document, joined_offsets
+from nestag.data.document import Document, join_offsets
 from nestag.model.engine import Item, TaggedChunk
 from nestag.serve import batcher
 from nestag.serve.batcher import Batcher, Entities
@@ -35,7 +35,7 @@ class SlowStart(Capitals):
 
 
 def texts(*words: str) -> list[Document]:
-    return [Document("", word, (), (joined_offsets(word.split()),)) for word in words]
+    return [Document("", word, (), (join_offsets(word.split()),)) for word in words]
 
 
 def labels(results: list[Entities]) -> list[list[str]]:

@@ -21,7 +21,7 @@ from nestag.batch.storage import READERS, InputFile, InputFiles, InputKind, libr
 from nestag.data.segment import Options, TokenizerName
 from nestag.data.validation import setting
 from nestag.errors import InputError, visible
-from nestag.formats.files.sources import explained_reading, is_packed
+from nestag.formats.files.sources import is_packed, read_errors
 
 OutputForm = Literal["parquet", "jsonl"]
 """Output formats."""
@@ -171,7 +171,7 @@ def _check_fields(files: Iterable[InputFile], job: Job) -> None:
 def _first_records(file: InputFile) -> list[dict[str, Any]]:
     """Return the objects in the first lines of a file; other lines are reported when they are read."""
     records: list[dict[str, Any]] = []
-    with suppress(InputError), file.open() as stream, explained_reading(file.path):
+    with suppress(InputError), file.open() as stream, read_errors(file.path):
         for line in islice(iter(lambda: stream.readline(LONGEST_CHECKED), b""), CHECKED_LINES):
             with suppress(ValueError, RecursionError):
                 record = json.loads(line)
@@ -191,7 +191,7 @@ def _read_footer(file: InputFile, job: Job) -> _Footer | str:
     """Return the footer of a file, or the reason why the file cannot be tagged."""
     pq = library("pyarrow.parquet")
     try:
-        with file.open() as stream, explained_reading(file.path):
+        with file.open() as stream, read_errors(file.path):
             try:
                 parquet = pq.ParquetFile(stream)
             except (OSError, ValueError) as error:  # Arrow's own errors are one or the other

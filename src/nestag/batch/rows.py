@@ -18,7 +18,7 @@ from nestag.batch.storage import BUFFER, library
 from nestag.data.arrays import Ints
 from nestag.errors import InputError
 from nestag.formats.files import LONGEST_LINE
-from nestag.formats.files.sources import explained_reading, is_packed
+from nestag.formats.files.sources import is_packed, read_errors
 
 ROWS = 1_000
 """Rows that are read and written together."""
@@ -56,7 +56,7 @@ def read_part(part: Part, job: Job) -> Iterator[RowBatch]:
     """Read the rows of a part in batches, which are always the same."""
     try:
         part.file.refuse_changed()
-        with part.file.open() as stream, explained_reading(part.file.path):
+        with part.file.open() as stream, read_errors(part.file.path):
             yield from (_table_batches if part.kind == "parquet" else _line_batches)(stream, part, job)
     except InputError as error:
         raise BadFileError(error.message, part.file.name) from None

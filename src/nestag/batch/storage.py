@@ -20,7 +20,7 @@ from typing import IO, Any, BinaryIO, Literal, cast
 
 from nestag.errors import InputError, MissingExtraError
 from nestag.formats.files import new_part, reading, writing_bytes
-from nestag.formats.files.sources import SUFFIX, explained_reading, is_packed, unpacked
+from nestag.formats.files.sources import SUFFIX, is_packed, read_errors, unpacked
 from nestag.formats.files.targets import write_errors
 
 InputKind = Literal["parquet", "jsonl", "text"]
@@ -78,7 +78,7 @@ def open_stream(root: str, path: str) -> Iterator[BinaryIO]:
         with reading(path) as stream:
             yield stream
         return
-    with explained_reading(path), filesystem(root)[0].open(path, "rb") as file:
+    with read_errors(path), filesystem(root)[0].open(path, "rb") as file:
         yield unpacked(file, path) if is_packed(path) else cast(BinaryIO, BufferedReader(file, BUFFER))
 
 
@@ -98,7 +98,7 @@ class InputFile:
 
     def refuse_changed(self) -> None:
         """Raise an error if the file is not the one that was listed."""
-        with explained_reading(self.path):
+        with read_errors(self.path):
             info = filesystem(self.root)[0].info(self.path)
         if (info["size"] or 0, version_of(info)) != (self.size, self.version):
             problem = "it was changed after the run began; write to a new folder and start again"
@@ -166,7 +166,7 @@ def is_inside(address: str, folder: str) -> bool:
 def _list_files(address: str, out: str) -> list[InputFile]:
     """Return every visible file at an address that is not in the folder `out`, by name."""
     fs, path = filesystem(address)
-    with explained_reading(address):
+    with read_errors(address):
         root = path
         if _WILDCARDS.intersection(path):
             root = path[: min(path.index(sign) for sign in _WILDCARDS.intersection(path))].rpartition("/")[0]

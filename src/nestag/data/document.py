@@ -275,7 +275,7 @@ def _document(pieces: Sequence[Sentence], report: Report, keeps_words: bool) -> 
         if origin:
             offsets = [(start + at - origin.start, end + at - origin.start) for start, end in origin.offsets]
         else:
-            offsets = joined_offsets(sentence.tokens, at)
+            offsets = join_offsets(sentence.tokens, at)
         spans += [TextSpan(offsets[e.start][0], offsets[e.end - 1][1], e.type) for e in sentence.entities]
         words.append(offsets)
         texts.append(text_of(sentence))
@@ -291,10 +291,10 @@ def _document(pieces: Sequence[Sentence], report: Report, keeps_words: bool) -> 
     return Document(name, "".join(texts), tuple(spans), tuple(words))
 
 
-def joined_offsets(tokens: Iterable[str], at: int = 0) -> Segment:
+def join_offsets(tokens: Iterable[str], at: int = 0) -> Segment:
     """Return the offsets of tokens in a text in which single spaces join them.
 
-    >>> joined_offsets(["the", "USA"])
+    >>> join_offsets(["the", "USA"])
     [(0, 3), (4, 7)]
     """
     offsets: Segment = []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from nestag.data.sentence import Entity, Sentence
@@ -50,6 +50,14 @@ class Report:
         """Keep a remark about a whole file, once."""
         if text not in self.notes:
             self.notes.append(text)
+
+    def sentence(
+        self, tokens: Sequence[str], entities: Sequence[Entity], id: str | None = None, place: str = ""
+    ) -> Sentence:
+        """Return a sentence, and count the entities that it merges because they were annotated more than once."""
+        sentence = Sentence(tokens, entities, id)
+        self.duplicates(entities, sentence, place)
+        return sentence
 
     def duplicates(self, entities: Iterable[Entity], sentence: Sentence, place: str) -> None:
         """Count the entities that a sentence merged because they were annotated more than once."""

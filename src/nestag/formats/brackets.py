@@ -47,9 +47,8 @@ def read(path: str | Path, options: Options, report: Report) -> Iterator[Sentenc
             elif line.text != "#" and not line.text.startswith("# "):
                 number += 1
                 tokens, entities = _parse(line.text)
-                sentence = Sentence(tokens, entities, f"{document}-{number}" if document else None)
-                report.duplicates(entities, sentence, f"{path}:{line.number}")
-                yield sentence
+                name = f"{document}-{number}" if document else None
+                yield report.sentence(tokens, entities, name, f"{path}:{line.number}")
 
 
 def write(sentences: Iterable[Sentence], path: str | Path, options: Options, report: Report) -> None:

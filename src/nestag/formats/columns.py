@@ -256,9 +256,8 @@ def _sentence(rows: list[_Row], layout: _Layout, name: str | None, source: str, 
         entities += entities_of(cells, lambda token: f"{source}:{rows[token].number}", report, layout.iob1)
     for row in rows:
         _report_ignored(row, layout, source, report)
-    sentence = Sentence([read_word(row.columns[layout.token], "-") for row in rows], entities, name)
-    report.duplicates(entities, sentence, f"{source}:{rows[0].number}")
-    return sentence
+    tokens = [read_word(row.columns[layout.token], "-") for row in rows]
+    return report.sentence(tokens, entities, name, f"{source}:{rows[0].number}")
 
 
 def _check(rows: list[_Row], layout: _Layout, source: str) -> None:

@@ -133,9 +133,7 @@ class _Reader:
             return None
         self.number += 1
         number = f"{self.document}-{self.number}" if self.document else None
-        sentence = Sentence(self.tokens, self.entities, number if self.name is None else self.name)
-        self.report.duplicates(self.entities, sentence, place)
-        return sentence
+        return self.report.sentence(self.tokens, self.entities, number if self.name is None else self.name, place)
 
     def _comment(self, text: str) -> None:
         key, _, value = (part.strip(" \t") for part in text[1:].partition("="))

@@ -83,11 +83,6 @@ def parts(encoding: Encoding) -> LabelParsers:
     return LabelParsers(cache(encoding.read_n), cache(read_name), cache(read_chain))
 
 
-def read(path: str | Path, encoding: Encoding) -> Iterator[Labelled]:
-    """Yield the labelled sentences of a file; an InputError names an invalid line."""
-    return (Labelled(block.tokens, block.labels) for block in blocks(path, columns(parts(encoding))))
-
-
 def write(sentences: Iterable[Labelled], encoding: Encoding, stream: TextIO) -> None:
     """Write labelled sentences."""
     write_n, write_c, write_u = cache(encoding.write_n), cache(write_name), cache(write_chain)
@@ -98,7 +93,7 @@ def write(sentences: Iterable[Labelled], encoding: Encoding, stream: TextIO) -> 
 
 
 def blocks(path: str | Path, parse: Callable[[str], tuple[str, Label]]) -> Iterator[LabelBlock]:
-    """Yield the sentences of a file with one token per line, which `parse` reads."""
+    """Yield the sentences of a file whose lines are tokens that `parse` reads; an InputError names an invalid line."""
     block = LabelBlock(1, [], [])
     for line in read_lines(path):
         if not line.text:
@@ -177,7 +172,7 @@ def decode_file(source: str | Path, output: str | Path, encoding: Encoding, nami
     tally = LabellingTally()
 
     def sentences() -> Iterator[Sentence]:
-        for tokens, labels in read(source, encoding):
+        for _, tokens, labels in blocks(source, columns(parts(encoding))):
             sentence = Sentence(tokens, entities_of(labels, encoding, naming, tally))
             tally.see(sentence)
             yield sentence

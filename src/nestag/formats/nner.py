@@ -47,9 +47,7 @@ def read(path: str | Path, options: Options, report: Report) -> Iterator[Sentenc
                 tagged = len(block.lines) - (spans is not None) > 1
             tokens = [read_word(token, _IN_TOKENS) for token in words.text.strip(" ").split(" ")]
             entities = list(_entities(spans.text, report, f"{path}:{last}")) if spans else []
-            sentence = Sentence(tokens, entities)
-            report.duplicates(entities, sentence, f"{path}:{last}")
-            yield sentence
+            yield report.sentence(tokens, entities, place=f"{path}:{last}")
 
 
 def write(sentences: Iterable[Sentence], path: str | Path, options: Options, report: Report) -> None:

@@ -51,10 +51,8 @@ class _Variant:
             raise DataError(f"{self.entities!r} is {short(members)}; make it a list of entities")
         entities = [entity for member in members if (entity := self.read_entity(member, record.place, report))]
         name = fields.id(next((key for key in self.ids if key in fields), self.ids[0]))
-        sentence = Sentence(fields.words(self.tokens), entities, name)
-        report.duplicates(entities, sentence, record.place)
+        yield report.sentence(fields.words(self.tokens), entities, name, record.place)
         _count_dropped(record, self.dropped, report)
-        yield sentence
 
     def matches(self, fields: dict[str, Any]) -> bool:
         return _is_tokens(fields.get(self.tokens, 0)) and self.entities in fields
@@ -164,9 +162,7 @@ def _read_dygie(record: Record, options: Options, report: Report) -> Iterator[Se
     for words, members, name in zip(sentences, spans, _dygie_ids(record.fields, len(sentences)), strict=True):
         tokens = Fields({"sentences": words}).words("sentences")
         entities = list(_dygie_entities(members, first, len(tokens), record.place, report))
-        sentence = Sentence(tokens, entities, name)
-        report.duplicates(entities, sentence, record.place)
-        yield sentence
+        yield report.sentence(tokens, entities, name, record.place)
         first += len(tokens)
     _count_dropped(record, {"relations": "relation", "events": "event", "clusters": "cluster"}, report)
 

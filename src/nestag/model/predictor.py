@@ -18,7 +18,7 @@ from typing import Any, Generic, NamedTuple, TypeVar, overload
 
 import numpy as np
 
-from nestag.data.document import Document, document_of, joined_offsets, words_of
+from nestag.data.document import Document, document_of, join_offsets, words_of
 from nestag.data.segment import Offsets, Options, TokenizerName
 from nestag.data.sentence import Entity, Sentence
 from nestag.data.validation import setting
@@ -284,7 +284,7 @@ def _in_texts(items: Sequence[Item], table: EntityTable) -> Iterator[list[TextEn
             continue
         _, _, text, begin, offsets, before = item.source
         if text is None:
-            text, offsets = " ".join(item.tokens), joined_offsets(item.tokens)
+            text, offsets = " ".join(item.tokens), join_offsets(item.tokens)
         start = [offsets[token][0] for token in first[a:b]]
         end = [offsets[token - 1][1] for token in last[a:b]]
         covered = [text[i - begin : j - begin] for i, j in zip(start, end, strict=True)]

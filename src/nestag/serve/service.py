@@ -11,7 +11,7 @@ from importlib.metadata import version
 from itertools import count, islice
 
 from nestag.data.crossing import crossing_pairs
-from nestag.data.document import Document, joined_offsets
+from nestag.data.document import Document, join_offsets
 from nestag.data.segment import segments
 from nestag.data.sentence import Entity, Sentence
 from nestag.data.tree import Tree
@@ -104,7 +104,7 @@ class Service:
         return [
             Document(str(next(self._documents)), item, (), tuple(segments(item, options)))
             if isinstance(item, str)
-            else Document("", " ".join(item), (), (joined_offsets(item),))
+            else Document("", " ".join(item), (), (join_offsets(item),))
             for item in request.items
         ]
 

@@ -105,9 +105,7 @@ class _Marked:
         borders = sorted({place for term in terms for place in term[:2]})
         tokens = list(_cut(text, self._words(text, report), borders))
         entities = list(self._entities(text, terms, tokens, report))
-        sentence = Sentence([text[start:end] for start, end in tokens], entities, self.id)
-        report.duplicates(entities, sentence, self.place)
-        return sentence
+        return report.sentence([text[start:end] for start, end in tokens], entities, self.id, self.place)
 
     def _words(self, text: str, report: Report) -> list[Offsets]:
         """Return the words of the file and unmarked text as words; without any, words made by rules."""

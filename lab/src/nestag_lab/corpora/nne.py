@@ -147,11 +147,9 @@ def _sentence(standoff: Standoff, tokens: list[str], id: str, path: Path, report
     found = [part for part in standoff.mentions.strip().split("|") if part]
     entities = [entity for part in found if (entity := _entity(part, place, report, path, standoff.line + 2))]
     try:
-        sentence = Sentence(tokens, entities, id)
+        return report.sentence(tokens, entities, id, place)
     except DataError as error:
         raise InputError(str(error), str(path), standoff.line + 2) from None
-    report.duplicates(entities, sentence, place)
-    return sentence
 
 
 def _entity(part: str, place: str, report: Report, path: Path, line: int) -> Entity | None:

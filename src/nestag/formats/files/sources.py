@@ -135,7 +135,7 @@ def read_text(path: str | Path) -> str:
 def reading(path: str | Path) -> Iterator[BinaryIO]:
     """Open the bytes of a file, unpacked, and turn errors into an InputError."""
     source = str(path)
-    with explained_reading(source), _opened(source) as stream:
+    with read_errors(source), _opened(source) as stream:
         yield stream
 
 
@@ -145,7 +145,7 @@ def peek(path: str | Path, size: int, wait: bool = True) -> bytes:
     Without `wait`, return what is in the pipe so far.
     """
     source = str(path)
-    with explained_reading(source):
+    with read_errors(source):
         if not is_stream(path):
             with _opened(source) as stream:
                 return stream.read(size)
@@ -156,7 +156,7 @@ def peek(path: str | Path, size: int, wait: bool = True) -> bytes:
 
 
 @contextmanager
-def explained_reading(source: str) -> Iterator[None]:
+def read_errors(source: str) -> Iterator[None]:
     """Turn errors while reading a file into an InputError."""
     try:
         yield

@@ -250,9 +250,7 @@ def sentence_of(
             entities += entities_of(cells, lambda _: place, report)
     if columns.spans:
         entities += map(_span, row.get(columns.spans) or ())
-    sentence = Sentence(tokens, entities, fields.id())
-    report.duplicates(entities, sentence, place)
-    return sentence
+    return report.sentence(tokens, entities, fields.id(), place)
 
 
 def _span(record: dict[str, Any]) -> Entity:
