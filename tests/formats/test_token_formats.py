@@ -7,9 +7,12 @@ from pathlib import Path
 import pytest
 
 from nestag.data.crossing import drop_crossing
+from nestag.data.segment import Options
 from nestag.data.sentence import Entity, Origin, Sentence
+from nestag.errors import InputError
 from nestag.formats import brackets, columns, jsonl, nner, parquet
 from nestag.formats.registry import Format, available, format_for, format_of
+from raw_texts import read_all, saved
 from token_texts import CORPORA, read, there_and_back, with_corpora, written
 
 TOKEN_FORMATS = [entry for entry in available().values() if not entry.raw_text]
@@ -47,6 +50,20 @@ def test_files_are_recognised(entry: Format, tmp_path: Path) -> None:
     assert format_of(tmp_path / "file") == entry
     for suffix in set(entry.suffixes) - {".tsv"}:  # which may be WebAnno's as well
         assert format_for(f"x{suffix}.gz") == entry
+
+
+@pytest.mark.parametrize(
+    ("entry", "text"),
+    [(brackets.FORMAT, "a\n[PER b\nc\n"), (nner.FORMAT, "a\n\n\nb\nPER\n\nc\n\n\n")],
+    ids=lambda value: getattr(value, "name", ""),
+)
+def test_an_invalid_sentence_is_skipped_on_request(entry: Format, text: str, tmp_path: Path) -> None:
+    path = saved(tmp_path, "f", text)
+    with pytest.raises(InputError, match="skip_bad=True"):
+        read_all(entry, path)
+    sentences, report = read_all(entry, path, Options(skip_bad=True))
+    assert [sentence.tokens for sentence in sentences] == [("a",), ("c",)]
+    assert report.counts == {"bad record skipped": 1}
 
 
 def test_an_escape_that_is_never_written_is_ordinary_text(tmp_path: Path) -> None:
