@@ -89,6 +89,11 @@ class Report:
         return [visible(line) for line in (*self.notes, *kinds)]
 
 
+def place_of(source: str, sentence: Sentence, number: int) -> str:
+    """Return a sentence's place for messages."""
+    return f"{source}: sentence {number}" if sentence.id is None else f"{source}: sentence {number} ({sentence.id})"
+
+
 def describe(entity: Entity) -> str:
     """Return an entity as short text.
 

@@ -9,9 +9,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-from nestag.data.crossing import crossing_pairs
+from nestag.data.crossing import crossing_pairs, drop_crossing
 from nestag.data.document import document_of
-from nestag.data.report import Report, describe
+from nestag.data.report import Report, describe, place_of
 from nestag.data.segment import DEFAULT, Boundaries, Options, TokenizerName
 from nestag.data.sentence import Origin, Sentence
 from nestag.data.validation import from_mapping
@@ -19,7 +19,7 @@ from nestag.errors import InputError, either, named
 from nestag.formats import parquet
 from nestag.formats.files import is_stream
 from nestag.formats.folders import ROLES, role_of, splits_in
-from nestag.formats.labels import LabellingTally, nesting, place_of
+from nestag.formats.labels import LabellingTally
 from nestag.formats.registry import Format, format_for, format_of
 from nestag.formats.shared.table import is_dataset
 
@@ -265,12 +265,16 @@ def handle_crossing(
     sentences: Iterable[Sentence], source: str, crossing: OnCrossing, report: Report
 ) -> Iterator[Sentence]:
     """Yield the sentences with their crossing entities kept and counted, dropped, or refused by an InputError."""
-    if crossing == "set-aside":
-        yield from nesting(sentences, source, report)
-        return
     for number, sentence in enumerate(sentences, 1):
+        place = place_of(source, sentence, number)
+        if crossing == "set-aside":
+            nested, dropped = drop_crossing(sentence.annotated)
+            for entity in dropped:
+                report.add("crossing entity dropped", place, describe(entity))
+            yield sentence.with_entities(nested) if dropped else sentence
+            continue
         for first, second in crossing_pairs(sentence.entities):
-            place, pair = place_of(source, sentence, number), f"{describe(first)} and {describe(second)}"
+            pair = f"{describe(first)} and {describe(second)}"
             if crossing == "error":
                 remedy = f"{named('crossing', 'set-aside')} drops as few as possible"
                 raise InputError(f"entities {pair} cross; {remedy}", place)

@@ -15,8 +15,6 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple, TextIO
 
-from nestag.data.crossing import drop_crossing
-from nestag.data.report import Report, describe
 from nestag.data.sentence import Entity, Sentence
 from nestag.data.tree import Name
 from nestag.encodings import decode, encode, repairs
@@ -126,15 +124,6 @@ def columns(parts: LabelParsers) -> Callable[[str], tuple[str, Label]]:
     return parse
 
 
-def nesting(sentences: Iterable[Sentence], source: str, report: Report) -> Iterator[Sentence]:
-    """Yield the sentences without the smallest possible number of crossing entities, which the report lists."""
-    for number, sentence in enumerate(sentences, 1):
-        nested, dropped = drop_crossing(sentence.annotated)
-        for entity in dropped:
-            report.add("crossing entity dropped", place_of(source, sentence, number), describe(entity))
-        yield sentence.with_entities(nested) if dropped else sentence
-
-
 def labelled(
     sentences: Iterable[Sentence], encoding: Encoding, tally: LabellingTally, vocabulary: Vocabulary | None = None
 ) -> Iterator[Labelled]:
@@ -193,8 +182,3 @@ def write_vocabulary(vocabulary: Vocabulary, path: str | Path) -> None:
     """Save a vocabulary."""
     with writing(path) as stream:
         stream.write(vocabulary.to_json())
-
-
-def place_of(source: str, sentence: Sentence, number: int) -> str:
-    """Return a sentence's place for messages."""
-    return f"{source}: sentence {number}" if sentence.id is None else f"{source}: sentence {number} ({sentence.id})"

@@ -13,9 +13,9 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from nestag.data.crossing import drop_crossing
+from nestag.data.report import place_of
 from nestag.data.sentence import Entity, Sentence
 from nestag.errors import CrossingError
-from nestag.formats.labels import place_of
 
 Measure = Callable[[Sequence[str]], int]
 """Returns the length of a sentence, for example in an encoder's subwords."""
