@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nestag.data.crossing import MOST_CROSSING, crossing_pairs, drop_crossing
+from nestag.data.crossing import MOST_CROSSING, count_crossing, crossing_pairs, drop_crossing
 from nestag.data.sentence import Entity
 from nestag.errors import CrossingError
 from strategies import crosses
@@ -38,7 +38,7 @@ def test_every_crossing_pair_is_found(entities: list[Entity]) -> None:
     expected = {frozenset(pair) for pair in combinations(set(entities), 2) if crosses(*pair)}
     found = list(crossing_pairs(entities))
     assert {frozenset(pair) for pair in found} == expected
-    assert len(found) == len(expected)
+    assert len(found) == len(expected) == count_crossing(entities)
 
 
 def test_of_two_the_longer_is_kept() -> None:

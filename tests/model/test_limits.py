@@ -20,6 +20,8 @@ from nestag.data.segment import Options, segments
 from nestag.data.sentence import Entity, Origin, Sentence
 from nestag.errors import CrossingError, InputError
 from nestag.formats import brackets, cas, jsonl
+from nestag.formats.corpus import convert
+from nestag.inspect.statistics import describe
 from nestag.inspect.symptoms import DoctorLimits, find_missed, symptoms_of
 from nestag.inspect.terminal import draw_nested
 
@@ -54,6 +56,16 @@ def test_deeply_nested_entities_are_searched_for_crossing_ones_in_time() -> None
     assert drop_crossing([*deep, few]).dropped == (few,)
     with pytest.raises(CrossingError, match="more than 1,000 entities up to token 100001 cross"):
         drop_crossing([*deep, all_of_them])
+
+
+def test_crossing_entities_are_counted_and_kept_in_time(tmp_path: Path) -> None:
+    """Each of 40,000 entities crosses all others; 1,000 pairs are listed."""
+    crossing = Sentence(["w"] * 80_000, [Entity(i, 40_000 + i, "X") for i in range(40_000)])
+    jsonl.write([crossing], tmp_path / "a.jsonl")
+    done = convert(tmp_path / "a.jsonl", tmp_path / "b.jsonl")
+    assert done.report.counts == {"pair of crossing entities kept": 40_000 * 39_999 // 2}
+    assert len(done.report.findings) == 1_000
+    assert describe({"a": [crossing]})["a"].crossing == 40_000 * 39_999 // 2
 
 
 def test_brackets_inside_entities_are_still_compared() -> None:

@@ -7,6 +7,7 @@ entities at a time. Entities that cross no other are never dropped.
 
 from __future__ import annotations
 
+from bisect import bisect_left, insort
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
@@ -48,11 +49,30 @@ def crossing_pairs(entities: Iterable[Entity]) -> Iterator[tuple[Entity, Entity]
     >>> [(a.type, b.type) for a, b in crossing_pairs([Entity(2, 5, "LOC"), Entity(0, 3, "ORG")])]
     [('ORG', 'LOC')]
     """
-    around: list[Entity] = []  # the entities that reach beyond the start of the current one
-    for entity in sorted(set(entities), key=outermost_first):
-        around = [other for other in around if other.end > entity.start]
-        yield from ((other, entity) for other in around if other.end < entity.end)
-        around.append(entity)
+    ordered = sorted(set(entities), key=outermost_first)
+    for entity, ends, crossed in _open_spans(ordered):
+        yield from ((ordered[place], entity) for place in sorted(place for _, place in ends[:crossed]))
+
+
+def count_crossing(entities: Iterable[Entity]) -> int:
+    """Count the pairs of entities that cross without visiting each; there may be far more pairs than entities.
+
+    >>> count_crossing([Entity(0, 3, "ORG"), Entity(2, 5, "LOC"), Entity(4, 6, "PER"), Entity(4, 5, "PER")])
+    2
+    """
+    return sum(crossed for _, _, crossed in _open_spans(sorted(set(entities), key=outermost_first)))
+
+
+def _open_spans(ordered: Iterable[Entity]) -> Iterator[tuple[Entity, list[tuple[int, int]], int]]:
+    """Yield each entity, the ends and places of the spans that are open at its start, and how many of them it crosses.
+
+    The open spans are sorted by their ends, and the entity crosses the first of them.
+    """
+    ends: list[tuple[int, int]] = []
+    for place, entity in enumerate(ordered):
+        del ends[: bisect_left(ends, (entity.start + 1, -1))]
+        yield entity, ends, bisect_left(ends, (entity.end, -1))
+        insort(ends, (entity.end, place))
 
 
 def _clusters(entities: Iterable[Entity]) -> list[set[Span]]:

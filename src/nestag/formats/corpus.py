@@ -6,12 +6,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
-from nestag.data.crossing import crossing_pairs, drop_crossing
+from nestag.data.crossing import count_crossing, crossing_pairs, drop_crossing
 from nestag.data.document import document_of
-from nestag.data.report import Report, describe, place_of
+from nestag.data.report import MOST_LISTED, Report, describe, place_of
 from nestag.data.segment import DEFAULT, Boundaries, Options, TokenizerName
 from nestag.data.sentence import Origin, Sentence
 from nestag.data.validation import from_mapping
@@ -265,6 +266,7 @@ def handle_crossing(
     sentences: Iterable[Sentence], source: str, crossing: OnCrossing, report: Report
 ) -> Iterator[Sentence]:
     """Yield the sentences with their crossing entities kept and counted, dropped, or refused by an InputError."""
+    kept = "pair of crossing entities kept"
     for number, sentence in enumerate(sentences, 1):
         place = place_of(source, sentence, number)
         if crossing == "set-aside":
@@ -273,12 +275,14 @@ def handle_crossing(
                 report.add("crossing entity dropped", place, describe(entity))
             yield sentence.with_entities(nested) if dropped else sentence
             continue
-        for first, second in crossing_pairs(sentence.entities):
+        for first, second in islice(crossing_pairs(sentence.entities), MOST_LISTED):
             pair = f"{describe(first)} and {describe(second)}"
             if crossing == "error":
                 remedy = f"{named('crossing', 'set-aside')} drops as few as possible"
                 raise InputError(f"entities {pair} cross; {remedy}", place)
-            report.add("pair of crossing entities kept", place, pair)
+            report.add(kept, place, pair)
+        if (unlisted := count_crossing(sentence.entities) - MOST_LISTED) > 0:
+            report.counts[kept] += unlisted
         yield sentence
 
 

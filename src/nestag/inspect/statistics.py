@@ -22,7 +22,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from statistics import fmean, median, pstdev
 
-from nestag.data.crossing import crossing_pairs
+from nestag.data.crossing import count_crossing
 from nestag.data.report import Report
 from nestag.data.sentence import Entity, Sentence, outermost_first
 from nestag.formats.corpus import CorpusSource, report_of, splits_of
@@ -65,7 +65,7 @@ class Statistics:
         self.types.update(entity.type for entity in entities)
         self.depths.update(depths_of(entities))
         self.spans.update(entity.end - entity.start for entity in entities)
-        self.crossing += sum(1 for _ in crossing_pairs(entities))
+        self.crossing += count_crossing(entities)
         self.same_span += count_same_span(entities)
 
     @property
