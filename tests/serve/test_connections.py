@@ -179,6 +179,19 @@ def test_slow_and_idle_clients_make_way_for_others(live: Any, limit: str, status
             assert oldest.recv(1) == b""
 
 
+def test_clients_that_do_not_read_make_way_for_others(live: Any) -> None:
+    body = json.dumps({"tokens": ["A"] * 60_000}).encode()  # the answer is too large for the buffers of the system
+    limits = {"max_connections_per_client": 1, "max_words": 60_000, "max_characters": 60_000}
+    with live(Capitals(), **limits) as url, socket.socket() as deaf:
+        host, port = url.removeprefix("http://").split(":")
+        deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
+        deaf.connect((host, int(port)))
+        deaf.sendall(f"{HEAD}Content-Length: {len(body)}\r\n\r\n".encode() + body + PING)
+        until(lambda: len(deaf.recv(2_000, socket.MSG_PEEK)) == 2_000)
+        with connect(url) as quick:
+            assert exchange(quick, REQUEST) == 200
+
+
 def test_requests_that_never_arrive_are_given_up(live: Any) -> None:
     unread = PING.replace(b"\r\n\r\n", b"\r\nContent-Length: 500\r\n\r\n")
     cases: list[tuple[bytes, list[int]]] = [

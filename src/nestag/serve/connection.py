@@ -49,7 +49,7 @@ class ServerConfig(uvicorn.Config):
         metrics.connections.set_function(lambda: len(self.open) + len(self.refused))
 
     def make_room(self, client: str) -> RefusedError | None:
-        """Make room for a connection by dropping the oldest incomplete one, or return why there is none."""
+        """Make room by dropping the oldest connection whose client is slow or idle, or return why there is none."""
         clients = Counter(self.open.values())
         if clients.total() >= self.limits.max_connections:
             full = busy("too many connections are open; try again")
@@ -59,7 +59,7 @@ class ServerConfig(uvicorn.Config):
         else:
             return None
         for connection, name in self.open.items():
-            if name == client and connection.incomplete:
+            if name == client and (connection.incomplete or connection.unread):
                 connection.make_way(full)
                 return None
         return full
@@ -140,6 +140,11 @@ class Connection(H11Protocol):
         cycle = self.cycle
         waiting = cycle is None or cycle.response_complete or (cycle.more_body and not cycle.response_started)
         return waiting and not self.closing
+
+    @property
+    def unread(self) -> bool:
+        """Whether the client does not read its answers."""
+        return self.flow.write_paused and not self.closing
 
     @property
     def closing(self) -> bool:
