@@ -12,10 +12,13 @@ import numpy as np
 import pytest
 
 import nestag
+from nestag.encodings.vocabulary import Vocabulary
 from nestag.errors import InputError
 from nestag.model.engine import Batch
-from nestag.model.onnx_runtime import GraphScorer
+from nestag.model.model_folder import GRAPH, write_manifest
+from nestag.model.onnx_runtime import GraphScorer, OnnxNER
 from nestag.model.subwords import Arrays
+from two_sentences import CORPUS
 
 pytest.importorskip("onnxruntime")
 
@@ -68,3 +71,22 @@ def test_a_graph_that_fails_in_a_thread_ends_them_all() -> None:
     with pytest.raises(InputError, match=r"the graph cannot be computed .*negative ids"):
         GraphScorer(Session(1), (1, 2, 3), threads=2).start(batches([1, 2, -1, *range(200)]), 203)
     assert threading.active_count() == before
+
+
+def test_onnxruntime_prints_nothing_of_what_a_graph_says(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """It would print names with their control characters; its errors are raised as well."""
+    onnx = pytest.importorskip("onnx")
+    from shape_model import graph_of, save_shape_model
+
+    save_shape_model(tmp_path / "m")
+    graph = graph_of(Vocabulary.learn(CORPUS, "rel").sizes)
+    size = onnx.helper.make_tensor("size", onnx.TensorProto.INT64, [1], [10**12])
+    graph.graph.initializer.append(size)
+    graph.graph.node.append(onnx.helper.make_node("ConstantOfShape", ["size"], ["huge"], name="\x1b[31mred"))
+    graph.graph.node.append(onnx.helper.make_node("ReduceSum", ["huge"], ["sum"]))
+    graph.graph.output.append(onnx.helper.make_tensor_value_info("sum", onnx.TensorProto.FLOAT, [1]))
+    onnx.save(graph, tmp_path / "m" / GRAPH)
+    write_manifest(tmp_path / "m")
+    with pytest.raises(InputError, match="the graph cannot be computed"):
+        OnnxNER.from_pretrained(tmp_path / "m").predict([["Ann"]])
+    assert capfd.readouterr() == ("", "")

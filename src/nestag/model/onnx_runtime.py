@@ -32,6 +32,7 @@ from nestag.model.subwords.tokenizer import WordTokenizer
 OUTPUTS = ("n", "c", "u")
 SPANS = "spans"  # the output of the span grid, in graphs with one
 MOST_SUBWORDS = 2**31 - 1
+SILENT = 4  # onnxruntime raises its errors too, and prints names from the graph as they are
 BATCH = 256  # subwords in a batch of a thread: small batches stay in the CPU's cache from operation to operation
 
 
@@ -152,6 +153,7 @@ def _session(onnxruntime: Any, folder: Path, graph: str, threads: int) -> Any:
     check_graph(folder / graph)
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
+    options.log_severity_level = SILENT
     with as_input_error("the graph cannot be loaded", str(folder / graph)):
         return onnxruntime.InferenceSession(folder / graph, options, providers=["CPUExecutionProvider"])
 
