@@ -2,6 +2,7 @@
 
 import ast
 import json
+import logging
 import os
 import re
 import shutil
@@ -15,6 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import transformers
+from transformers import CONFIG_MAPPING
 
 import faulty_runs
 import nestag
@@ -213,6 +216,10 @@ def test_a_vocabulary_of_another_size_is_refused(model: Path) -> None:
             lambda c: c["encoder"].update(model_type="modernvbert", text_config={}),
             "'modernvbert' is not an encoder of text",
         ),
+        (
+            lambda c: c["encoder"].update(model_type="reformer", num_hashes=10**6),
+            "'reformer' is not an encoder of text",
+        ),
         (lambda c: c["encoder"].update(num_hidden_layers=10**9), "too large a number"),
         (lambda c: c["encoder"].update(num_hidden_layers=3 * 10**6), "num_hidden_layers is 3,000,000"),
         (lambda c: c["encoder"].update(model_type="albert", num_hidden_layers=1_001), "num_hidden_layers is 1,001"),
@@ -237,6 +244,31 @@ def test_a_configuration_that_cannot_be_is_one_line(model: Path, change: Change,
     write_manifest(model)
     with pytest.raises(InputError, match=told):
         NestedNER.from_pretrained(model, "cpu")
+
+
+def test_transformers_prints_nothing_of_a_configuration(model: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """It would print values with their control characters."""
+    red = {"model_type": "llama", "rope_scaling": {"rope_type": "\x1b[31mred", "factor": 2}}
+    edit(model / "config.json", lambda c: c | {"encoder": c["encoder"] | red})
+    write_manifest(model)
+    library = logging.getLogger("transformers")
+    caplog.set_level(logging.WARNING, library.name)  # training sets a higher one
+    library.addHandler(caplog.handler)
+    with pytest.raises(InputError, match="cannot be loaded"):
+        NestedNER.from_pretrained(model, "cpu")
+    library.removeHandler(caplog.handler)
+    assert caplog.messages == []
+
+
+def test_no_kind_of_encoder_downloads_code() -> None:
+    """With a GPU and the library `kernels`, transformers would download code for some."""
+    from nestag.model.pretrained import TEXT_ENCODERS
+
+    sources = Path(transformers.__file__).parent / "models"
+    assert len(TEXT_ENCODERS) > 50
+    for kind in TEXT_ENCODERS:
+        for path in (sources / CONFIG_MAPPING[kind].__module__.split(".")[-2]).glob("modeling_*.py"):
+            assert "get_kernel" not in path.read_text(encoding="utf-8"), kind
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,10 @@ from nestag.model.encoders import fetch, out_of_reach
 WHOLE_MASKS = ("bert", "camembert", "electra", "roberta", "xlm-roberta")
 """Kinds of encoders whose every subword sees every other, and whose masks can have four dimensions."""
 
-TEXT_ENCODERS = {*MODEL_FOR_MASKED_LM_MAPPING_NAMES, *MODEL_FOR_TOKEN_CLASSIFICATION_MAPPING_NAMES}
+REFUSED = {"mra", "yoso", "reformer"}
+"""For the first two, transformers downloads code on GPUs if `kernels` is installed; no weights limit the third."""
+
+TEXT_ENCODERS = {*MODEL_FOR_MASKED_LM_MAPPING_NAMES, *MODEL_FOR_TOKEN_CLASSIFICATION_MAPPING_NAMES} - REFUSED
 """The kinds of encoders that a model may name; others might load more than their own weights."""
 
 MORE_SETTINGS = {
@@ -232,7 +235,7 @@ def known_settings(stored: Mapping[str, Any]) -> dict[str, Any]:
     elif _is_text_encoder(kind):
         known = {*AutoConfig.for_model(kind).to_dict()} - {*PretrainedConfig().to_dict()} | MORE_SETTINGS
     else:
-        raise ValueError(f"{kind!r} is not an encoder of text that transformers has")
+        raise ValueError(f"{kind!r} is not an encoder of text that nestag takes")
     settings = {name: value for name, value in stored.items() if name in known}
     for name, value in settings.items():
         numbers = [number for number in (value if isinstance(value, list) else [value]) if isinstance(number, int)]

@@ -190,13 +190,12 @@ class Tagger(PreTrainedModel):
         transformers gets what was read and no path, so it cannot look for other files.
         """
         place = str(weights.parent)
-        with as_input_error("the model cannot be loaded", place):
+        with as_input_error("the model cannot be loaded", place), _quiet():
             config = TaggerConfig.of_stored(stored)
             tensors = {name: tensor.to(torch.float32, copy=True) for name, tensor in load_file(weights).items()}
             _refuse_more_than_stored(cls, config, tensors, place)
             loading: Any = super().from_pretrained
-            with _quiet():
-                model, info = loading(None, config=config, state_dict=tensors, output_loading_info=True)
+            model, info = loading(None, config=config, state_dict=tensors, output_loading_info=True)
             for what in ("missing_keys", "unexpected_keys", "mismatched_keys"):
                 if info.get(what):
                     names = ", ".join(sorted(map(str, info[what]))[:3])
@@ -258,7 +257,10 @@ def _refuse_large(value: Any) -> None:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Keep transformers' progress bar and notices off the error stream; the tagger checks its weights itself."""
+    """Keep transformers' progress bar and notices off the error stream: they quote settings as they are.
+
+    The tagger checks its weights itself.
+    """
     level, bar = logging.get_verbosity(), logging.is_progress_bar_enabled()
     logging.set_verbosity_error()
     logging.disable_progress_bar()
