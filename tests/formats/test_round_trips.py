@@ -48,6 +48,17 @@ ids = st.none() | texts | st.just("") | st.builds("{}-{}".format, st.sampled_fro
 some_tokens = st.lists(texts, max_size=8)
 
 
+REPEATING = {"columns", "parquet", "webanno", "w2ner"} | {
+    "bioc",
+    "bioc-json",
+    "brat",
+    "labelstudio",
+    "oneie",
+    "pubtator",
+}
+"""Formats that repeat each token for each entity, or the text, so a file would be as large as words times levels."""
+
+
 @st.composite
 def sentences(draw: st.DrawFn) -> Sentence:
     """A sentence with odd words, types and ids, entities that cross, or many levels."""
@@ -68,7 +79,7 @@ def test_a_hundred_levels_can_be_written_and_more_by_most(entry: Format, tmp_pat
         tree = [Entity(level, 2 * levels - level, "T") for level in range(levels)]
         corpus = [Sentence(["w"] * 2, chain, "f-1"), Sentence(["w"] * (2 * levels), tree, "f-2")]
         path = tmp_path / f"f{entry.suffixes[0]}"
-        if levels > MOST_LEVELS and entry.name in ("columns", "parquet", "webanno", "w2ner"):
+        if levels > MOST_LEVELS and entry.name in REPEATING:
             with pytest.raises(InputError, match="more than 100 entities lie over one token"):
                 entry.write(corpus, path)
         elif entry.name != "text":

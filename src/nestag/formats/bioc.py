@@ -30,6 +30,7 @@ from nestag.formats.files import LONGEST_LINE, reading, writing
 from nestag.formats.folders import files_in, stem_of
 from nestag.formats.registry import JSON, Format, Remedy, library_errors, skipping
 from nestag.formats.shared.records import Fields, any_object, read_records, short, write_json
+from nestag.formats.shared.tags import refuse_deep
 
 _COLLECTIONS = ("documents", "PubTator3")  # fields that hold a collection's documents
 _DOCTYPE = re.compile(r"\s*(<\?xml[^>]*>\s*)?(<!DOCTYPE[^>]*>\s*|<!--.*?-->\s*)*<collection\b", re.DOTALL)
@@ -79,6 +80,7 @@ def write_xml(sentences: Iterable[Sentence], path: str | Path, options: Options,
         stream.write("<collection><source></source><date></date><key></key>\n")
         for document in documents_of(sentences, report):
             refuse_unfit_for_xml(document, path, document.id)
+            refuse_deep(document.spans, document.id)
             annotations = "".join(
                 f'\n<annotation id={quoteattr(f"T{number}")}><infon key="type">{_escape(kind)}'
                 f'</infon><location offset="{start}" length="{end - start}"/>'
@@ -205,6 +207,7 @@ def _spans(parts: Iterable[Fields], text: str, place: str, infon: str, report: R
 
 def _to_record(document: Document) -> dict[str, Any]:
     """Return the object of a document: one passage with all of the text."""
+    refuse_deep(document.spans, document.id)
     annotations = [
         {"id": f"T{number}", "infons": {"type": kind}, "text": document.text[start:end]}
         | {"locations": [{"offset": start, "length": end - start}]}

@@ -24,6 +24,7 @@ from nestag.errors import DataError, InputError
 from nestag.formats.files import read_lines, read_text, writing, writing_folder, writing_together
 from nestag.formats.folders import document_name, files_in, named_documents, only_document
 from nestag.formats.registry import Format, skipping
+from nestag.formats.shared.tags import refuse_deep
 
 _ENTITY = re.compile(r"T\S*\t(\S+) (\d{1,18} \d{1,18}(?:;\d{1,18} \d{1,18})*)(?:\t(.*))?", re.DOTALL)
 _DROPPED = {
@@ -119,6 +120,7 @@ def _span(line: str, text: str, place: str, report: Report) -> TextSpan | None:
 
 
 def _write_pair(document: Document, annotations: Path, report: Report) -> None:
+    refuse_deep(document.spans, str(annotations))
     with writing(annotations.with_suffix(".txt")) as texts:
         texts.write(document.text)
     with writing(annotations) as lines:

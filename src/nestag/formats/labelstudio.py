@@ -22,6 +22,7 @@ from nestag.data.segment import Options
 from nestag.errors import DataError, named
 from nestag.formats.registry import JSON, Format, Remedy
 from nestag.formats.shared.records import Fields, Record, any_object, as_id, document_reader, document_writer
+from nestag.formats.shared.tags import refuse_deep
 
 _MINIMAL = {"annotation_id", "annotator", "lead_time"}  # fields that every task of JSON-MIN has
 _RESULTS = {"annotations", "completions", "predictions"}
@@ -61,6 +62,7 @@ def _is_task(fields: dict[str, Any]) -> bool:
 
 
 def _task(document: Document) -> dict[str, Any]:
+    refuse_deep(document.spans, document.id)
     result = [
         {
             "id": f"r{number}",

@@ -21,6 +21,7 @@ from nestag.errors import DataError, InputError
 from nestag.formats.columns import blocks
 from nestag.formats.files import Line, writing
 from nestag.formats.registry import Format, skipping
+from nestag.formats.shared.tags import refuse_deep
 
 _TEXT = re.compile(r"([^|\t]+)\|([a-z])\|(.*)", re.DOTALL)
 _MENTION = re.compile(r"([^\t]+)\t(\d{1,15})\t(\d{1,15})\t([^\t]*)\t([^\t]+)(?:\t.*)?", re.DOTALL)
@@ -39,6 +40,7 @@ def write(sentences: Iterable[Sentence], path: str | Path, options: Options, rep
     """Write the lines of each document; documents without a name are numbered."""
     with writing(path) as stream:
         for number, document in enumerate(documents_of(sentences, report), 1):
+            refuse_deep(document.spans, document.id)
             name = _NOT_IN_NAMES.sub("_", document.id) or str(number)
             if name != document.id:
                 report.add("document renamed because PubTator cannot hold its name", document.id, name)

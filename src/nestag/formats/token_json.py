@@ -134,6 +134,7 @@ def _to_spert(sentence: Sentence) -> dict[str, Any]:
 
 
 def _to_oneie(sentence: Sentence) -> dict[str, Any]:
+    refuse_deep(sentence.entities, f"sentence {sentence.id!r}")
     mentions = [
         {"id": f"{sentence.id}-E{number}", "text": " ".join(sentence.tokens[start:end]), "entity_type": kind}
         | {"start": start, "end": end}

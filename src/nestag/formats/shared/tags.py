@@ -20,7 +20,7 @@ from nestag.errors import InputError
 JOINT = "|"  # between the tags of one cell
 PHRASES = {"ADJP", "ADVP", "CONJP", "INTJ", "LST", "NP", "PP", "PRT", "SBAR", "UCP", "VP"}
 """Types of phrases, which many files have in a column next to entities."""
-MOST_LEVELS = 100  # the largest number of entities over one token in formats that repeat each entity on all its tokens
+MOST_LEVELS = 100  # the largest number of entities over one token in formats that repeat each token for each entity
 _BREAKS = "\t\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029\ufeff"
 """Characters that end a line or a column in some program, and the byte order mark."""
 _ESCAPE = re.compile(r"\\u([0-9a-f]{4})")
