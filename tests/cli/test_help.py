@@ -77,3 +77,5 @@ def test_help_names_types_in_words_of_shells() -> None:
 def test_a_mistyped_command_gets_a_suggestion() -> None:
     refused = CliRunner().invoke(app, ["predct"])
     assert (refused.exit_code, "Did you mean 'predict'?" in refused.output) == (2, True)
+    refused = CliRunner().invoke(app, ["\x1b[31mred"])
+    assert (refused.exit_code, "No such command '\\x1b[31mred'" in refused.output) == (2, True)

@@ -105,7 +105,7 @@ class HelpedGroup(_Types, TyperGroup):
         """Return the command that is called; an unknown name gets a suggestion."""
         if self.get_command(ctx, args[0]) is None:
             close = get_close_matches(args[0], self.list_commands(ctx))
-            ctx.fail(f"No such command '{args[0]}'." + (f" Did you mean '{close[0]}'?" if close else ""))
+            ctx.fail(f"No such command {args[0]!r}." + (f" Did you mean '{close[0]}'?" if close else ""))
         return super().resolve_command(ctx, args)
 
 
