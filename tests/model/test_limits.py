@@ -18,6 +18,7 @@ from nestag.data.document import documents_of
 from nestag.data.report import Report
 from nestag.data.segment import Options, segments
 from nestag.data.sentence import Entity, Origin, Sentence
+from nestag.encodings.vocabulary import Vocabulary
 from nestag.errors import CrossingError, InputError
 from nestag.formats import brackets, cas, jsonl
 from nestag.formats.corpus import convert
@@ -66,6 +67,11 @@ def test_crossing_entities_are_counted_and_kept_in_time(tmp_path: Path) -> None:
     assert done.report.counts == {"pair of crossing entities kept": 40_000 * 39_999 // 2}
     assert len(done.report.findings) == 1_000
     assert describe({"a": [crossing]})["a"].crossing == 40_000 * 39_999 // 2
+
+
+def test_very_many_types_are_learned_in_time() -> None:
+    types = Sentence(["w"] * 200_000, [Entity(i, i + 1, f"T{i}") for i in range(200_000)])
+    assert Vocabulary.learn([types], "rel").sizes == (2, 1, 200_000)
 
 
 def test_brackets_inside_entities_are_still_compared() -> None:

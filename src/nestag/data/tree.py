@@ -180,6 +180,6 @@ def in_order(types: Iterable[str], order: Sequence[str] = ()) -> tuple[str, ...]
     ('PER', 'FIRST', 'NAME')
     """
     unique = set(types)
-    if len(unique) == 1:
+    if len(unique) < 2:
         return tuple(unique)
     return tuple(kind for kind in order if kind in unique) + tuple(sorted(unique.difference(order)))
