@@ -23,9 +23,10 @@ from nestag.cli.groups import HelpedGroup, add_command, unwrap
 from nestag.errors import NestagError
 
 GROUPS = {
-    "Make a model": ("demo", "adapt", "train", "distill", "evaluate", "report", "thresholds", "export", "benchmark"),
-    "Use it": ("predict", "serve", "batch"),
-    "Look at data": ("show", "stats", "doctor", "convert", "split"),
+    "Use a model": ("demo", "predict", "serve", "batch"),
+    "Prepare a corpus": ("stats", "show", "doctor", "convert", "split"),
+    "Train": ("train", "adapt", "distill"),
+    "Evaluate and export": ("evaluate", "report", "thresholds", "benchmark", "export"),
     "Research": ("encode", "decode", "vocabulary", "coverage"),
 }
 """The commands, in the order of the help page."""
