@@ -152,7 +152,7 @@ def check(extras: tuple[str, ...], calls: Sequence[Call], wheel: Path, place: Pa
         asked = re.search(r"pip install 'nestag\[(.+)\]'", end.error)
         assert (end.code, asked and asked[1] in lacking) == ((2, True) if lacking else (0, None)), (call, end)
     for name, end in zip(LAB, ends[-len(LAB) :], strict=True):
-        assert (end.code, "pip install nestag-lab" in end.error) == (2, True), (name, end)
+        assert (end.code, "pip install ./lab" in end.error) == (2, True), (name, end)
 
 
 def test_the_core_alone_reads_shows_and_scores(wheels: dict[str, Path], place: Path) -> None:

@@ -65,5 +65,5 @@ def test_without_the_lab_its_commands_say_what_to_install(
     assert boundary.run(app) == 2
     error = capfd.readouterr().err
     assert error.count("\n") == 1
-    assert "pip install nestag-lab" in error
+    assert "pip install ./lab" in error
     assert f"│ {name} " not in CliRunner().invoke(app, ["--help"]).output

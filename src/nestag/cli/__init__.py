@@ -60,7 +60,9 @@ class Commands(HelpedGroup):
         if cmd_name in COMMANDS or cmd_name in plugin_commands():
             return load(cmd_name)
         if cmd_name in LAB:
-            raise NestagError(f"nestag {cmd_name} needs nestag-lab, which is not installed; pip install nestag-lab")
+            raise NestagError(
+                f"nestag {cmd_name} needs nestag-lab, which is not installed; run pip install ./lab in a clone"
+            )
         return None
 
 
