@@ -26,7 +26,7 @@ def adapt(
     output: Annotated[str, typer.Option("-o", "--output", metavar="DIR", help="The folder to save the encoder in.")],
     encoder: EncoderOption = "minilm",
     dev: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Text on which to measure the share of words guessed right.")
+        str | None, typer.Option(metavar="FILE", help="Text to measure the accuracy on masked subwords.")
     ] = None,
     epochs: Annotated[
         int | None, typer.Option(min=1, help="Epochs (default: 100, or fewer to stay below 5,000 steps).")

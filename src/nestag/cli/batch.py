@@ -27,7 +27,7 @@ def batch(
     *,
     source: Annotated[str, typer.Argument(metavar="IN", help="A file, folder or glob of Parquet, JSON Lines or text.")],
     out: Annotated[str, typer.Argument(metavar="OUT", help="The folder to write, here or e.g. s3://bucket/folder.")],
-    model: Annotated[str, typer.Option("--model", metavar="M", help="A model folder, or a name on the hub.")],
+    model: Annotated[str, typer.Option("--model", metavar="M", help="english, a model folder, or a name on the hub.")],
     address: Annotated[
         str | None, typer.Option(metavar="RAY", help="A running Ray cluster, or auto (default: start one here).")
     ] = None,

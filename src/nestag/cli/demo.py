@@ -55,7 +55,9 @@ Next:
 
 
 def demo(
-    idea: Annotated[bool, typer.Option("--idea", help="Show the idea alone: a sentence, its tree and labels.")] = False,
+    idea: Annotated[
+        bool, typer.Option("--idea", help="Show only how it works: a sentence, its tree and labels.")
+    ] = False,
     train: Annotated[
         bool, typer.Option("--train", help="Train a light model on the embedded corpus, score it, and tag with it.")
     ] = False,
@@ -63,7 +65,7 @@ def demo(
         str | None, typer.Option("-o", "--output", metavar="DIR", help="Keep the model of --train in this folder.")
     ] = None,
 ) -> None:
-    """Find nested entities in new sentences with the English model, and show the idea and what to do next."""
+    """Find nested entities in example sentences with the English model, then show how it works and what to do next."""
     if output is not None and not train:
         raise InputError("only a model that is trained can be saved; add --train", "--output")
     if train:

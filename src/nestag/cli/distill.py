@@ -17,7 +17,10 @@ from nestag.data.report import Report
 def distill(
     *,
     teacher: Annotated[
-        str, typer.Argument(metavar="TEACHER", help="A model folder, or a name on the hub; several with commas vote.")
+        str,
+        typer.Argument(
+            metavar="TEACHER", help="A model folder, or a name on the hub; several, separated by commas, vote."
+        ),
     ],
     sources: Annotated[
         list[str],

@@ -45,7 +45,9 @@ def evaluate(
     by: Annotated[
         By, typer.Option(help="How sentences are matched; auto matches in order, or by id if ids differ.")
     ] = "auto",
-    worst: Annotated[int, typer.Option(metavar="INT", min=0, max=MOST_KEPT, help="Show the worst sentences.")] = 0,
+    worst: Annotated[
+        int, typer.Option(metavar="INT", min=0, max=MOST_KEPT, help="Draw this many sentences with the most mistakes.")
+    ] = 0,
     table: Annotated[TableName | None, typer.Option(help="Print this table only.")] = None,
     forms: Forms,
     format: Annotated[str | None, format_option("The format of all files.", "--from")] = None,
@@ -53,7 +55,7 @@ def evaluate(
     pred_format: Annotated[str | None, format_option("The format of PRED and --against.")] = None,
     reading: Reading,
 ) -> None:
-    """Score predicted entities against gold, overall and broken down, with 95 % intervals and a table of mistakes."""
+    """Score predicted entities against gold, overall and broken down, with 95% intervals and a table of mistakes."""
     form = forms.chosen
     if table == "comparison" and against is None:
         raise InputError("there is nothing to compare with; give another prediction with --against", "--table")

@@ -120,7 +120,7 @@ def onnx(
         log(f"float32: F1 {100 * done.f1:.2f} on {dev}")
     if done.int8_f1 is not None:
         log(f"int8:    F1 {100 * done.int8_f1:.2f} on {dev or 'the entities of float32 in the sample'}")
-    log(f"wrote {directory}; nestag predict and nestag.model.onnx_runtime read it without torch")
+    log(f"wrote {directory}; it runs without torch: nestag predict {directory} article.txt --show")
 
 
 for command in (machamp, conll, hf, back, onnx):

@@ -43,7 +43,7 @@ def format_option(help: str, *flags: str) -> Any:
     return named(formats, "FORMAT", help, *flags, panel=READING)
 
 
-ModelArgument = Annotated[str, typer.Argument(metavar="MODEL", help="A model folder, or a name on the hub.")]
+ModelArgument = Annotated[str, typer.Argument(metavar="MODEL", help="english, a model folder, or a name on the hub.")]
 DeviceOption = Annotated[
     str | None, named(lambda: ("cpu", "cuda"), "D", "cpu, cuda or cuda:1 (default: a GPU if there is one).")
 ]
@@ -127,8 +127,8 @@ class Splits:
         list[str] | None, typer.Argument(metavar="IN", help="Files, or a folder that holds train, dev and test.")
     ] = None
     train: Annotated[str | None, typer.Option(metavar="FILE", help="The training split.")] = None
-    dev: Annotated[str | None, typer.Option(metavar="FILE", help="The split to choose settings by.")] = None
-    test: Annotated[str | None, typer.Option(metavar="FILE", help="The split to report scores on.")] = None
+    dev: Annotated[str | None, typer.Option(metavar="FILE", help="The development split.")] = None
+    test: Annotated[str | None, typer.Option(metavar="FILE", help="The test split.")] = None
 
     def corpora(self, format: str | None, reading: Reading) -> list[Iterable[Sentence]]:
         """Return the splits."""
