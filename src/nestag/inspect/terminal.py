@@ -29,8 +29,8 @@ from nestag.inspect.table_forms import lines, styled
 from nestag.inspect.tables import Section, Table
 
 COLOURS = (
-    *("blue", "yellow", "green", "magenta", "bright_blue"),
-    *("red", "cyan", "bright_green", "bright_magenta", "bright_black"),
+    *("bright_blue", "yellow", "green", "magenta", "blue"),
+    *("red", "bright_green", "cyan", "bright_magenta", "bright_black"),
 )
 """Colours like those of `rendering.css`, in the same order."""
 
