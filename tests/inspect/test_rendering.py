@@ -12,7 +12,7 @@ from nestag.data.sentence import Entity, Sentence
 from nestag.errors import DataError
 from nestag.inspect.rendering import COLOURS, Mark, boxes, colour_of, harmless, render
 from nestag.inspect.terminal import COLOURS as ANSI
-from nestag.model.predictor import TextEntities, TextEntity
+from nestag.model.predictor import SHOWN_TEXTS, SeveralTexts, TextEntities, TextEntity
 
 DEEP = [(0, end, kind) for end, kind in zip((1, 3, 6, 9, 12), ("A", "B", "C", "D", "E"), strict=True)]
 
@@ -91,6 +91,13 @@ def test_a_result_draws_itself_in_a_notebook_with_its_confidences() -> None:
     shown = found._repr_html_()
     assert 'title="GPE, 4 to 7, confidence 0.99"' in shown
     assert shown.startswith('<div class="nestag"><style>')
+
+
+def test_a_list_of_results_draws_the_first_ones_with_one_style() -> None:
+    one = TextEntities("the USA", ["the", "USA"], [TextEntity(4, 7, "GPE", "USA", 0.987, 1, 2)])
+    shown = SeveralTexts([one] * (SHOWN_TEXTS + 3))._repr_html_()
+    assert (shown.count("<style>"), shown.count('title="GPE')) == (1, SHOWN_TEXTS)
+    assert "and 3 more" in shown
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ from nestag.data.validation import setting
 from nestag.decoding import Decoding, EntityTable, Search
 from nestag.encodings.base import Naming
 from nestag.encodings.vocabulary import Vocabulary
-from nestag.inspect.rendering import render
+from nestag.inspect.rendering import Drawing, Html, render
 from nestag.model.encoders import Precision
 from nestag.model.engine import LEAST, Chunk, ChunkScores, Engine, Item, Scorer
 from nestag.model.subwords import Cut, LayoutMaker
@@ -37,6 +37,7 @@ CALLS = 'ner("A text."), ner(["One text.", "Another."]), or for tokens ner([["On
 DECIMALS = 4  # of confidences in records
 PROBE = ["a", "☃"]  # every tokenizer must be able to read these words
 SHOWN_TYPES = 10  # maximum number of types in the repr of a recognizer
+SHOWN_TEXTS = 20  # maximum number of texts of a list in a notebook
 ROUNDING = 1e-4  # subtracted from the lowest logit, so that rounding drops no span before its probability is compared
 
 
@@ -133,10 +134,22 @@ class TextEntities(list[TextEntity], Generic[InputT]):
         """Return the entities as JSON."""
         return [entity.record() for entity in self]
 
-    def _repr_html_(self) -> str:
+    def drawing(self) -> Drawing:
+        """Draw the text and its entities."""
         if isinstance(self.source, Sentence):
-            return render(self.source.with_entities(entity.entity for entity in self))._repr_html_()
-        return render(self.text, self)._repr_html_()
+            return render(self.source.with_entities(entity.entity for entity in self))
+        return render(self.text, self)
+
+    def _repr_html_(self) -> str:
+        return self.drawing()._repr_html_()
+
+
+class SeveralTexts(list[TextEntities[InputT]]):
+    """The entities of several texts. Notebooks draw the first of them."""
+
+    def _repr_html_(self) -> str:
+        more = f"<p>and {len(self) - SHOWN_TEXTS:,} more</p>" if len(self) > SHOWN_TEXTS else ""
+        return Drawing(Html("".join(part.drawing().html for part in self[:SHOWN_TEXTS]) + more))._repr_html_()
 
 
 class Predictor(ABC):
@@ -185,7 +198,7 @@ class Predictor(ABC):
             return next(self.pipe([inputs]))
         if isinstance(inputs, Mapping | bytes) or not isinstance(inputs, Iterable):
             raise TypeError(f"{inputs!r:.80} is neither text nor sentences; call {CALLS}")
-        return list(self.pipe(inputs))
+        return SeveralTexts(self.pipe(inputs))
 
     def pipe(
         self, inputs: Iterable[InputT], batch_size: int = 0, options: Options | None = None
