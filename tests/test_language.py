@@ -88,7 +88,7 @@ def test_documents_use_plain_english() -> None:
 @pytest.mark.parametrize("folder", folders())
 def test_code_uses_plain_english(folder: str) -> None:
     files = (TOP / folder).glob("*") if folder == "src/nestag" else (TOP / folder).rglob("*")
-    sources = [path for path in files if path.suffix in (".py", ".js", ".html", ".jinja", ".toml")]
+    sources = [path for path in files if path.suffix in (".py", ".js", ".html", ".jinja", ".toml", ".md")]
     assert [finding for path in sources for finding in findings(path)] == []
 
 

@@ -55,7 +55,7 @@ def card(
     )
     opening = f"""# {name}
 
-A recognizer of nested named entities, trained with [nestag](https://pypi.org/project/nestag/).
+A recognizer of nested named entities, trained with nestag.
 
     import nestag
     nestag.load("{name}")("...")
