@@ -43,7 +43,7 @@ class ThresholdSearch:
             if any(found.others.score):
                 rows.append(_row("other types", found.others.score, found.others.threshold))
             rows.append(_row("all, with those of types", found.together))
-        columns = ("type", "threshold", "precision", "recall", "F1", "true", "found", "right")
+        columns = ("type", "threshold", "precision", "recall", "F1", "gold", "predicted", "correct")
         return Table(f"Thresholds for the {self.goal}", columns, (Section("", tuple(rows)),))
 
 
