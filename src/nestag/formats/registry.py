@@ -157,10 +157,12 @@ def available() -> dict[str, Format]:
 
 def format_named(name: str) -> Format:
     """Return the format of that name."""
-    try:
-        return available()[name]
-    except KeyError:
-        raise UnknownNameError(f"no format is called {name!r}; there are {', '.join(sorted(available()))}") from None
+    known = available()
+    if name not in known:
+        meant = [entry.name for entry in known.values() if f".{name}" in entry.suffixes]
+        hint = f"did you mean {' or '.join(meant)}? " if meant else ""
+        raise UnknownNameError(f"no format is called {name!r}; {hint}there are {', '.join(sorted(known))}")
+    return known[name]
 
 
 def format_of(path: str | Path, name: str | None = None) -> Format:
@@ -230,7 +232,7 @@ def _only(candidates: list[Format], path: str | Path, argument: str) -> Format:
     if len(candidates) == 1:
         return candidates[0]
     names = ", ".join(sorted(entry.name for entry in candidates or available().values()))
-    reason = "it could be several formats" if candidates else "its format cannot be guessed"
+    reason = "it could be several formats" if candidates else "its format cannot be detected"
     raise InputError(f"{reason}; name the format ({argument}), one of {names}", str(path))
 
 
