@@ -1,4 +1,4 @@
-"""build: a recognizer for everybody, made from corpora and text that anybody may download."""
+"""build: a pretrained model, from corpora and text that are free to download."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def build(
     seed: Annotated[int, typer.Option(help="The random seed.")] = 1,
     cpu: Annotated[bool, typer.Option("--cpu", help="Train on the CPU even if there is a GPU.")] = False,
 ) -> None:
-    """Train a recognizer for everybody and export it in int8, with a card; the same command resumes.
+    """Train a model that comes with nestag, and export it as int8 with a card; the same command resumes.
 
     With text, a larger teacher is trained first and the model is distilled from it. The teacher is kept in DIR-teacher,
     the model in float32 in DIR-training.

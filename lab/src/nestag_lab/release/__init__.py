@@ -1,1 +1,1 @@
-"""Models for everybody: the corpora and text they learn from, pretraining, trials, and how one is exported."""
+"""Pretrained models: the corpora and text they learn from, pretraining, trials, and the export."""

@@ -1,4 +1,4 @@
-"""A trained recognizer -> a small folder for everybody: int8, and a card with scores, speed and sources."""
+"""A trained recognizer -> a small folder to share: int8, and a card with scores, speed and sources."""
 
 from __future__ import annotations
 
