@@ -108,6 +108,7 @@ def test_a_finished_run_is_loaded(tiny_encoder: Callable[[str], str], tmp_path: 
 
     again = train(MANY, CORPUS, tmp_path / "m", recipe, use_cpu=True, watch=never)
     assert (again.scorings, again.plan, again.recipe) == (run.scorings, run.plan, run.recipe)
+    assert repr(again) == f"<Run: {run.recognizer!r}; 4 steps; dev F1 {100 * run.scores['dev'].f1:.2f}>"
     assert again.recognizer.predict(CORPUS) == run.recognizer.predict(CORPUS)
     assert (tmp_path / "m" / MANIFEST).read_bytes() == before
     assert not (tmp_path / "m" / CHECKPOINTS).exists()

@@ -61,6 +61,10 @@ class Run:
     seed: int = 1
     scores: dict[str, Score] = field(default_factory=dict)  # of the finished model, on dev and test
 
+    def __repr__(self) -> str:
+        scores = "".join(f"; {split} F1 {100 * score.f1:.2f}" for split, score in self.scores.items())
+        return f"<Run: {self.recognizer!r}; {self.scorings[-1].step:,} steps{scores}>"
+
     @property
     def dev(self) -> Score:
         """The best score on dev."""
