@@ -121,6 +121,24 @@ def test_the_tree_and_the_labels_are_shown_on_demand(page: Any) -> None:
     at(page, "teaching").find_element(By.TAG_NAME, "summary").click()
 
 
+def test_crossing_entities_get_a_hint_in_place_of_a_tree(page: Any) -> None:
+    page.execute_script("""
+        const server = window.fetch;
+        window.fetch = async (path, options) => {
+            const answer = await server(path, options);
+            if (path !== "/v1/entities") return answer;
+            const body = await answer.json();
+            const crossing = [[0, 7], [4, 13]];
+            body.results[0].entities = crossing.map(([start, end]) => ({ start, end, type: "A", confidence: 1 }));
+            return Response.json(body);
+        };""")
+    find(page, "One two three.")
+    at(page, "teaching").find_element(By.TAG_NAME, "summary").click()
+    wait(page, lambda: "cross" in at(page, "tree").text)
+    assert (at(page, "labels").text, at(page, "problem").is_displayed()) == ("", False)
+    at(page, "teaching").find_element(By.TAG_NAME, "summary").click()
+
+
 def test_the_tree_is_drawn_above_its_words(page: Any) -> None:
     find(page, "Then Ilse Brandt slept.")
     at(page, "teaching").find_element(By.TAG_NAME, "summary").click()

@@ -94,6 +94,11 @@ async function teach() {
   const number = ++lesson;
   const first = sentence.offsets[0][0];
   const inside = shown().filter((entity) => entity.start >= first && entity.end <= sentence.offsets.at(-1)[1]);
+  if (inside.some((a) => inside.some((b) => a.start < b.start && b.start < a.end && a.end < b.end))) {
+    at("tree").replaceChildren("Some of these entities cross, so there is no tree. Hide a type or raise the minimum confidence.");
+    at("labels").replaceChildren();
+    return;
+  }
   try {
     const answer = await post("/v1/labels", { tokens: sentence.tokens, entities: inTokens(sentence, inside) });
     if (number !== lesson) return;
