@@ -97,8 +97,11 @@ def test_run_resumes_after_a_signal_at_any_step_to_the_same_model(
     assert (tmp_path / "cut" / "model.safetensors").read_bytes() == weights
 
 
-def test_a_finished_run_is_loaded(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
+def test_a_finished_run_is_loaded(
+    tiny_encoder: Callable[[str], str], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     recipe = quick(tiny_encoder("bert"), steps=4)
+    capfd.readouterr()  # of making the encoder
     run = train(MANY, CORPUS, tmp_path / "m", recipe, use_cpu=True)
     (tmp_path / "m" / CHECKPOINTS).mkdir()  # as if it had been killed before it cleaned up
     before = (tmp_path / "m" / MANIFEST).read_bytes()
@@ -112,6 +115,7 @@ def test_a_finished_run_is_loaded(tiny_encoder: Callable[[str], str], tmp_path: 
     assert again.recognizer.predict(CORPUS) == run.recognizer.predict(CORPUS)
     assert (tmp_path / "m" / MANIFEST).read_bytes() == before
     assert not (tmp_path / "m" / CHECKPOINTS).exists()
+    assert capfd.readouterr().err == ""
 
 
 def test_run_that_stopped_early_does_not_continue(

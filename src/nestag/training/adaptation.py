@@ -40,7 +40,13 @@ from nestag.model.pretrained import load_encoder
 from nestag.model.recognizer import load_tokenizer
 from nestag.model.subwords import Layout, LayoutMaker, Subwords, join_windows, windows_of
 from nestag.training.checkpoints import ResumableTrainer, SavingCallback, explain_write_errors
-from nestag.training.display import AdaptationCallback, AdaptationDisplay, AdaptationProgress, is_watched
+from nestag.training.display import (
+    AdaptationCallback,
+    AdaptationDisplay,
+    AdaptationProgress,
+    is_watched,
+    quiet_transformers,
+)
 from nestag.training.run_folder import CHECKPOINTS, claim_folder, is_first_process, process_count
 
 WIDTH, BATCH = 128, 128  # subwords in a window, windows in a step
@@ -86,7 +92,7 @@ def adapt(
         raise InputError(f"{epochs} epochs are too few; give 1 or more", named("epochs"))
     folder = Path(output)
     display = AdaptationDisplay("adapting", folder) if is_watched(watch, quiet) else None
-    with display or nullcontext():
+    with quiet_transformers(), display or nullcontext():
         return _adapt(text, folder, encoder, dev, epochs, seed, display or watch, use_cpu)
 
 

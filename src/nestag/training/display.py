@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from html import escape
 from pathlib import Path
 from types import TracebackType
@@ -34,6 +35,20 @@ def is_watched(watch: object, quiet: bool | None) -> bool:
     if watch is not None or quiet or not is_first_process():
         return False
     return quiet is False or in_notebook() or (sys.stderr is not None and sys.stderr.isatty())
+
+
+@contextmanager
+def quiet_transformers() -> Iterator[None]:
+    """Keep transformers' notices and bars off the error stream, where they would be the only lines of a script."""
+    level, has_bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(level)
+        if has_bars:
+            logging.enable_progress_bar()
 
 
 def in_notebook() -> bool:
@@ -99,7 +114,7 @@ class Notebook:
 
 
 class _Display:
-    """A screen for a run, during which transformers prints nothing."""
+    """A screen for a run."""
 
     def __init__(self, title: str, output: Path | None) -> None:
         """Show a run in the folder `output`, None if it is temporary."""
@@ -109,17 +124,11 @@ class _Display:
         self.detail = ""  # about the last step
 
     def __enter__(self) -> Self:
-        self.verbosity, self.has_bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
-        logging.set_verbosity_error()
-        logging.disable_progress_bar()
         self.screen = (Notebook if in_notebook() else Terminal)(self.title)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> None:
         self.screen.stop()
-        logging.set_verbosity(self.verbosity)
-        if self.has_bars:
-            logging.enable_progress_bar()
         if kind is not None and issubclass(kind, KeyboardInterrupt | SystemExit):
             line = f"stopped after step {self.step:,}{self.detail}" if self.step else "stopped before the first step"
             if last := self.output and last_checkpoint(self.output / CHECKPOINTS):

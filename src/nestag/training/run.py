@@ -41,7 +41,7 @@ from nestag.training.calibration import calibrate
 from nestag.training.card import card
 from nestag.training.checkpoints import explain_write_errors
 from nestag.training.dataset import GoldSpans, TrainingSet
-from nestag.training.display import TrainingDisplay, is_watched
+from nestag.training.display import TrainingDisplay, is_watched, quiet_transformers
 from nestag.training.duration import cpu_estimates
 from nestag.training.plan import ProgressCallback, Scoring, TrainingPlan, best_of, plan_for, scorings_from
 from nestag.training.recipe import Recipe, load_recipe, recipe_for
@@ -110,7 +110,7 @@ def train(
     _refuse_loggers(report_to)
     folder = Path(output)
     display = TrainingDisplay(f"seed {seed}", folder) if is_watched(watch, quiet) else None
-    with display or nullcontext():
+    with quiet_transformers(), display or nullcontext():
         sources = {"train": train, "dev": dev, "test": test}
         splits = {name: in_memory(source) for name, source in sources.items() if source is not None}
         if display:
