@@ -76,7 +76,7 @@ def throughput(engine: NestedNER, port: int, rounds: int) -> Iterator[str]:
     ]
     engine(sentences[:SENTENCES])
     yield f"{len(sentences)} sentences, {SENTENCES} in a request, {rounds} rounds.\n"
-    yield "| clients | engine, sentences/s | server, sentences/s | ratio | latency: median | 95 % |"
+    yield "| clients | engine, sentences/s | server, sentences/s | ratio | latency: median | 95% |"
     yield "|---:|---:|---:|---:|---:|---:|"
     for clients in CLIENTS:
         alone, served, waits = [], [], list[float]()

@@ -74,7 +74,7 @@ def test_a_goal_out_of_reach_changes_nothing(model: Path, dev: Path) -> None:
     jsonl.write([Sentence(["x", "y"], [(0, 1, "PER")]), *CORPUS], dev)  # type: ignore[list-item]
     code, _, told = run(model, dev, "--recall", "1.0")
     assert code == 1
-    assert "100 %" in told
+    assert "100%" in told
     code, _, told = run(model, dev, "--precision", "0.5", "--no-save")
     assert code == 0, told
     assert (model / "manifest.json").read_bytes() == before

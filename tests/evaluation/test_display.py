@@ -209,7 +209,7 @@ UNSURE = Comparison(0.72, 0.725, -0.005, Interval(-0.02, 0.01), 0.4, 0.41)
 def test_a_comparison_has_a_sentence_and_a_table() -> None:
     table = comparison(SURE, ("a.jsonl", "b.jsonl"))
     assert table.note == (
-        "a.jsonl is better than b.jsonl by 3.00 points of F1 (95 % interval 1.20 to 4.80, p 0.0001);"
+        "a.jsonl is better than b.jsonl by 3.00 points of F1 (95% interval 1.20 to 4.80, p 0.0001);"
         " that is unlikely to be chance."
     )
     assert [shown(cells[0]) for cells in table.sections[0].rows][:2] == ["F1 of a.jsonl", "F1 of b.jsonl"]
@@ -224,7 +224,7 @@ def test_a_comparison_has_a_sentence_and_a_table() -> None:
 
 def test_a_difference_that_may_be_chance_is_called_so() -> None:
     assert verdict(UNSURE, ("a", "b")) == (
-        "a is worse than b by 0.50 points of F1 (95 % interval -1.00 to 2.00, p 0.4100); that may be chance."
+        "a is worse than b by 0.50 points of F1 (95% interval -1.00 to 2.00, p 0.4100); that may be chance."
     )
     same = UNSURE._replace(difference=0.0)
     assert verdict(same, ("a", "b")) == "a and b have the same F1."

@@ -46,7 +46,7 @@ def test_the_page_says_in_plain_words_how_good_a_model_is() -> None:
 
 def test_confidences_are_counted_by_tenths() -> None:
     (row,) = confidence_table(calibration([Candidate("X", 0.95, True), Candidate("X", 0.95, False)])).rows
-    assert row[:2] == ("90 to 100 %", 2)
+    assert row[:2] == ("90 to 100%", 2)
 
 
 def test_types_are_those_of_the_model_in_the_same_colours_everywhere() -> None:

@@ -127,4 +127,4 @@ def test_a_threshold_lies_half_way_to_the_next_candidate_with_few_digits() -> No
 
 def test_goals_say_what_they_are() -> None:
     told = [str(goal) for goal in (Goal(), Goal(precision=0.95), Goal(recall=0.9))]
-    assert told == ["best F1", "precision of at least 95 %", "recall of at least 90 %"]
+    assert told == ["best F1", "precision of at least 95%", "recall of at least 90%"]

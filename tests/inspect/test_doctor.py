@@ -103,7 +103,7 @@ def test_leaks_are_an_error_only_if_most_of_a_split_leaks() -> None:
         diagnosis(train=healthy("Today"), test=healthy("Later") + healthy("Today")[:3]), "in the training split too"
     )
     assert (some.severity, some.split) == (WARNING, "test")
-    assert some.what.startswith("3 of 15 sentences (20.0 %)")
+    assert some.what.startswith("3 of 15 sentences (20.0%)")
     assert (
         the_one(diagnosis(train=healthy("Today"), dev=healthy("Today")), "in the training split too").severity is ERROR
     )

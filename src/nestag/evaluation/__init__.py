@@ -31,7 +31,7 @@ def evaluate(
     by: By = "auto",
     against: Predicted | None = None,
 ) -> Evaluation:
-    """Score predicted entities against gold, overall and broken down, with 95 % intervals.
+    """Score predicted entities against gold, overall and broken down, with 95% intervals.
 
     `gold` and `predicted` are files or sentences; `predicted` may also be the entities of each gold sentence. With the
     training corpus, seen and unseen entities are scored separately. `by` chooses how sentences are matched: in `order`,

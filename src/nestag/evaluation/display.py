@@ -1,4 +1,4 @@
-"""Evaluations as tables: one for each breakdown, with 95 % intervals and counts.
+"""Evaluations as tables: one for each breakdown, with 95% intervals and counts.
 
 People see the interval behind its figure, `75.20 (74.1–76.3)`; programs get its ends as numbers in separate columns.
 Shares are in percent; a share of nothing is empty. result.py defines the figures.
@@ -34,13 +34,13 @@ SIGNIFICANT = 0.05
 """A difference with a p value of at least this may be chance."""
 
 MEANINGS = {
-    "type": "the right span, another type",
-    "boundary": "the right type, another span that overlaps",
+    "type": "correct span, another type",
+    "boundary": "correct type, another span that overlaps",
     "boundary and type": "another type, another span that overlaps",
     "missed": "in gold, nothing predicted for it",
     "spurious": "predicted, nothing in gold for it",
 }
-NESTING = "right span and type, another depth than in gold"
+NESTING = "correct span and type, another depth"
 
 
 class Detail(Enum):
@@ -52,8 +52,8 @@ class Detail(Enum):
 
 
 _LEGENDS = {
-    Detail.FULL: "In parentheses: 95 % intervals, by drawing {drawn} with replacement.",
-    Detail.NARROW: "In parentheses: the 95 % interval of F1, by drawing {drawn} with replacement.",
+    Detail.FULL: "In parentheses: 95% intervals, by drawing {drawn} with replacement.",
+    Detail.NARROW: "In parentheses: the 95% interval of F1, by drawing {drawn} with replacement.",
     Detail.NUMBERS: "",
 }
 
@@ -139,7 +139,7 @@ def mistakes(evaluation: Evaluation) -> Table:
     rows = tuple((kind, times, percentage(times, total), MEANINGS[kind]) for kind, times in kinds.items())
     nesting = ("nesting", evaluation.mistakes.nesting, None, NESTING)
     columns = ("mistake", "times", "%", "what it is")
-    return Table("Mistakes", columns, (Section("", rows), Section("counted as right", (nesting,))))
+    return Table("Mistakes", columns, (Section("", rows), Section("counted as correct", (nesting,))))
 
 
 def confusion(evaluation: Evaluation, most: int = MOST_TYPES) -> Table:
@@ -184,7 +184,7 @@ def verdict(result: Comparison, names: tuple[str, str]) -> str:
     """Return in a sentence whether two systems differ.
 
     >>> verdict(Comparison(0.75, 0.72, 0.03, (0.01, 0.05), 0.002, 0.001), ("a", "b"))
-    'a is better than b by 3.00 points of F1 (95 % interval 1.00 to 5.00, p 0.0010); that is unlikely to be chance.'
+    'a is better than b by 3.00 points of F1 (95% interval 1.00 to 5.00, p 0.0010); that is unlikely to be chance.'
     """
     if not result.difference:
         return f"{names[0]} and {names[1]} have the same F1."
@@ -193,7 +193,7 @@ def verdict(result: Comparison, names: tuple[str, str]) -> str:
     chance = "may be chance" if result.randomization >= SIGNIFICANT else "is unlikely to be chance"
     return (
         f"{names[0]} is {better} than {names[1]} by {abs(100 * result.difference):.2f} points of F1"
-        f" (95 % interval {low:.2f} to {high:.2f}, p {result.randomization:.4f}); that {chance}."
+        f" (95% interval {low:.2f} to {high:.2f}, p {result.randomization:.4f}); that {chance}."
     )
 
 

@@ -94,7 +94,7 @@ def model_page(trial: Trial) -> str:
 def confidence_table(reliability: Calibration) -> Table:
     """Return a row for each tenth of confidence that has entities."""
     rows = tuple(
-        (f"{10 * place} to {10 * place + 10} %", tenth.entities, Figure(100 * tenth.mean, form=".1f"),
+        (f"{10 * place} to {10 * place + 10}%", tenth.entities, Figure(100 * tenth.mean, form=".1f"),
          Figure(100 * tenth.share, form=".1f"))
         for place, tenth in enumerate(reliability.bins)
         if tenth.entities

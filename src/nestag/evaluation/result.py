@@ -150,7 +150,7 @@ _GROUPED = (
 
 
 class Interval(NamedTuple):
-    """A 95 % confidence interval."""
+    """A 95% confidence interval."""
 
     low: float
     high: float

@@ -60,7 +60,7 @@ class Goal:
 
     def __str__(self) -> str:
         figure, minimum = self.bound
-        return "best F1" if figure == "f1" else f"{figure} of at least {100 * minimum:g} %"
+        return "best F1" if figure == "f1" else f"{figure} of at least {100 * minimum:g}%"
 
 
 class Point(NamedTuple):
@@ -155,7 +155,7 @@ class Curve:
         """Return the highest precision and recall of any threshold, in words."""
         if not len(self):
             return "the model finds nothing"
-        return f"precision goes up to {100 * self.precision.max():.2f} %, recall to {100 * self.recall.max():.2f} %"
+        return f"precision goes up to {100 * self.precision.max():.2f}%, recall to {100 * self.recall.max():.2f}%"
 
     def at(self, threshold: float) -> Point:
         """Return the counts at a threshold."""

@@ -163,7 +163,7 @@ def against_train(symptoms: Mapping[str, Symptoms]) -> Iterator[Diagnosis]:
             yield Diagnosis(WARNING, name, what, remedy, tuple(split.first[kind] for kind in unknown[:EXAMPLES]))
         if split.leaked.count and not split.wordless:
             share = split.leaked.count / split.sentences
-            count = f"{split.leaked.count:,} of {split.sentences:,} sentences ({100 * share:.1f} %)"
+            count = f"{split.leaked.count:,} of {split.sentences:,} sentences ({100 * share:.1f}%)"
             what = f"{count} are in the training split too, so scores will be too good"
             remedy = "remove them from one of the two splits (nestag split keeps documents whole)"
             severity = ERROR if share > train.limits.leak else WARNING

@@ -183,7 +183,7 @@ def calibration_plot(calibration: Calibration) -> tuple[Figure, str]:
     count.set_ylabel("entities")
     count.set_xlabel("confidence, %")
     count.set_xlim(0, 100)
-    return figure, f"Reliability diagram. Expected calibration error {100 * calibration.error:.1f} %."
+    return figure, f"Reliability diagram. Expected calibration error {100 * calibration.error:.1f}%."
 
 
 @_in_page
@@ -221,7 +221,7 @@ def confusion_plot(table: Table) -> tuple[Figure, str]:
 
 @_in_page
 def f1_plot(evaluation: Evaluation) -> tuple[Figure, str]:
-    """Draw F1 by length and by depth, with 95 % intervals."""
+    """Draw F1 by length and by depth, with 95% intervals."""
     figure = _figure(WIDTH, HEIGHT)
     by_length, by_depth = figure.subplots(1, 2, sharey=True, width_ratios=(5, 4))
     _draw_f1(by_length, evaluation, "length", LENGTHS)

@@ -151,8 +151,8 @@ def steps_for(epoch_steps: int, factor: float = 1.0) -> int:
 def knows_language(word_sizes: Ints) -> bool:
     """Return whether few of the words are split into many subwords.
 
-    With MiniLM, the share of words of three or more subwords is 2 % in English novels, 13 % in biomedical abstracts,
-    14 % in French, 26 % in Danish, 30 % in German and 38 % in Latvian. Longer training paid in Latvian only.
+    With MiniLM, the share of words of three or more subwords is 2% in English novels, 13% in biomedical abstracts,
+    14% in French, 26% in Danish, 30% in German and 38% in Latvian. Longer training paid in Latvian only.
 
     >>> knows_language(np.array([1, 3, 2])), knows_language(np.array([1, 3, 4]))
     (True, False)
