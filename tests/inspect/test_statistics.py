@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from nestag.data.sentence import Entity, Sentence, outermost_first
 from nestag.formats import jsonl
-from nestag.inspect.statistics import SPANS, Statistics, count_same_span, depths_of, describe
+from nestag.inspect.statistics import SPANS, Statistics, count_same_span, depths_of, describe, stats
 
 CORPORA = os.environ.get("NESTAG_CORPORA")
 
@@ -108,3 +108,9 @@ def test_nne_is_as_published() -> None:
     assert len(every.types) == 114
     assert (round(every.mean_depth or 0, 2), every.median_depth, every.largest_depth) == (0.88, 1, 5)
     assert [round(every.share_at(depth) or 0, 2) for depth in range(6)] == [36.45, 42.73, 17.83, 2.83, 0.15, 0.0]
+
+
+def test_statistics_print_as_a_table() -> None:
+    lines = repr(stats([Sentence(["the", "USA"], [Entity(0, 2, "GPE")])])).splitlines()
+    assert lines[0] == "Corpus statistics"
+    assert ["entities", "1"] in [line.split() for line in lines]

@@ -125,6 +125,11 @@ class CorpusStatistics:
     splits: dict[str, Statistics]
     reports: dict[str, Report]
 
+    def __repr__(self) -> str:
+        from nestag.inspect.table_forms import to_text
+
+        return to_text(corpus_table(self.splits)).rstrip("\n")
+
 
 def stats(
     *files: CorpusSource,
