@@ -40,6 +40,17 @@ def test_a_batch_is_its_sentences(encoding: str, naming: Naming) -> None:
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
+@pytest.mark.parametrize("naming", ["first", "majority"])
+def test_small_batches_equal_single_sentences(encoding: str, naming: Naming) -> None:
+    vocabulary = loose_vocabulary(encoding)
+    for seed in range(100):
+        lengths = np.random.default_rng(seed).integers(0, 5, 3)
+        batch = random_batch(vocabulary, lengths, seed)
+        table = decode_batch(vocabulary, *batch, lengths, naming)
+        assert table.to_lists() == one_by_one(vocabulary, batch, lengths, naming)
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
 def test_long_sentences_and_deep_walks(encoding: str) -> None:
     vocabulary = loose_vocabulary(encoding)
     lengths = np.array([4_000, 1, 0, 3_000])
