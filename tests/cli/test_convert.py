@@ -74,7 +74,7 @@ def test_crossing_entities_are_kept_refused_or_set_aside(corpus: Path) -> None:
     assert refused.exit_code == 2
     assert f"{corpus}: sentence 1 (doc-1): entities [0, 2) X and [1, 3) Y cross" in refused.stderr
     assert not target.exists()
-    aside = CliRunner().invoke(app, ["convert", str(corpus), str(target), "--crossing", "set-aside"])
+    aside = CliRunner().invoke(app, ["convert", str(corpus), str(target), "--crossing", "drop"])
     assert aside.exit_code == 0
     assert "1 crossing entity dropped" in aside.stderr
     assert [len(sentence.entities) for sentence in jsonl.read(target)] == [2, 1]
@@ -82,7 +82,7 @@ def test_crossing_entities_are_kept_refused_or_set_aside(corpus: Path) -> None:
 
 def test_list_tells_every_finding_and_not_only_the_first(tmp_path: Path) -> None:
     jsonl.write([CROSSED] * 1_500, tmp_path / "in.jsonl")
-    arguments = ["convert", str(tmp_path / "in.jsonl"), str(tmp_path / "out.jsonl"), "--crossing", "set-aside"]
+    arguments = ["convert", str(tmp_path / "in.jsonl"), str(tmp_path / "out.jsonl"), "--crossing", "drop"]
     short = CliRunner().invoke(app, arguments).stderr
     listed = CliRunner().invoke(app, [*arguments, "--list"]).stderr
     assert (len(short.splitlines()), len(listed.splitlines())) == (2, 1_502)

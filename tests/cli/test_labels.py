@@ -192,7 +192,7 @@ def test_crossing_entities_stop_or_are_set_aside() -> None:
     stopped = nestag("encode", "-", given=corpus)
     assert stopped.exit_code == 2
     assert "-: sentence 1 (x): entities [0, 2) A and [1, 4) B cross" in stopped.stderr
-    done = nestag("encode", "-", "--crossing", "set-aside", given=corpus)
+    done = nestag("encode", "-", "--crossing", "drop", given=corpus)
     assert done.exit_code == 0
     assert "1 crossing entity dropped (-: sentence 1 (x): [0, 2) A)" in done.stderr
 

@@ -144,7 +144,7 @@ def test_crossing_entities_stop_the_export_or_are_set_aside(tmp_path: Path) -> N
         assert refused.exit_code == 2
         assert f"{train}: sentence 2 (knot): entities [0, 2) X and [1, 3) Y cross" in refused.output
         assert sorted(path.name for path in tmp_path.iterdir()) == ["dev.jsonl", "train.jsonl"]
-    told = run("hf", tmp_path / "out", "--train", train, "--dev", dev, "--crossing", "set-aside")
+    told = run("hf", tmp_path / "out", "--train", train, "--dev", dev, "--crossing", "drop")
     assert told.exit_code == 0
     assert "1 crossing entity dropped" in told.output
 

@@ -229,7 +229,7 @@ def write_corpus(sentences: Iterable[Sentence], path: str | Path, format: str | 
     return report
 
 
-OnCrossing = Literal["error", "keep", "set-aside"]
+OnCrossing = Literal["error", "keep", "drop"]
 """Entities that overlap without nesting: stop at the first, keep them, or drop as few as possible."""
 
 
@@ -269,7 +269,7 @@ def handle_crossing(
     kept = "pair of crossing entities kept"
     for number, sentence in enumerate(sentences, 1):
         place = place_of(source, sentence, number)
-        if crossing == "set-aside":
+        if crossing == "drop":
             nested, dropped = drop_crossing(sentence.annotated)
             for entity in dropped:
                 report.add("crossing entity dropped", place, describe(entity))
@@ -278,7 +278,7 @@ def handle_crossing(
         for first, second in islice(crossing_pairs(sentence.entities), MOST_LISTED):
             pair = f"{describe(first)} and {describe(second)}"
             if crossing == "error":
-                remedy = f"{named('crossing', 'set-aside')} drops as few as possible"
+                remedy = f"{named('crossing', 'drop')} drops as few as possible"
                 raise InputError(f"entities {pair} cross; {remedy}", place)
             report.add(kept, place, pair)
         if (unlisted := count_crossing(sentence.entities) - MOST_LISTED) > 0:

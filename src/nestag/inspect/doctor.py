@@ -100,7 +100,7 @@ def crossing(name: str, split: Symptoms) -> Iterator[Diagnosis]:
     yield from _if_any(split.tangled, ERROR, name, what, "split these sentences, or correct their annotation")
     severity = ERROR if split.crossing.count > split.limits.crossing * split.entities else WARNING
     what = f"{split.crossing.count:,} of {split.entities:,} entities cross others and cannot be encoded"
-    remedy = "drop them (nestag convert --crossing set-aside) or correct them; they count as missed in scores"
+    remedy = "drop them (nestag convert --crossing drop) or correct them; they count as missed in scores"
     yield from _if_any(split.crossing, severity, name, what, remedy)
 
 

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 __all__ = ["back", "conll", "hf", "machamp", "onnx"]
 
-ExportCrossing = Literal["error", "set-aside"]
+ExportCrossing = Literal["error", "drop"]
 """Entities that overlap without nesting: stop at the first, or drop as few as possible."""
 
 Unseen = Literal["refuse", "allow"]

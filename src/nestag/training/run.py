@@ -173,7 +173,7 @@ def _train(
     if recipe.decoding != "spans":
         recognizer.model.drop_span_grid()  # it was there for training only
     recognizer.settings = calibrate(recognizer, dev)
-    history = {"plan": asdict(plan), "scorings": trainer.progress.dev, "set_aside": dropped}
+    history = {"plan": asdict(plan), "scorings": trainer.progress.dev, "dropped": dropped}
     with writing(folder / HISTORY) as stream:
         stream.write(json.dumps(history, indent=1) + "\n")
     recognizer.save_pretrained(folder)  # the manifest comes last and makes the run finished
@@ -189,7 +189,7 @@ def _load(folder: Path, recipe: Recipe, seed: int, device: str | None) -> Run:
     history = read_json(folder / HISTORY)
     try:
         plan, scorings = TrainingPlan(**history["plan"]), scorings_from(history["scorings"])
-        return Run(recognizer, recipe, plan, scorings, int(history["set_aside"]), seed)
+        return Run(recognizer, recipe, plan, scorings, int(history["dropped"]), seed)
     except (LookupError, TypeError, ValueError) as error:
         raise InputError(f"no history of a run of nestag ({error!r:.100})", str(folder / HISTORY)) from None
 
