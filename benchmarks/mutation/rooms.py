@@ -26,7 +26,7 @@ ROOMS = {
     "encodings": Room("encodings", "tests/encodings"),
     "decoding": Room("decoding", "tests/decoding"),
     "evaluation": Room("evaluation", "tests/evaluation"),
-    "windows": Room("model/subwords/windows.py", "tests/model/subwords/test_windows.py"),
+    "windows": Room("model/windows.py", "tests/model/test_windows.py"),
     "optimization": Room("training/optimization.py", "tests/training/test_optimizer.py"),
     "calibration": Room("training/calibration.py", "tests/training/test_calibration.py"),
 }

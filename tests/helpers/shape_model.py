@@ -17,7 +17,7 @@ from nestag.formats.labels import write_vocabulary
 from nestag.model.model_folder import CONFIG, GRAPH, SETTINGS, VOCABULARY, write_manifest
 from nestag.model.onnx_runtime import OUTPUTS, GraphConfig
 from nestag.model.predictor import Settings
-from nestag.model.subwords.words import SHAPES
+from nestag.model.subwords import SHAPES
 from two_sentences import CORPUS
 
 INPUTS = {"input_ids": "subwords", "attention_mask": "subwords", "word": "subwords", "shape": "words"}

@@ -12,7 +12,7 @@ from nestag.data.sentence import Sentence
 from nestag.decoding import Search
 from nestag.encodings.vocabulary import Vocabulary
 from nestag.model.engine import Batch, Engine, Heads, Item, TaggedChunk, chunks
-from nestag.model.subwords import LayoutMaker
+from nestag.model.windows import LayoutMaker
 
 VOCABULARY = Vocabulary.learn([Sentence(["a", "b"], [])], "rel")
 

@@ -23,10 +23,9 @@ from nestag.model.model_folder import GRAPH, write_manifest
 from nestag.model.onnx_export import export, write_graph
 from nestag.model.onnx_runtime import OnnxNER
 from nestag.model.recognizer import NestedNER, load_tokenizer
-from nestag.model.subwords import LayoutMaker
-from nestag.model.subwords.layout import Special
-from nestag.model.subwords.tokenizer import WordTokenizer
+from nestag.model.subwords import Special, WordTokenizer
 from nestag.model.tagger import Tagger
+from nestag.model.windows import LayoutMaker
 from two_sentences import CORPUS, GOLD
 
 pytestmark = pytest.mark.slow  # an export takes many seconds

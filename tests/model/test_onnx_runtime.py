@@ -17,7 +17,7 @@ from nestag.errors import InputError
 from nestag.model.engine import Batch
 from nestag.model.model_folder import GRAPH, write_manifest
 from nestag.model.onnx_runtime import GraphScorer, OnnxNER
-from nestag.model.subwords import Arrays
+from nestag.model.windows import Arrays
 from two_sentences import CORPUS
 
 pytest.importorskip("onnxruntime")

@@ -10,8 +10,8 @@ import torch
 from nestag.model.engine import Batch
 from nestag.model.recognizer import load_tokenizer
 from nestag.model.scorer import TaggerScorer
-from nestag.model.subwords import Layout, LayoutMaker
 from nestag.model.tagger import IGNORED, Tagger, pooled, summed_loss
+from nestag.model.windows import Layout, LayoutMaker
 from tiny_encoders import KINDS
 
 SENTENCES = [["ab", "cde", "f"], ["\u200b", "漢", "x"], ["a"] * 100]

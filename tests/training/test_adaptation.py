@@ -22,7 +22,7 @@ from nestag.formats import jsonl
 from nestag.model.model_folder import WEIGHTS, is_finished
 from nestag.model.pretrained import load_encoder
 from nestag.model.recognizer import load_tokenizer
-from nestag.model.subwords import LayoutMaker
+from nestag.model.windows import LayoutMaker
 from nestag.training import adaptation
 from nestag.training.adaptation import (
     AdaptationProgress,

@@ -5,10 +5,9 @@ import torch
 
 from nestag.encodings.vocabulary import LabelIds
 from nestag.model.recognizer import load_tokenizer
-from nestag.model.subwords import LayoutMaker
-from nestag.model.subwords.windows import windows_of
-from nestag.model.subwords.words import Subwords
+from nestag.model.subwords import Subwords
 from nestag.model.tagger import IGNORED
+from nestag.model.windows import LayoutMaker, windows_of
 from nestag.training.dataset import BatchSampler, TrainingSet
 
 

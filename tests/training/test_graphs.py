@@ -10,8 +10,8 @@ from torch import Tensor
 
 from nestag.encodings.vocabulary import Vocabulary
 from nestag.model.recognizer import load_tokenizer
-from nestag.model.subwords import LayoutMaker
 from nestag.model.tagger import Tagger
+from nestag.model.windows import LayoutMaker
 from nestag.training.dataset import GoldSpans, TrainingSet
 from nestag.training.graphs import GraphedPass, Padding, round_up, smallest_rounded_to
 from nestag.training.optimization import loss_of

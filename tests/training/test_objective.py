@@ -11,8 +11,8 @@ from nestag.data.sentence import Entity, Sentence
 from nestag.model.pretrained import WHOLE_MASKS
 from nestag.model.recognizer import load_tokenizer
 from nestag.model.span_grid import SpanGrid, remaining_words
-from nestag.model.subwords import LayoutMaker
 from nestag.model.tagger import Tagger
+from nestag.model.windows import LayoutMaker
 from nestag.training.dataset import GoldSpans
 from nestag.training.optimization import divergence, grid_loss, loss_of, mask_subwords
 from nestag.training.recipe import Recipe

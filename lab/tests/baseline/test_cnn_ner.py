@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 from nestag.data.sentence import Entity, Sentence
 from nestag.formats.corpus import write_corpus
 from nestag.model.pretrained import load_encoder
-from nestag.model.subwords import LayoutMaker
+from nestag.model.windows import LayoutMaker
 from nestag.training.recipe import load_recipe
 from nestag_lab.baseline import cnn_ner
 from nestag_lab.baseline.cnn_ner import TrainingSet, f1_of, train

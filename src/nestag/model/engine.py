@@ -33,7 +33,7 @@ from nestag.decoding import (
 )
 from nestag.encodings.base import Naming
 from nestag.encodings.vocabulary import Vocabulary
-from nestag.model.subwords import NOTHING, Arrays, Layout, LayoutMaker, batches
+from nestag.model.windows import NOTHING, Arrays, Layout, LayoutMaker, batches
 
 DECODERS = 2
 """Threads that decode while a GPU computes; more would wait for the interpreter."""

@@ -26,7 +26,7 @@ from nestag.formats.files import reading, writing
 from nestag.formats.files.sources import refuse_empty
 from nestag.model.encoders import download
 from nestag.model.predictor import PROBE, Predictor, Settings
-from nestag.model.subwords.tokenizer import WordTokenizer
+from nestag.model.subwords import WordTokenizer
 
 MANIFEST, CARD = "manifest.json", "README.md"
 CONFIG, VOCABULARY, SETTINGS, TOKENIZER = "config.json", "vocabulary.json", "nestag.json", "tokenizer.json"

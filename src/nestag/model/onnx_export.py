@@ -35,7 +35,7 @@ from nestag.model.model_folder import CONFIG, GRAPH, save_model
 from nestag.model.onnx_runtime import OUTPUTS, SPANS, GraphConfig, OnnxNER, installed
 from nestag.model.predictor import Predictor, item_of
 from nestag.model.recognizer import NestedNER
-from nestag.model.subwords.layout import Special
+from nestag.model.subwords import Special
 from nestag.model.tagger import Tagger
 
 TOLERANCE = 1e-4  # between log-probabilities of the graph and of torch

@@ -27,7 +27,7 @@ from nestag.model.engine import Batch, Heads, worker_threads
 from nestag.model.model_folder import CONFIG, GRAPH, open_model
 from nestag.model.onnx_file import check_graph
 from nestag.model.predictor import Predictor, Settings
-from nestag.model.subwords.tokenizer import WordTokenizer
+from nestag.model.subwords import WordTokenizer
 
 OUTPUTS = ("n", "c", "u")
 SPANS = "spans"  # the output of the span grid, in graphs with one

@@ -28,7 +28,7 @@ from nestag.encodings.vocabulary import Vocabulary
 from nestag.inspect.rendering import Drawing, Html, render
 from nestag.model.encoders import Precision
 from nestag.model.engine import LEAST, Chunk, ChunkScores, Engine, Item, Scorer
-from nestag.model.subwords import Cut, LayoutMaker
+from nestag.model.windows import Cut, LayoutMaker
 
 Tokens = Sequence[str] | Sentence
 InputT = TypeVar("InputT", bound=str | Document | Sentence | Sequence[str], covariant=True)

@@ -26,7 +26,7 @@ from nestag.model.model_folder import (
 )
 from nestag.model.predictor import Predictor, Settings
 from nestag.model.scorer import TaggerScorer
-from nestag.model.subwords.tokenizer import WordTokenizer
+from nestag.model.subwords import WordTokenizer
 from nestag.model.tagger import Tagger
 
 

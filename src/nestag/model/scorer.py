@@ -23,8 +23,8 @@ from nestag.errors import as_input_error
 from nestag.model.encoders import Precision
 from nestag.model.engine import Batch, Heads
 from nestag.model.span_grid import SpanGrid
-from nestag.model.subwords import NOTHING
 from nestag.model.tagger import Tagger
+from nestag.model.windows import NOTHING
 
 ATTENTION = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
 """The kinds of attention that are computed on a GPU."""

@@ -38,7 +38,8 @@ from nestag.model.encoders import is_light, longest_window
 from nestag.model.model_folder import ADAPTED, WEIGHTS, is_finished, read_json, write_manifest
 from nestag.model.pretrained import load_encoder
 from nestag.model.recognizer import load_tokenizer
-from nestag.model.subwords import Layout, LayoutMaker, Subwords, join_windows, windows_of
+from nestag.model.subwords import Subwords
+from nestag.model.windows import Layout, LayoutMaker, join_windows, windows_of
 from nestag.training.checkpoints import ResumableTrainer, SavingCallback, explain_write_errors
 from nestag.training.display import (
     AdaptationCallback,

@@ -17,9 +17,9 @@ from torch.utils.data import Sampler
 from nestag.data.arrays import Ints
 from nestag.data.sentence import Sentence
 from nestag.encodings.vocabulary import LabelIds
-from nestag.model.subwords import Layout, Windows, batches, sentence_batches
-from nestag.model.subwords.words import offsets
+from nestag.model.subwords import offsets
 from nestag.model.tagger import IGNORED
+from nestag.model.windows import Layout, Windows, batches, sentence_batches
 
 COVERAGE, MAX_WIDTH = 0.995, 32
 """The share of the entities that a span grid holds, and its maximum width; time grows with the width."""

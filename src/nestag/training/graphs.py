@@ -14,8 +14,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from nestag.model.subwords.layout import NOTHING
 from nestag.model.tagger import IGNORED
+from nestag.model.windows import NOTHING
 
 BatchTensors = dict[str, Tensor]
 

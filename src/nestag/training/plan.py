@@ -16,7 +16,7 @@ import numpy as np
 
 from nestag.data.arrays import Ints
 from nestag.evaluation import Score
-from nestag.model.subwords import batches, sentence_batches
+from nestag.model.windows import batches, sentence_batches
 from nestag.training.recipe import Auto, Recipe
 
 MIN_BATCH, MAX_BATCH = 256, 2048  # subwords

@@ -19,7 +19,7 @@ from nestag.decoding import Decoding
 from nestag.encodings.base import Naming
 from nestag.errors import InputError, SettingError, UnknownNameError
 from nestag.model.encoders import Precision, is_light
-from nestag.model.subwords import Cut
+from nestag.model.windows import Cut
 
 Auto = Literal["auto"]
 

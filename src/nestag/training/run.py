@@ -33,9 +33,9 @@ from nestag.model.encoders import fetch, longest_window
 from nestag.model.model_folder import CARD, HISTORY, is_finished, read_json
 from nestag.model.predictor import Settings
 from nestag.model.recognizer import NestedNER, load_tokenizer
-from nestag.model.subwords import Layout
-from nestag.model.subwords.tokenizer import WordTokenizer
+from nestag.model.subwords import WordTokenizer
 from nestag.model.tagger import Tagger
+from nestag.model.windows import Layout
 from nestag.training.advice import advice
 from nestag.training.calibration import calibrate
 from nestag.training.card import card

@@ -31,7 +31,7 @@ from nestag.evaluation import Score, score
 from nestag.formats.corpus import read_corpus
 from nestag.model.encoders import locate, longest_window
 from nestag.model.pretrained import load_encoder
-from nestag.model.subwords import Layout, LayoutMaker, batches
+from nestag.model.windows import Layout, LayoutMaker, batches
 from nestag.training.plan import TrainingPlan, plan_for
 from nestag.training.recipe import Recipe, load_recipe
 from nestag_lab.baseline.inference import CHUNK, Ints, Recognizer, computing, moved

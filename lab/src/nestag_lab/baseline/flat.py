@@ -16,7 +16,7 @@ from transformers import AutoModelForTokenClassification, AutoTokenizer
 from nestag.data.sentence import Entity, Sentence
 from nestag.evaluation import score
 from nestag.model.encoders import locate
-from nestag.model.subwords import batches
+from nestag.model.windows import batches
 from nestag.training.plan import plan_for
 from nestag.training.recipe import load_recipe
 from nestag_lab.baseline.cnn_ner import linear

@@ -18,7 +18,7 @@ from torch import Tensor
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from nestag.data.sentence import Entity
-from nestag.model.subwords import Layout, LayoutMaker, batches
+from nestag.model.windows import Layout, LayoutMaker, batches
 from nestag_lab.baseline.model import CnnNer, cells
 
 Ints = NDArray[np.int64]

@@ -27,8 +27,9 @@ from torch.nn import functional
 from nestag.data.arrays import Ints
 from nestag.model.pretrained import load_encoder, save_light
 from nestag.model.recognizer import load_tokenizer
-from nestag.model.subwords import SHAPES, Layout, LayoutMaker, batches
+from nestag.model.subwords import SHAPES
 from nestag.model.tagger import Tagger, pooled
+from nestag.model.windows import Layout, LayoutMaker, batches
 from nestag.training.recipe import load_recipe
 from nestag_lab.release.text import read_lines
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 from transformers import PreTrainedTokenizerFast
 
-from nestag.model.subwords import words as module
-from nestag.model.subwords.words import SHAPES, WordTable, shape, splits_words_alone
+from nestag.model import subwords as module
+from nestag.model.subwords import SHAPES, WordTable, shape, splits_words_alone
 
 TEXT = ["the mayor of New York slept", "IL-2 gene expression and NF-kappa B activation", "un café naïve, 1984 ."] * 3
 SENTENCES = [["IL-2", "gene", "slept"], [], ["\u200b", "漢", "the", "the"], ["of"], ["unbelievable" * 5, "."]]
