@@ -14,7 +14,8 @@ import numpy as np
 from nestag.decoding import EntityTable
 from nestag.encodings.vocabulary import Vocabulary
 from nestag.model.engine import Item, Scorer, TaggedChunk
-from nestag.model.predictor import Predictor, Settings
+from nestag.model.predictor import Predictor
+from nestag.model.settings import Settings
 
 
 class Capitals(Predictor):

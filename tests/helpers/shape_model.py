@@ -16,7 +16,7 @@ from nestag.encodings.vocabulary import Vocabulary
 from nestag.formats.labels import write_vocabulary
 from nestag.model.model_folder import CONFIG, GRAPH, SETTINGS, VOCABULARY, write_manifest
 from nestag.model.onnx_runtime import OUTPUTS, GraphConfig
-from nestag.model.predictor import Settings
+from nestag.model.settings import Settings
 from nestag.model.subwords import SHAPES
 from two_sentences import CORPUS
 

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nestag.data.sentence import Sentence
-from nestag.decoding import Search
 from nestag.encodings.vocabulary import Vocabulary
 from nestag.model.engine import Batch, Engine, Heads, Item, TaggedChunk, chunks
+from nestag.model.settings import Settings
 from nestag.model.windows import LayoutMaker
 
 VOCABULARY = Vocabulary.learn([Sentence(["a", "b"], [])], "rel")
@@ -62,7 +62,7 @@ class Recording:
 
 
 def engine(scorer: Recording) -> Engine:
-    return Engine(scorer, LayoutMaker(Letters(), 16), VOCABULARY, "constrained", Search(), chunk_size=2)
+    return Engine(scorer, LayoutMaker(Letters(), 16), VOCABULARY, Settings(), chunk_size=2)
 
 
 def test_without_a_device_of_its_own_one_stage_follows_the_other() -> None:
@@ -136,13 +136,13 @@ ITEMS = st.lists(
 def test_every_item_is_in_one_chunk_with_the_neighbours_it_needs(found: list[Item], size: int, context: int) -> None:
     numbered = [item._replace(source=number) for number, item in enumerate(found)]
     cut = list(chunks(iter(numbered), size, context))
-    assert [item.source for chunk in cut for item in chunk.own] == list(range(len(found)))
-    assert all(len(chunk.own) <= size for chunk in cut)
+    assert [item.source for chunk in cut for item in chunk.targets] == list(range(len(found)))
+    assert all(len(chunk.targets) <= size for chunk in cut)
     for chunk in cut:
         places = [item.source for item in chunk.items]
         assert places == list(range(places[0], places[-1] + 1))  # neighbours as they stood
         for step in (-1, 1):
-            for item in chunk.own:
+            for item in chunk.targets:
                 words, at = 0, item.source + step
                 while (
                     0 <= at < len(found) and item.document and found[at].document == item.document and words < context

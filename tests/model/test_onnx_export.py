@@ -191,7 +191,7 @@ def test_means_of_subwords_shapes_and_convolutions_export(
     assert operations.count("Attention") == fused
     layout = LayoutMaker(load_tokenizer(encoder), 32).lay_out([["the", "usa", "."], ["x"], ["lincoln"] * 9])
     batch = np.arange(len(layout.windows))
-    row, column, word = layout.kept(batch)
+    row, column, word = layout.labelled_words(batch)
     batches = [Batch(layout.arrays(batch), row, column, word)]
     scorer = GraphScorer(onnxruntime.InferenceSession(tmp_path / "model.onnx"), (3, 4, 5))
     wanted = TaggerScorer(tagger).start(batches, len(word))()

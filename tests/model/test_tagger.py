@@ -77,7 +77,7 @@ def test_scores_are_log_probabilities_and_learning_goes_on_after_them(tiny_encod
     model = Tagger.around(tiny_encoder("bert"), sizes=(3, 4, 5)).train(True)
     layout = laid_out(tiny_encoder("bert"))
     batch = np.arange(len(layout.windows))
-    row, column, word = layout.kept(batch)
+    row, column, word = layout.labelled_words(batch)
     found = TaggerScorer(model).start([Batch(layout.arrays(batch), row, column, word)], len(word))()
     assert found.spans is None
     assert [part.shape for part in found[:3]] == [(len(word), size) for size in (3, 4, 5)]
@@ -94,7 +94,7 @@ def test_words_in_one_row_have_the_scores_of_words_in_windows(
     model = Tagger.around(tiny_encoder("bert"), sizes=(3, 4, 5), **settings).train(False)
     layout = laid_out(tiny_encoder("bert"))
     batch = np.arange(len(layout.windows))
-    row, column, word = layout.kept(batch)
+    row, column, word = layout.labelled_words(batch)
     found = TaggerScorer(model, least_span_logit=-4.0).start(
         [Batch(layout.arrays(batch), row, column, word)], len(word)
     )()

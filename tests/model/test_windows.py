@@ -126,7 +126,7 @@ def test_some_windows_can_be_taken() -> None:
 def test_narrowed_windows_hold_the_words_labelled_there_and_some_beside_them() -> None:
     windows = windows_of(subwords([1] * 100), 40)
     for reach in (0, 1, 3, 100):
-        narrow = windows.narrowed(reach)
+        narrow = windows.narrow(reach)
         for row, (first, last) in enumerate(zip(narrow.first, narrow.last, strict=True)):
             assert first == max(windows.first[row], windows.keep_first[row] - reach)
             assert last == min(windows.last[row], windows.keep_last[row] + reach)
@@ -225,6 +225,6 @@ def test_arrays_hold_every_window_as_it_is(context: int, tiny_encoder: Callable[
 
 def test_kept_words_are_those_of_their_windows(tiny_encoder: Callable[[str], str]) -> None:
     layout = LayoutMaker(load_tokenizer(tiny_encoder("bert")), 20).lay_out(SENTENCES)
-    row, column, word = layout.kept(np.arange(len(layout.windows)))
+    row, column, word = layout.labelled_words(np.arange(len(layout.windows)))
     assert word.tolist() == list(range(sum(map(len, SENTENCES))))
     assert np.array_equal(layout.windows.first[row] + column, word)

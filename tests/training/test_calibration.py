@@ -9,7 +9,7 @@ import pytest
 from nestag.data.sentence import Entity, Sentence
 from nestag.encodings.vocabulary import Vocabulary
 from nestag.model.engine import ChunkScores
-from nestag.model.predictor import Settings
+from nestag.model.settings import Settings
 from nestag.training.calibration import SAMPLE, TEMPERATURES, calibrate
 
 A = Entity(0, 1, "A")

@@ -22,7 +22,7 @@ from nestag.data.sentence import Sentence
 from nestag.evaluation import score
 from nestag.formats.corpus import CorpusFile, CorpusSource, in_memory
 from nestag.formats.files import writing
-from nestag.model.engine import Chunk, Engine, Item, LaidOut, chunks
+from nestag.model.engine import Chunk, ChunkLayout, Engine, Item, chunks
 from nestag.model.recognizer import NestedNER
 from nestag.model.scorer import computing, moved
 
@@ -168,7 +168,7 @@ def _precision(recognizer: NestedNER, sentences: Sequence[Sentence]) -> Iterator
 
 
 @torch.inference_mode()
-def _encode(recognizer: NestedNER, laid_out: Sequence[LaidOut]) -> None:
+def _encode(recognizer: NestedNER, laid_out: Sequence[ChunkLayout]) -> None:
     """Run the bare encoder on the batches of laid-out chunks."""
     model, device = recognizer.model, recognizer.model.device
     with computing(device, recognizer.settings.precision):
@@ -179,7 +179,7 @@ def _encode(recognizer: NestedNER, laid_out: Sequence[LaidOut]) -> None:
         torch.cuda.synchronize()
 
 
-def _lay_out(engine: Engine, items: Sequence[Item]) -> list[LaidOut]:
+def _lay_out(engine: Engine, items: Sequence[Item]) -> list[ChunkLayout]:
     return [engine.lay_out(chunk) for chunk in chunks(items, engine.chunk_size, engine.maker.context)]
 
 

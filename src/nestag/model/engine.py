@@ -2,8 +2,8 @@
 
 Three stages: sentences are laid out as arrays, the encoder scores them, and the scores are decoded. A GPU computes
 asynchronously, so while it scores a chunk, earlier ones are decoded in separate threads and the next one is laid out.
-A CPU is busy with the encoder anyway; there one stage follows the other. The result does not depend on how the
-sentences were cut into chunks or batches.
+A CPU is busy with the encoder, so there the stages run one after the other. How sentences are grouped into chunks and
+batches does not change the result.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from typing import Any, NamedTuple, Protocol
 
@@ -20,7 +20,6 @@ import numpy as np
 
 from nestag.data.arrays import Floats32, Ints
 from nestag.decoding import (
-    Decoding,
     EntityTable,
     Scores,
     Search,
@@ -31,8 +30,8 @@ from nestag.decoding import (
     decode_spans,
     filter_entities,
 )
-from nestag.encodings.base import Naming
 from nestag.encodings.vocabulary import Vocabulary
+from nestag.model.settings import Settings
 from nestag.model.windows import NOTHING, Arrays, Layout, LayoutMaker, batches
 
 DECODERS = 2
@@ -41,9 +40,6 @@ DECODERS = 2
 CHUNK, GPU_CHUNK = 2_000, 4_000
 """Sentences that are sorted by length and tagged together: more would only cost memory, but on a GPU more of them fill
 its batches better and need fewer calls."""
-
-LEAST = 0.01
-"""Entities of less probability are never looked for: there are as many as there are spans."""
 
 
 class Item(NamedTuple):
@@ -54,8 +50,7 @@ class Item(NamedTuple):
     source: Any = None
 
 
-@dataclass(frozen=True, slots=True)
-class Chunk:
+class Chunk(NamedTuple):
     """Sentences to tag, with neighbouring sentences before and after them as context."""
 
     items: list[Item]
@@ -63,7 +58,7 @@ class Chunk:
     last: int  # the end of the sentences to be tagged
 
     @property
-    def own(self) -> list[Item]:
+    def targets(self) -> list[Item]:
         """The sentences to be tagged."""
         return self.items[self.first : self.last]
 
@@ -71,7 +66,7 @@ class Chunk:
 def chunks(items: Iterable[Item], size: int, context: int = 0) -> Iterator[Chunk]:
     """Split a stream into chunks of `size`, each with neighbours of at least `context` words from its documents.
 
-    So the context of a sentence does not depend on where a chunk ends.
+    The context of a sentence therefore does not depend on where a chunk ends.
     """
     source = iter(items)
     waiting: list[Item] = []  # read, but not yet in a chunk
@@ -84,10 +79,10 @@ def chunks(items: Iterable[Item], size: int, context: int = 0) -> Iterator[Chunk
             yield item
 
     while waiting := waiting + list(islice(source, max(0, size - len(waiting)))):
-        own = waiting[:size]
-        after = _context(own[-1].document, following(), context)
-        yield Chunk([*before, *own, *after], len(before), len(before) + len(own))
-        before = _context(own[-1].document, reversed([*before, *own]), context)[::-1]
+        targets = waiting[:size]
+        after = _context(targets[-1].document, following(), context)
+        yield Chunk([*before, *targets, *after], len(before), len(before) + len(targets))
+        before = _context(targets[-1].document, reversed([*before, *targets]), context)[::-1]
         waiting = waiting[size:]
 
 
@@ -101,22 +96,22 @@ def _context(document: str, neighbours: Iterator[Item], words: int) -> list[Item
 
 
 class Batch(NamedTuple):
-    """Some windows for a scorer, and which of their words are wanted."""
+    """Some windows for a scorer, and which of their words to score."""
 
     arrays: Arrays
-    row: Ints  # of each wanted word, in the batch
-    column: Ints  # of each wanted word, in the batch
-    word: Ints  # of each wanted word: its number in the chunk
+    row: Ints  # of each word to score, in the batch
+    column: Ints  # of each word to score, in the batch
+    word: Ints  # of each word to score: its number in the chunk
 
     @property
     def remaining(self) -> Ints:
-        """The number of words from each wanted word to the end of its window."""
+        """The number of words from each word to the end of its window."""
         words: Ints = np.count_nonzero(self.arrays.shape != NOTHING, axis=1)
         return words[self.row] - self.column
 
 
 class Heads(NamedTuple):
-    """What a scorer says of the words of a chunk."""
+    """The output of a scorer for the words of a chunk."""
 
     n: Floats32  # log-probabilities: words x labels
     c: Floats32
@@ -125,20 +120,20 @@ class Heads(NamedTuple):
 
 
 class Scorer(Protocol):
-    """Whatever scores words: torch's tagger, or the same from ONNX."""
+    """Scores words, with torch or onnxruntime."""
 
     sizes: tuple[int, int, int]
     batch_subwords: int
     ahead: int  # chunks that may wait to be decoded while others are computed; 0 if nothing is computed asynchronously
-    reach: int | None  # words on each side of a word that are looked at above the encoder; None if that is not known
+    reach: int | None  # words on each side that influence a word above the encoder; None if that is not known
 
     def start(self, batches: Iterable[Batch], words: int) -> Callable[[], Heads]:
-        """Begin to score the words of a chunk; the function returned waits for the scores."""
+        """Begin to score the words of a chunk; the returned function waits for the scores."""
         ...
 
 
-class LaidOut(NamedTuple):
-    """A chunk as arrays, with the windows whose words are to be tagged, batch by batch."""
+class ChunkLayout(NamedTuple):
+    """A chunk as windows, and the batches of those windows whose words are to be tagged."""
 
     layout: Layout
     chunk: Chunk
@@ -149,16 +144,16 @@ class LaidOut(NamedTuple):
         """Words of each sentence to be tagged."""
         return self.layout.subwords.lengths[self.chunk.first : self.chunk.last]
 
-    def prepared(self) -> Iterator[Batch]:
-        """The batches as a scorer takes them, one after the other."""
+    def inputs(self) -> Iterator[Batch]:
+        """Yield the input of a scorer for each batch."""
         first = self.layout.subwords.word_offsets[self.chunk.first]
         for batch in self.batches:
-            row, column, word = self.layout.kept(batch)
+            row, column, word = self.layout.labelled_words(batch)
             yield Batch(self.layout.arrays(batch), row, column, word - first)
 
 
 class ChunkScores(NamedTuple):
-    """The scores of a chunk's sentences, the sentences one after the other."""
+    """The scores of the words of a chunk, sentence by sentence."""
 
     n: Floats32  # words x labels
     c: Floats32
@@ -176,111 +171,75 @@ class TaggedChunk(NamedTuple):
 
 
 class Engine:
-    """Layout, encoder and decoding as overlapping stages."""
+    """Layout, scoring and decoding as overlapping stages."""
 
     def __init__(
-        self,
-        scorer: Scorer,
-        maker: LayoutMaker,
-        vocabulary: Vocabulary,
-        decoding: Decoding,
-        search: Search,
-        threshold: float = 0.0,
-        thresholds: dict[str, float] | None = None,
-        chunk_size: int = 0,
-        naming: Naming = "first",
-        likely: bool = False,
-        span_threshold: float = 0.5,
+        self, scorer: Scorer, maker: LayoutMaker, vocabulary: Vocabulary, settings: Settings, chunk_size: int = 0
     ) -> None:
-        """Drop entities below `threshold`, or below that of their type; a `chunk_size` of 0 suits the scorer.
-
-        `likely` returns every entity above it, whether the best labels have it or not. The decoding "spans" needs a
-        scorer with a span grid; its entities are at least as probable as `span_threshold`.
-        """
-        self.scorer, self.maker, self.vocabulary = scorer, maker, vocabulary
-        self.decoding, self.search, self.naming = decoding, search, naming
-        self.threshold, self.thresholds = threshold, thresholds or {}
+        """Combine the stages; a `chunk_size` of 0 chooses by scorer."""
+        self.scorer, self.maker, self.vocabulary, self.settings = scorer, maker, vocabulary, settings
+        self.search = Search(temperature=settings.temperature)
         self.chunk_size = chunk_size or (GPU_CHUNK if scorer.ahead else CHUNK)
-        self.likely = likely
-        self.span_threshold = span_threshold
 
     def run(self, items: Iterable[Item], confidence: bool = False) -> Iterator[TaggedChunk]:
-        """The entities of each chunk of sentences, in order."""
-        laid_out = map(self.lay_out, chunks(items, self.chunk_size, self.maker.context))
+        """Yield the entities of each chunk of sentences, in order."""
+        layouts = map(self.lay_out, chunks(items, self.chunk_size, self.maker.context))
         if not self.scorer.ahead:
-            yield from (self.decode(self.score(one), confidence) for one in laid_out)
+            yield from (self.decode(self.score(layout), confidence) for layout in layouts)
             return
         with worker_threads(DECODERS) as pool:
-            started: deque[Future[TaggedChunk]] = deque()
-            for one in laid_out:
-                started.append(pool.submit(self._finished, self.start(one), confidence))
-                if len(started) > self.scorer.ahead:
-                    yield started.popleft().result()
-            while started:
-                yield started.popleft().result()
+            pending: deque[Future[TaggedChunk]] = deque()
+            for layout in layouts:
+                pending.append(pool.submit(lambda scores: self.decode(scores(), confidence), self.start(layout)))
+                if len(pending) > self.scorer.ahead:
+                    yield pending.popleft().result()
+            while pending:
+                yield pending.popleft().result()
 
-    def _finished(self, scores: Callable[[], ChunkScores], confidence: bool) -> TaggedChunk:
-        return self.decode(scores(), confidence)
-
-    def lay_out(self, chunk: Chunk) -> LaidOut:
-        """The first stage: words -> subwords -> windows -> batches of windows."""
+    def lay_out(self, chunk: Chunk) -> ChunkLayout:
+        """Split words into subwords, and those into windows and batches."""
         tokens, documents = [item.tokens for item in chunk.items], [item.document for item in chunk.items]
         layout = self.maker.lay_out(tokens, documents)
         if self.scorer.reach is not None:
-            layout = replace(layout, windows=layout.windows.narrowed(self.scorer.reach))
+            layout = replace(layout, windows=layout.windows.narrow(self.scorer.reach))
         sentence = layout.windows.sentence
-        own = np.flatnonzero((sentence >= chunk.first) & (sentence < chunk.last))
-        found = batches(layout.windows.sizes[own], self.scorer.batch_subwords)
-        return LaidOut(layout, chunk, [own[batch] for batch in found])
+        targets = np.flatnonzero((sentence >= chunk.first) & (sentence < chunk.last))
+        groups = batches(layout.windows.sizes[targets], self.scorer.batch_subwords)
+        return ChunkLayout(layout, chunk, [targets[group] for group in groups])
 
-    def start(self, laid_out: LaidOut) -> Callable[[], ChunkScores]:
-        """The second stage, begun: the three heads' log-probabilities for every word to be tagged."""
-        lengths = laid_out.lengths
-        heads = self.scorer.start(laid_out.prepared(), int(lengths.sum()))
+    def start(self, layout: ChunkLayout) -> Callable[[], ChunkScores]:
+        """Begin to score every word to be tagged; the returned function waits for the scores."""
+        lengths, items = layout.lengths, layout.chunk.targets
+        heads = self.scorer.start(layout.inputs(), int(lengths.sum()))
+        return lambda: ChunkScores(**heads()._asdict(), lengths=lengths, items=items)
 
-        def finished() -> ChunkScores:
-            n, c, u, spans = heads()
-            return ChunkScores(n, c, u, lengths, laid_out.chunk.own, spans)
-
-        return finished
-
-    def score(self, laid_out: LaidOut) -> ChunkScores:
-        """The second stage, waited for."""
-        return self.start(laid_out)()
+    def score(self, layout: ChunkLayout) -> ChunkScores:
+        """Score every word to be tagged."""
+        return self.start(layout)()
 
     def decode(self, scores: ChunkScores, confidence: bool = False) -> TaggedChunk:
-        """The third stage: scores -> entities."""
-        thresholded = bool(self.threshold or self.thresholds)
-        if self.decoding == "spans":
-            table = self._of_spans(scores, confidence or thresholded)
-        elif self.likely:
-            n, c, u, lengths = scores[:4]
-            table = candidate_entities(self.vocabulary, n, c, u, lengths, floor=self._floor, search=self.search)
+        """Return the entities that the scores say, those above the thresholds if there are any."""
+        settings, heads = self.settings, scores[:4]
+        filtered = bool(settings.threshold or settings.thresholds)
+        rated = confidence or filtered
+        if settings.decoding == "spans":
+            assert scores.spans is not None
+            batch = SpanBatch(self.vocabulary, scores.spans, Scores.of(self.vocabulary, *heads))
+            least = settings.floor if settings.return_candidates else settings.span_threshold
+            table = decode_spans(batch, least, confidence=rated, search=self.search, cross=settings.return_candidates)
+        elif settings.return_candidates:
+            table = candidate_entities(self.vocabulary, *heads, floor=settings.floor, search=self.search)
         else:
-            n, c, u, lengths = scores[:4]
-            rated = confidence or thresholded
-            table = decode_scores(self.vocabulary, n, c, u, lengths, self.decoding, self.naming, rated, self.search)
-        return TaggedChunk(
-            scores.items, filter_entities(table, self.threshold, self.thresholds) if thresholded else table
-        )
-
-    def _of_spans(self, scores: ChunkScores, confidence: bool) -> EntityTable:
-        """Return the entities of the span grid, or all candidates."""
-        assert scores.spans is not None
-        checked = Scores.of(self.vocabulary, scores.n, scores.c, scores.u, scores.lengths)
-        batch = SpanBatch(self.vocabulary, scores.spans, checked)
-        least = self._floor if self.likely else self.span_threshold
-        return decode_spans(batch, least, confidence=confidence, search=self.search, cross=self.likely)
-
-    @property
-    def _floor(self) -> float:
-        """The least probability of entities that are looked for."""
-        return max(LEAST, min([self.threshold, *self.thresholds.values()]))
+            naming = settings.node_label_strategy
+            table = decode_scores(self.vocabulary, *heads, settings.decoding, naming, rated, self.search)
+        if filtered:
+            table = filter_entities(table, settings.threshold, settings.thresholds)
+        return TaggedChunk(scores.items, table)
 
 
 @contextmanager
 def worker_threads(count: int) -> Iterator[ThreadPoolExecutor]:
-    """Threads that compute; what waits for them is dropped as soon as it is no longer wanted."""
+    """Provide threads that compute; tasks that have not begun at the end are cancelled."""
     pool = ThreadPoolExecutor(count, thread_name_prefix="nestag")
     try:
         yield pool

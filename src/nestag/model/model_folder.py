@@ -25,7 +25,8 @@ from nestag.errors import InputError, MissingExtraError, UnknownNameError, as_in
 from nestag.formats.files import reading, writing
 from nestag.formats.files.sources import refuse_empty
 from nestag.model.encoders import download
-from nestag.model.predictor import PROBE, Predictor, Settings
+from nestag.model.predictor import PROBE, Predictor
+from nestag.model.settings import Settings
 from nestag.model.subwords import WordTokenizer
 
 MANIFEST, CARD = "manifest.json", "README.md"

@@ -26,7 +26,8 @@ from nestag.errors import MissingExtraError, UnknownNameError, as_input_error
 from nestag.model.engine import Batch, Heads, worker_threads
 from nestag.model.model_folder import CONFIG, GRAPH, open_model
 from nestag.model.onnx_file import check_graph
-from nestag.model.predictor import Predictor, Settings
+from nestag.model.predictor import Predictor
+from nestag.model.settings import Settings
 from nestag.model.subwords import WordTokenizer
 
 OUTPUTS = ("n", "c", "u")

@@ -8,10 +8,8 @@ Command line, server, batch inference, spaCy and Hugging Face all call `Predicto
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import groupby, pairwise
 from typing import Any, Generic, NamedTuple, TypeVar, overload
@@ -19,16 +17,14 @@ from typing import Any, Generic, NamedTuple, TypeVar, overload
 import numpy as np
 
 from nestag.data.document import Document, document_of, join_offsets, words_of
-from nestag.data.segment import Offsets, Options, TokenizerName
+from nestag.data.segment import Offsets, Options
 from nestag.data.sentence import Entity, Sentence
-from nestag.data.validation import setting
-from nestag.decoding import Decoding, EntityTable, Search
-from nestag.encodings.base import Naming
+from nestag.decoding import EntityTable
 from nestag.encodings.vocabulary import Vocabulary
 from nestag.inspect.rendering import Drawing, Html, render
-from nestag.model.encoders import Precision
-from nestag.model.engine import LEAST, Chunk, ChunkScores, Engine, Item, Scorer
-from nestag.model.windows import Cut, LayoutMaker
+from nestag.model.engine import Chunk, ChunkScores, Engine, Item, Scorer
+from nestag.model.settings import Settings
+from nestag.model.windows import LayoutMaker
 
 Tokens = Sequence[str] | Sentence
 InputT = TypeVar("InputT", bound=str | Document | Sentence | Sequence[str], covariant=True)
@@ -38,57 +34,6 @@ DECIMALS = 4  # of confidences in records
 PROBE = ["a", "☃"]  # every tokenizer must be able to read these words
 SHOWN_TYPES = 10  # maximum number of types in the repr of a recognizer
 SHOWN_TEXTS = 20  # maximum number of texts of a list in a notebook
-ROUNDING = 1e-4  # subtracted from the lowest logit, so that rounding drops no span before its probability is compared
-
-
-@dataclass(frozen=True)
-class Settings:
-    """The settings of a recognizer, stored with the weights."""
-
-    max_length: int = setting(512, minimum=8, help="maximum subwords in a window")
-    windows: Cut = setting("overlapping", help="how windows of longer sentences are laid out; MaChAmp's are disjoint")
-    context: int = setting(
-        0, minimum=0, help="add neighbouring sentences as context up to this many subwords; 0 for none"
-    )
-    decoding: Decoding = setting(
-        "constrained",
-        help="entities of the span grid (spans), the best valid labels (constrained), or greedy labels",
-    )
-    node_label_strategy: Naming = setting(
-        "first", help="label of a node whose words disagree in greedy decoding: the first or the most frequent"
-    )
-    batch_subwords: int = setting(0, minimum=0, help="maximum subwords in a batch; 0 chooses by device")
-    precision: Precision = setting(
-        "auto", help="precision on a GPU: bfloat16 if supported, float32, or float32 with TF32 matrix products"
-    )
-    return_candidates: bool = setting(
-        False, help="return all entities above their threshold instead of those of the best labels"
-    )
-    span_threshold: float = setting(
-        0.5,
-        minimum=0,
-        maximum=1,
-        help="minimum probability of a span of the grid, fitted on held-out sentences",
-    )
-    temperature: float = setting(1.0, above=0, help="temperature of confidences, fitted on held-out sentences")
-    threshold: float = setting(0.0, minimum=0, maximum=1, help="minimum confidence of an entity")
-    thresholds: dict[str, float] = setting(factory=dict, minimum=0, maximum=1, help="minimum confidence by type")
-    tokenizer: TokenizerName = setting("spacy", help="tokenizer of raw text, as in training")
-    language: str = setting("en", help="spaCy's language code for raw text, as in training")
-
-    @property
-    def least_span_logit(self) -> float | None:
-        """The lowest logit of a span that can matter; None if the span grid is not used."""
-        if self.decoding != "spans":
-            return None
-        least = LEAST if self.return_candidates else self.span_threshold
-        odds = min(max(least, 1e-6), 1 - 1e-6)
-        return self.temperature * (math.log(odds) - math.log1p(-odds)) - ROUNDING
-
-    @property
-    def reading(self) -> Options:
-        """How raw text is tokenized and split into sentences."""
-        return Options(tokenizer=self.tokenizer, language=self.language)
 
 
 class TextEntity(NamedTuple):
@@ -236,20 +181,7 @@ class Predictor(ABC):
 
     def engine(self, chunk_size: int = 0) -> Engine:
         """Return an engine with the current settings; a `chunk_size` of 0 chooses by scorer."""
-        settings = self.settings
-        return Engine(
-            self.scorer(),
-            self.layout_maker,
-            self.vocabulary,
-            settings.decoding,
-            Search(temperature=settings.temperature),
-            settings.threshold,
-            settings.thresholds,
-            chunk_size,
-            settings.node_label_strategy,
-            settings.return_candidates,
-            settings.span_threshold,
-        )
+        return Engine(self.scorer(), self.layout_maker, self.vocabulary, self.settings, chunk_size)
 
     def scores(self, sentences: Sequence[Sequence[str]], documents: Sequence[str] | None = None) -> ChunkScores:
         """Return the log-probabilities of the three heads for every word of all sentences, concatenated."""

@@ -24,8 +24,9 @@ from nestag.model.model_folder import (
     open_model,
     save_model,
 )
-from nestag.model.predictor import Predictor, Settings
+from nestag.model.predictor import Predictor
 from nestag.model.scorer import TaggerScorer
+from nestag.model.settings import Settings
 from nestag.model.subwords import WordTokenizer
 from nestag.model.tagger import Tagger
 

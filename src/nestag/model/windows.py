@@ -46,8 +46,8 @@ class Windows:
     def __len__(self) -> int:
         return len(self.sentence)
 
-    def narrowed(self, reach: int) -> Windows:
-        """Keep the subwords, but only the words labelled here and this many words on each side of them."""
+    def narrow(self, reach: int) -> Windows:
+        """Keep all subwords, and of the words only those labelled here and `reach` words on each side."""
         first = np.maximum(self.first, self.keep_first - reach)
         return replace(self, first=first, last=np.minimum(self.last, self.keep_last + reach))
 
@@ -235,8 +235,8 @@ class Layout:
         shape = np.where(at < chosen.last[:, None], shapes[np.minimum(at, len(shapes) - 1)], NOTHING)
         return Arrays(input_ids, attention, word, shape)
 
-    def kept(self, batch: Ints) -> tuple[Ints, Ints, Ints]:
-        """Return the row and the column in a batch, and the number, of each word that is labelled there."""
+    def labelled_words(self, batch: Ints) -> tuple[Ints, Ints, Ints]:
+        """Return the row, the column and the number of each word that is labelled in a batch."""
         chosen = self.windows.take(batch)
         count = chosen.keep_last - chosen.keep_first
         row = np.repeat(np.arange(len(batch)), count)

@@ -26,8 +26,8 @@ from nestag.decoding import (
     grid_entities,
     without_crossing,
 )
-from nestag.model.predictor import Settings
 from nestag.model.recognizer import NestedNER
+from nestag.model.settings import Settings
 
 TEMPERATURES = (0.75, 1.0, 1.25, 1.5, 1.75, 2.0, 2.25, 2.5, 3.0, 3.5, 4.0)
 THRESHOLDS = np.arange(0.1, 0.72, 0.02).round(2).tolist()

@@ -96,7 +96,7 @@ class TrainingSet:
         """Return the arguments of `Tagger.forward` for some windows, and the targets of the span grid."""
         rows = np.asarray(batch, dtype=np.int64)
         arrays = self.layout.arrays(rows)
-        row, column, word = self.layout.kept(rows)
+        row, column, word = self.layout.labelled_words(rows)
         labels = np.full((*arrays.shape.shape, 3), IGNORED, dtype=np.int64)
         labels[row, column] = self.labels[word]
         inputs = {**arrays._asdict(), "labels": labels}

@@ -31,8 +31,8 @@ from nestag.formats.corpus import CorpusSource, in_memory, report_of
 from nestag.formats.files import writing
 from nestag.model.encoders import fetch, longest_window
 from nestag.model.model_folder import CARD, HISTORY, is_finished, read_json
-from nestag.model.predictor import Settings
 from nestag.model.recognizer import NestedNER, load_tokenizer
+from nestag.model.settings import Settings
 from nestag.model.subwords import WordTokenizer
 from nestag.model.tagger import Tagger
 from nestag.model.windows import Layout

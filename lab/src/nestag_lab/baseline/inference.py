@@ -127,7 +127,7 @@ class Recognizer:
         words = torch.zeros(len(layout.subwords.counts), self.model.width, device=self.device)
         for batch in batches(layout.windows.sizes, self.subwords):
             arrays = layout.arrays(batch)
-            row, column, word = layout.kept(batch)
+            row, column, word = layout.labelled_words(batch)
             numbers = np.full((len(batch), arrays.shape.shape[1] + 1), len(word))  # the last column is for no word
             numbers[row, column] = np.arange(len(word))
             *inputs, of_subword, shape, place = moved(

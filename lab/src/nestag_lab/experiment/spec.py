@@ -13,7 +13,7 @@ from nestag.data.segment import DEFAULT, Options
 from nestag.data.validation import to_mapping
 from nestag.errors import InputError
 from nestag.formats.corpus import Corpus, CorpusFile
-from nestag.model.predictor import Settings
+from nestag.model.settings import Settings
 from nestag.training.recipe import Recipe
 from nestag_lab.experiment.result import RESULT, Key, read_record, write_json
 
