@@ -51,7 +51,7 @@ def test_it_is_a_table_and_reads_no_position(light: str) -> None:
     tagger = Tagger.around(light, sizes=(3, 4, 5))
     assert isinstance(tagger.encoder, LightEncoder)
     ids = torch.tensor([[2, 7, 8, 7]])
-    vectors = tagger.encoded(ids, torch.ones_like(ids))
+    vectors = tagger.encode(ids, torch.ones_like(ids))
     assert torch.equal(vectors[0, 1], vectors[0, 3])
     assert not torch.equal(vectors[0, 1], vectors[0, 2])
     assert tagger.encoder.embeddings.weight.shape[0] > max(load_tokenizer(light).get_vocab().values())

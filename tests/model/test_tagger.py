@@ -8,9 +8,10 @@ import pytest
 import torch
 
 from nestag.model.engine import Batch
+from nestag.model.layers import pool_subwords
 from nestag.model.recognizer import load_tokenizer
 from nestag.model.scorer import TaggerScorer
-from nestag.model.tagger import IGNORED, Tagger, pooled, summed_loss
+from nestag.model.tagger import IGNORED, Tagger, sum_losses
 from nestag.model.windows import Layout, LayoutMaker
 from tiny_encoders import KINDS
 
@@ -41,17 +42,17 @@ def test_any_encoder_scores_every_word(kind: str, tiny_encoder: Callable[[str], 
 def test_poolings_take_the_subwords_they_say() -> None:
     hidden = torch.arange(5.0)[None, :, None]  # one window, five subwords, width one
     word = torch.tensor([[-1, 0, 0, 1, -1]])
-    assert pooled(hidden, word, 2, "first").flatten().tolist() == [1.0, 3.0]
-    assert pooled(hidden, word, 2, "last").flatten().tolist() == [2.0, 3.0]
-    assert pooled(hidden, word, 2, "mean").flatten().tolist() == [1.5, 3.0]
+    assert pool_subwords(hidden, word, 2, "first").flatten().tolist() == [1.0, 3.0]
+    assert pool_subwords(hidden, word, 2, "last").flatten().tolist() == [2.0, 3.0]
+    assert pool_subwords(hidden, word, 2, "mean").flatten().tolist() == [1.5, 3.0]
 
 
 def test_words_outside_a_window_are_not_learned() -> None:
     scores = tuple(torch.zeros(1, 2, size, requires_grad=True) for size in (2, 4, 8))
     labels = torch.tensor([[[0, 1, IGNORED], [IGNORED, 1, IGNORED]]])
-    loss = summed_loss(scores, labels)  # type: ignore[arg-type]
+    loss = sum_losses(scores, labels)  # type: ignore[arg-type]
     assert loss.item() == pytest.approx(math.log(2) + math.log(4), abs=1e-5)
-    assert torch.isfinite(summed_loss(scores, torch.full((1, 2, 3), IGNORED)))  # type: ignore[arg-type]
+    assert torch.isfinite(sum_losses(scores, torch.full((1, 2, 3), IGNORED)))  # type: ignore[arg-type]
 
 
 def test_padding_and_company_do_not_change_scores(tiny_encoder: Callable[[str], str]) -> None:
@@ -122,6 +123,6 @@ def test_every_part_learns_or_none_does(tiny_encoder: Callable[[str], str]) -> N
 def test_a_saved_tagger_loads_without_its_encoder(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
     model = Tagger.around(tiny_encoder("bert"), sizes=(3, 4, 5), shape_size=4, conv_size=6).train(False)
     model.save_pretrained(tmp_path)
-    loaded = Tagger.loaded(json.loads((tmp_path / "config.json").read_text()), tmp_path / "model.safetensors")
+    loaded = Tagger.load(json.loads((tmp_path / "config.json").read_text()), tmp_path / "model.safetensors")
     for name, weight in model.state_dict().items():
         assert torch.equal(weight, loaded.state_dict()[name]), name

@@ -8,9 +8,9 @@ import pytest
 import torch
 
 from nestag.data.sentence import Entity, Sentence
+from nestag.model.layers import SpanGrid, remaining_words
 from nestag.model.pretrained import WHOLE_MASKS
 from nestag.model.recognizer import load_tokenizer
-from nestag.model.span_grid import SpanGrid, remaining_words
 from nestag.model.tagger import Tagger
 from nestag.model.windows import LayoutMaker
 from nestag.training.dataset import GoldSpans
@@ -123,7 +123,7 @@ def test_attention_mask_of_four_dimensions_is_equivalent(kind: str, tiny_encoder
     model = Tagger.around(tiny_encoder(kind), sizes=(3, 4, 5)).train(False)
     assert model.mask_whole
     ids, mask = torch.tensor([[2, 7, 8, 3], [2, 9, 3, 0]]), torch.tensor([[1, 1, 1, 1], [1, 1, 1, 0]])
-    plain = model.encoded(ids, mask)
+    plain = model.encode(ids, mask)
     whole = model.encoder(input_ids=ids, attention_mask=mask[:, None, None, :].bool()).last_hidden_state
     assert torch.allclose(plain[mask == 1], whole[mask == 1], atol=1e-6)
     assert not torch.allclose(plain, model.encoder(input_ids=ids).last_hidden_state, atol=1e-6)

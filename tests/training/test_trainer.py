@@ -13,7 +13,7 @@ import torch
 
 from nestag.encodings.vocabulary import Vocabulary
 from nestag.evaluation import Score
-from nestag.model.scorer import computing
+from nestag.model.scorer import compute_mode
 from nestag.model.tagger import Tagger
 from nestag.training import checkpoints, duration
 from nestag.training import trainer as trainer_module
@@ -30,7 +30,7 @@ def test_only_training_uses_bfloat16(
     tiny_encoder: Callable[[str], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     autocast: dict[bool, set[bool]] = {True: set(), False: set()}  # by whether the model is being trained
-    forward, encoded = Tagger.forward, Tagger.encoded
+    forward, encoded = Tagger.forward, Tagger.encode
 
     def train_forward(self: Tagger, *arguments: torch.Tensor, **named: torch.Tensor) -> object:
         autocast[self.training].add(torch.is_autocast_enabled("cpu"))
@@ -46,14 +46,14 @@ def test_only_training_uses_bfloat16(
         return torch.autocast("cpu", torch.bfloat16)
 
     monkeypatch.setattr(Tagger, "forward", train_forward)
-    monkeypatch.setattr(Tagger, "encoded", encode)
-    monkeypatch.setattr(trainer_module, "computing", bfloat16)
+    monkeypatch.setattr(Tagger, "encode", encode)
+    monkeypatch.setattr(trainer_module, "compute_mode", bfloat16)
     train(MANY, CORPUS, tmp_path / "model", quick(tiny_encoder("bert"), steps=3), use_cpu=True)
     assert autocast == {True: {True}, False: {False}}
 
 
 def test_no_autocast_without_a_gpu() -> None:
-    with computing(torch.device("cpu")):
+    with compute_mode(torch.device("cpu")):
         assert not torch.is_autocast_enabled("cpu")
         assert not torch.is_autocast_enabled("cuda")
 

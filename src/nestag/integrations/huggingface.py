@@ -42,7 +42,7 @@ class WholeTagger(Tagger):
     ) -> Any:
         """Load the weights from a folder, or from the hub, as `NestedNER` does; other options are ignored."""
         saved = open_model(str(pretrained_model_name_or_path), WEIGHTS, {}, revision, token)
-        model = cls.loaded(saved.json(CONFIG), saved.folder / WEIGHTS)
+        model = cls.load(saved.json(CONFIG), saved.folder / WEIGHTS)
         model.name_or_path = str(saved.folder)
         return model
 

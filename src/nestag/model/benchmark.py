@@ -1,7 +1,7 @@
 """The speed of a recognizer compared with its bare encoder, measured in one run on the same batches.
 
 The stages are timed separately and together. The bare encoder reads the same batches in the same precision and does
-nothing else. What is compared takes turns, so that a machine that slows down for a while slows down all of it.
+nothing else. Everything that is compared takes turns, so a machine that slows down for a while slows down all of it.
 """
 
 from __future__ import annotations
@@ -24,44 +24,24 @@ from nestag.formats.corpus import CorpusFile, CorpusSource, in_memory
 from nestag.formats.files import writing
 from nestag.model.engine import Chunk, ChunkLayout, Engine, Item, chunks
 from nestag.model.recognizer import NestedNER
-from nestag.model.scorer import computing, moved
+from nestag.model.scorer import compute_mode, to_device
 
 ROUNDS = 3  # the fastest one counts
 SINGLE = 50  # sentences that are tagged one by one
 
 
-class Bars(NamedTuple):
-    """The limits for a device."""
-
-    share: float  # of the bare encoder's speed
-    decoding: float | None = 0.05  # of the time, where nothing runs in parallel
-    latency: float | None = 1.3  # times the bare encoder's, one sentence at a time
-
-
-CPU_BARS, GPU_BARS = Bars(share=0.9), Bars(share=0.5, decoding=None, latency=None)
-
-
 class Measurement(NamedTuple):
-    """A figure and its unit, with a limit for some."""
+    """A figure and its unit."""
 
     what: str
     value: float
     unit: str
-    least: float | None = None
-    most: float | None = None
 
     @property
     def shown(self) -> str:
         """The value with its unit."""
         value = f"{self.value:,.0f}" if self.value >= 1_000 or not self.value % 1 else f"{self.value:#.4g}"
         return f"{value} {self.unit}".rstrip()
-
-    @property
-    def bar(self) -> str:
-        """The limit, and whether the value is within it."""
-        if self.least is not None:
-            return f"at least {self.least:g}: {'yes' if self.value >= self.least else 'no'}"
-        return "" if self.most is None else f"at most {self.most:g}: {'yes' if self.value <= self.most else 'no'}"
 
 
 def benchmark(
@@ -86,7 +66,7 @@ def benchmark(
     if isinstance(corpus, CorpusFile):
         corpus = corpus.tokenized_as(recognizer.settings.reading)
     measurements = []
-    for measurement in measure(recognizer, in_memory(corpus), times):
+    for measurement in _measure(recognizer, in_memory(corpus), times):
         measurements.append(measurement)
         if watch:
             watch(measurement)
@@ -94,19 +74,18 @@ def benchmark(
         page = Path(write)
         text = page.read_text("utf-8") if page.exists() else "# Tagging compared with the bare encoder\n"
         with writing(page) as stream:
-            stream.write(with_section(text, machine_name(recognizer.model.device), _table(measurements)))
+            stream.write(_with_section(text, _machine_name(recognizer.model.device), _table(measurements)))
     return tuple(measurements)
 
 
-def measure(recognizer: NestedNER, sentences: Sequence[Sentence], times: int = 1) -> Iterator[Measurement]:
+def _measure(recognizer: NestedNER, sentences: Sequence[Sentence], times: int) -> Iterator[Measurement]:
     """Yield every figure for a corpus, repeated `times`."""
     items = [Item(s.tokens, document_of(s)) for s in sentences] * times
     cuda = recognizer.model.device.type == "cuda"
-    bars = GPU_BARS if cuda else CPU_BARS
     yield Measurement("sentences", len(items), "")
     yield Measurement("words", sum(len(item.tokens) for item in items), "")
-    yield from _throughput(recognizer, items, bars)
-    yield from _latency(recognizer, sentences, bars)
+    yield from _throughput(recognizer, items)
+    yield from _latency(recognizer, sentences)
     if cuda and recognizer.settings.precision != "float32":
         yield from _precision(recognizer, sentences)
     yield Measurement("peak memory of the process", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10, "MiB")
@@ -114,44 +93,44 @@ def measure(recognizer: NestedNER, sentences: Sequence[Sentence], times: int = 1
         yield Measurement("peak memory of the GPU", torch.cuda.max_memory_allocated() / 2**20, "MiB")
 
 
-def _throughput(recognizer: NestedNER, items: Sequence[Item], bars: Bars) -> Iterator[Measurement]:
+def _throughput(recognizer: NestedNER, items: Sequence[Item]) -> Iterator[Measurement]:
     """Compare the stages, one by one and together, with the bare encoder."""
     engine = recognizer.engine()
-    laid_out = _lay_out(engine, items)
-    scores = [engine.score(chunk) for chunk in laid_out]
+    layouts = _lay_out(engine, items)
+    scores = [engine.score(layout) for layout in layouts]
     stages = {
-        "bare encoder, same batches": lambda: _encode(recognizer, laid_out),
+        "bare encoder, same batches": lambda: _encode(recognizer, layouts),
         "layout": lambda: _lay_out(engine, items),
-        "encoder and heads": lambda: [engine.score(chunk) for chunk in laid_out],
+        "encoder and heads": lambda: [engine.score(layout) for layout in layouts],
         "decoding": lambda: [engine.decode(chunk) for chunk in scores],
         "decoding with confidences": lambda: [engine.decode(chunk, confidence=True) for chunk in scores],
     }
     together = [lambda: list(engine.run(items)), lambda: list(engine.run(items, confidence=True))]
-    *seconds, plain, confident = best_in_turn([*stages.values(), *together])
+    *seconds, plain, confident = time_in_turn([*stages.values(), *together])
     for name, value in zip(stages, seconds, strict=True):
         yield Measurement(name, value, "s")
     encoder, _, _, decoding, _ = seconds
     yield Measurement("tokens in, entities out", len(items) / plain, "sentences/s")
     yield Measurement("the same with confidences", len(items) / confident, "sentences/s")
-    yield Measurement("share of the bare encoder's speed", encoder / plain, "", least=bars.share)
+    yield Measurement("share of the bare encoder's speed", encoder / plain, "")
     yield Measurement("the same with confidences, share", encoder / confident, "")
-    yield Measurement("decoding's share of the time", decoding / plain, "", most=bars.decoding)
+    yield Measurement("decoding's share of the time", decoding / plain, "")
 
 
-def _latency(recognizer: NestedNER, sentences: Sequence[Sentence], bars: Bars) -> Iterator[Measurement]:
+def _latency(recognizer: NestedNER, sentences: Sequence[Sentence]) -> Iterator[Measurement]:
     """Tag one sentence at a time, compared with the bare encoder."""
     engine = recognizer.engine()
     pairs = []
     for sentence in [s for s in sentences if s.tokens][:SINGLE]:
-        laid_out = engine.lay_out(Chunk([Item(sentence.tokens)], 0, 1))
-        works: list[Callable[[], Any]] = [
-            partial(_encode, recognizer, [laid_out]),
+        layout = engine.lay_out(Chunk([Item(sentence.tokens)], 0, 1))
+        tasks: list[Callable[[], Any]] = [
+            partial(_encode, recognizer, [layout]),
             partial(recognizer.predict, [sentence]),
         ]
-        pairs.append(best_in_turn(works))
+        pairs.append(time_in_turn(tasks))
     encoder, whole = zip(*pairs, strict=True)
     yield Measurement("one sentence at a time", 1000 * statistics.median(whole), "ms")
-    yield Measurement("the same compared with the bare encoder", sum(whole) / sum(encoder), "times", most=bars.latency)
+    yield Measurement("the same compared with the bare encoder", sum(whole) / sum(encoder), "times")
 
 
 def _precision(recognizer: NestedNER, sentences: Sequence[Sentence]) -> Iterator[Measurement]:
@@ -168,13 +147,13 @@ def _precision(recognizer: NestedNER, sentences: Sequence[Sentence]) -> Iterator
 
 
 @torch.inference_mode()
-def _encode(recognizer: NestedNER, laid_out: Sequence[ChunkLayout]) -> None:
-    """Run the bare encoder on the batches of laid-out chunks."""
+def _encode(recognizer: NestedNER, layouts: Iterable[ChunkLayout]) -> None:
+    """Run the bare encoder on the batches of some chunks."""
     model, device = recognizer.model, recognizer.model.device
-    with computing(device, recognizer.settings.precision):
-        for layout, _, batches in laid_out:
+    with compute_mode(device, recognizer.settings.precision):
+        for layout, _, batches in layouts:
             for batch in batches:
-                model.encoded(*moved(layout.arrays(batch)[:2], device))
+                model.encode(*to_device(layout.arrays(batch)[:2], device))
     if device.type == "cuda":
         torch.cuda.synchronize()
 
@@ -183,30 +162,30 @@ def _lay_out(engine: Engine, items: Sequence[Item]) -> list[ChunkLayout]:
     return [engine.lay_out(chunk) for chunk in chunks(items, engine.chunk_size, engine.maker.context)]
 
 
-def best_in_turn(works: Sequence[Callable[[], Any]], rounds: int = ROUNDS) -> list[float]:
-    """Return the seconds of each work in the fastest of several rounds, in which they take turns."""
-    times: list[list[float]] = [[] for _ in works]
-    for _ in range(rounds):
-        for work, seconds in zip(works, times, strict=True):
+def time_in_turn(tasks: Sequence[Callable[[], Any]]) -> list[float]:
+    """Return the seconds of each task in its fastest round; in each round the tasks take turns."""
+    times: list[list[float]] = [[] for _ in tasks]
+    for _ in range(ROUNDS):
+        for task, seconds in zip(tasks, times, strict=True):
             begin = time.perf_counter()
-            work()
+            task()
             seconds.append(time.perf_counter() - begin)
     return list(map(min, times))
 
 
 def _table(measurements: Iterable[Measurement]) -> str:
-    rows = [f"| {measurement.what} | {measurement.shown} | {measurement.bar} |" for measurement in measurements]
-    return "\n".join(["| | | bar |", "|---|---:|---|", *rows]) + "\n"
+    rows = [f"| {measurement.what} | {measurement.shown} |" for measurement in measurements]
+    return "\n".join(["| | |", "|---|---:|", *rows]) + "\n"
 
 
-def with_section(page: str, title: str, text: str) -> str:
+def _with_section(page: str, title: str, text: str) -> str:
     """Put a section into a Markdown page, in place of the one with its title, or at the end."""
     before, _, rest = f"{page.rstrip()}\n".partition(f"\n## {title}\n")
     _, following, after = rest.partition("\n## ")
     return f"{before.rstrip()}\n\n## {title}\n\n{text}{following}{after}"
 
 
-def machine_name(device: torch.device) -> str:
+def _machine_name(device: torch.device) -> str:
     """Return the name of the GPU, or of the CPU with the number of threads."""
     if device.type == "cuda":
         return f"{torch.cuda.get_device_name(device)}, torch {torch.__version__}"

@@ -61,7 +61,7 @@ class NestedNER(Predictor):
     ) -> NestedNER:
         """Load one from a folder or the hub; keyword arguments change its settings, e.g. `decoding="greedy"`."""
         saved = open_model(path, WEIGHTS, settings, revision, token)
-        model = Tagger.loaded(saved.json(CONFIG), saved.folder / WEIGHTS)
+        model = Tagger.load(saved.json(CONFIG), saved.folder / WEIGHTS)
         model.to(_device(device))  # type: ignore[arg-type]
         model.train(False)
         return cls._of(model, saved)

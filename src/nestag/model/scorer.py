@@ -1,7 +1,7 @@
-"""The tagger as the engine calls it: arrays in, log-probabilities out.
+"""A scorer with torch: arrays in, log-probabilities out.
 
-On a GPU nothing here waits: arrays go there from pinned memory, scores come back the same way, and only the caller that
-needs them waits for them.
+On a GPU nothing here waits. Arrays go there from pinned memory, and scores come back the same way. Only a caller that
+needs the scores waits for them.
 """
 
 from __future__ import annotations
@@ -22,15 +22,12 @@ from nestag.decoding import SpanCells, SpanScores
 from nestag.errors import as_input_error
 from nestag.model.encoders import Precision
 from nestag.model.engine import Batch, Heads
-from nestag.model.span_grid import SpanGrid
 from nestag.model.tagger import Tagger
 from nestag.model.windows import NOTHING
 
-ATTENTION = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
-"""The kinds of attention that are computed on a GPU."""
-
-GPU_BATCH, CPU_BATCH = 65_536, 1_024
-"""Subwords that are scored at once."""
+ATTENTION = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]  # on a GPU
+GPU_BATCH, CPU_BATCH = 65_536, 1_024  # subwords in a batch
+GPU_AHEAD = 3  # chunks that wait to be decoded while a GPU scores the next one
 
 
 class TaggerScorer:
@@ -43,25 +40,17 @@ class TaggerScorer:
         precision: Precision = "auto",
         least_span_logit: float | None = None,
     ) -> None:
-        """`batch_subwords` is how many subwords are scored at once; 0 is what suits the device.
+        """Score batches of `batch_subwords`, and return the spans of the grid with at least `least_span_logit`.
 
-        With `least_span_logit`, the spans with at least this logit are returned too, which needs a span grid.
+        A `batch_subwords` of 0 chooses by device; without `least_span_logit`, the grid is not used.
         """
-        self.model = model
-        self.precision = precision
-        self.least_span_logit = least_span_logit
+        self.model, self.precision, self.least_span_logit = model, precision, least_span_logit
         self.sizes: tuple[int, int, int] = model.config.sizes
         cuda = model.device.type == "cuda"
         self.batch_subwords = batch_subwords or (GPU_BATCH if cuda else CPU_BATCH)
-        self.ahead = 3 if cuda else 0
-        self.reach: int | None = model.reach
-        if self.grid is not None:
-            self.reach = model.reach + self.grid.width + self.grid.reach
-
-    @property
-    def grid(self) -> SpanGrid | None:
-        """The span grid, if it is used."""
-        return None if self.least_span_logit is None else self.model.spans
+        self.ahead = GPU_AHEAD if cuda else 0
+        self.grid = None if least_span_logit is None else model.spans
+        self.reach: int | None = model.reach + (0 if self.grid is None else self.grid.width + self.grid.reach)
 
     @torch.inference_mode()
     def start(self, batches: Iterable[Batch], words: int) -> Callable[[], Heads]:
@@ -70,57 +59,59 @@ class TaggerScorer:
         self.model.train(False)
         heads = [torch.zeros(words, size, device=device) for size in self.sizes]
         cells = None if self.least_span_logit is None else GridCells(words, self.least_span_logit)
-        with as_input_error("the model cannot be computed", "model.safetensors"), computing(device, self.precision):
+        with as_input_error("the model cannot be computed", "model.safetensors"), compute_mode(device, self.precision):
             for batch in batches:
                 row = WordRow.of(batch, max(self.model.reach, 1 if cells else 0))
-                *inputs, part_of, shape, remaining, place, word = moved([*batch.arrays[:2], *row, batch.word], device)
-                hidden = self.model.encoded(*inputs).flatten(0, 1)  # subwords of all windows x width
+                *inputs, part_of, shape, remaining, place, word = to_device(
+                    [*batch.arrays[:2], *row, batch.word], device
+                )
+                hidden = self.model.encode(*inputs).flatten(0, 1)  # subwords of all windows x width
                 vectors = self.model.word_vectors(hidden[None], part_of[None], shape[None])
-                seen = vectors[0, place]
+                targets = vectors[0, place]
                 for scores, head in zip(heads, self.model.heads, strict=True):
-                    scores[word] = torch.log_softmax(head(seen).float(), dim=-1)
+                    scores[word] = torch.log_softmax(head(targets).float(), dim=-1)
                 if cells is not None and self.grid is not None:
                     cells.add(self.grid(vectors, remaining[None])[0, place], batch)
         self.model.train(was_training)
-        arrays = _fetched(heads)
-        spans = cells.begin() if cells else None
+        arrays = _start_copy(heads)
+        spans = cells.start() if cells else None
 
-        def waited() -> Heads:
+        def wait() -> Heads:
             n, c, u = arrays()
             return Heads(n, c, u, spans() if spans else None)
 
-        return waited
+        return wait
 
 
 class WordRow(NamedTuple):
     """The words of all windows of a batch in one row, so that the layers above the encoder see no padding.
 
-    Behind each window there are places without words, which count as zero, as places beyond the last word always do.
+    A gap follows each window: places without words, which count as zero, as places beyond the last word always do.
     """
 
-    part_of: Ints  # which word of the row each subword is part of, those of the windows one after the other, or NOTHING
-    shape: Ints  # of each place of the row, NOTHING where no word is
-    remaining: Ints  # of each place of the row: words to the end of its window, 0 where no word is
-    place: Ints  # of each wanted word, in the row
+    part_of: Ints  # the word in the row of each subword of the concatenated windows, or NOTHING
+    shape: Ints  # of each place of the row, NOTHING in a gap
+    remaining: Ints  # of each place of the row: words to the end of its window, 0 in a gap
+    place: Ints  # of each word to score, in the row
 
     @classmethod
     def of(cls, batch: Batch, gap: int) -> WordRow:
-        """Return the row of a batch, with `gap` places without words behind each window."""
+        """Return the row of a batch, with gaps of `gap` places."""
         _, _, word, shape = batch.arrays
         words = np.count_nonzero(shape != NOTHING, axis=1)
         places = words + gap
         first = np.cumsum(places) - places  # the place of each window's first word
-        kept = np.arange(shape.shape[1] + gap) < places[:, None]
-        shapes = np.pad(shape, ((0, 0), (0, gap)), constant_values=NOTHING)[kept]
-        remaining = np.maximum(words[:, None] - np.arange(shape.shape[1] + gap), 0)[kept]
+        present = np.arange(shape.shape[1] + gap) < places[:, None]  # windows x places
+        shapes = np.pad(shape, ((0, 0), (0, gap)), constant_values=NOTHING)[present]
+        remaining = np.maximum(words[:, None] - np.arange(shape.shape[1] + gap), 0)[present]
         part_of = np.where(word == NOTHING, NOTHING, word + first[:, None])
         return cls(part_of.ravel(), shapes, remaining, first[batch.row] + batch.column)
 
 
 class GridCells:
-    """Collects the cells of a span grid whose logit is high enough, batch by batch.
+    """The cells of a span grid with at least a logit, collected batch by batch.
 
-    On a GPU the cells stay there until somebody waits for them, so that nothing waits for a GPU that computes.
+    Logits on a GPU stay there until `start`'s function is called, so that nothing waits for a GPU that computes.
     """
 
     def __init__(self, words: int, least: float) -> None:
@@ -130,28 +121,28 @@ class GridCells:
         self.cells: list[SpanCells] = []
 
     def add(self, logits: Tensor, batch: Batch) -> None:
-        """Take the logits of the wanted words of a batch: words x width x types."""
+        """Add the logits of the words to score of a batch: words x width x types."""
         self.limit[batch.word] = np.minimum(logits.shape[1], batch.remaining)
         if logits.is_cuda:
             self.batches.append((logits, batch.word))
         else:
             self.cells.append(self._best(logits, batch.word))
 
-    def begin(self) -> Callable[[], SpanScores]:
-        """Return a function that waits for the cells."""
+    def start(self) -> Callable[[], SpanScores]:
+        """Return a function that waits for the cells and returns them."""
         if not self.batches:
             return lambda: SpanScores.of(self.cells, self.limit)
         device = self.batches[0][0].device
         ready = torch.cuda.current_stream(device).record_event()
 
         @torch.inference_mode()
-        def waited() -> SpanScores:
-            stream = _side_stream(device)  # waits for these batches alone, and not for those that were begun later
+        def wait() -> SpanScores:
+            stream = _side_stream(device)  # waits for these batches alone, and not for those that started later
             stream.wait_event(ready)
             with torch.cuda.stream(stream):
                 return SpanScores.of([self._best(*batch) for batch in self.batches], self.limit)
 
-        return waited
+        return wait
 
     def _best(self, logits: Tensor, word: Ints) -> SpanCells:
         chosen = (logits >= self.least).nonzero(as_tuple=True)
@@ -165,8 +156,8 @@ def _side_stream(device: torch.device) -> torch.cuda.Stream:
     return torch.cuda.Stream(device, priority=-1)  # type: ignore[no-untyped-call]
 
 
-def _fetched(heads: Sequence[Tensor]) -> Callable[[], list[Floats32]]:
-    """Copy tensors from a device without waiting; the function returned waits for them."""
+def _start_copy(heads: Sequence[Tensor]) -> Callable[[], list[Floats32]]:
+    """Begin to copy tensors from a device; the returned function waits for them."""
     if heads[0].device.type != "cuda":
         return lambda: [head.numpy() for head in heads]
     copies = [torch.empty(head.shape, dtype=head.dtype, pin_memory=True) for head in heads]
@@ -175,36 +166,31 @@ def _fetched(heads: Sequence[Tensor]) -> Callable[[], list[Floats32]]:
     done = torch.cuda.Event()  # type: ignore[no-untyped-call]
     done.record()
 
-    def waited() -> list[Floats32]:
+    def wait() -> list[Floats32]:
         done.synchronize()
         return [copy.numpy() for copy in copies]
 
-    return waited
+    return wait
 
 
 @contextmanager
-def computing(device: torch.device, precision: Precision = "auto") -> Iterator[None]:
-    """How scores are computed on a device: in bfloat16 where a GPU has it and no higher precision is asked for.
+def compute_mode(device: torch.device, precision: Precision = "auto") -> Iterator[None]:
+    """Compute in bfloat16 where a GPU supports it, unless another precision is set.
 
-    cuDNN's attention is not used, because it prepares itself anew for every shape of a batch, and ours all differ.
+    cuDNN's attention is not used, because it prepares itself for every new shape of a batch, and all of ours differ.
     """
     if device.type != "cuda":
         yield
         return
-    # kernels and products are those of all threads, the bits of this one
-    with sdpa_kernel(ATTENTION), fewer_bits(device, precision), multiplying(precision):
+    bfloat16 = precision == "auto" and torch.cuda.is_bf16_supported()
+    # kernels and matrix products are settings of all threads, autocast of this one
+    with sdpa_kernel(ATTENTION), torch.autocast("cuda", torch.bfloat16, enabled=bfloat16), matmul_mode(precision):
         yield
 
 
-def fewer_bits(device: torch.device, precision: Precision) -> torch.autocast:
-    """Compute in bfloat16 where a GPU has it and no higher precision is asked for, in this thread alone."""
-    fast = device.type == "cuda" and precision == "auto" and torch.cuda.is_bf16_supported()
-    return torch.autocast(device.type, torch.bfloat16, enabled=fast)
-
-
 @contextmanager
-def multiplying(precision: Precision) -> Iterator[None]:
-    """Multiply float32 matrices in TensorFloat-32 if that is asked for, and only then."""
+def matmul_mode(precision: Precision) -> Iterator[None]:
+    """Multiply float32 matrices in TensorFloat-32 if that is the precision, and only then."""
     before = torch.backends.cuda.matmul.allow_tf32
     torch.backends.cuda.matmul.allow_tf32 = precision == "tf32"
     try:
@@ -213,8 +199,8 @@ def multiplying(precision: Precision) -> Iterator[None]:
         torch.backends.cuda.matmul.allow_tf32 = before
 
 
-def moved(arrays: Sequence[NDArray[np.int64]], device: torch.device) -> list[Tensor]:
-    """Arrays as tensors on a device, copied there all at once and without waiting."""
+def to_device(arrays: Sequence[NDArray[np.int64]], device: torch.device) -> list[Tensor]:
+    """Return arrays as tensors on a device; they are copied in one transfer, without waiting."""
     if device.type != "cuda":
         return [torch.from_numpy(values) for values in arrays]
     together = torch.empty(sum(values.size for values in arrays), dtype=torch.int64, pin_memory=True)

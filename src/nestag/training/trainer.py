@@ -25,7 +25,7 @@ from nestag.data.sentence import Sentence
 from nestag.encodings.vocabulary import Vocabulary
 from nestag.evaluation import Score, score
 from nestag.model.recognizer import NestedNER
-from nestag.model.scorer import computing, multiplying
+from nestag.model.scorer import compute_mode, matmul_mode
 from nestag.training.checkpoints import ResumableTrainer, SavingCallback, State, Weights, load_state, save_state
 from nestag.training.dataset import BatchSampler, TrainingSet
 from nestag.training.duration import Stopwatch
@@ -148,7 +148,7 @@ class NestedTrainer(ResumableTrainer):
 
     def training_step(self, model: Any, inputs: dict[str, Any], *arguments: Any, **named: Any) -> torch.Tensor:
         """Do the forward and backward pass of a batch."""
-        with multiplying(self.recipe.precision):
+        with matmul_mode(self.recipe.precision):
             if self.graphed is None:
                 return super().training_step(model, inputs, *arguments, **named)
             model.train()
@@ -159,7 +159,7 @@ class NestedTrainer(ResumableTrainer):
         return self._add_loss(self._loss(model, inputs))
 
     def _loss(self, model: Any, inputs: dict[str, torch.Tensor]) -> torch.Tensor:
-        with computing(self.recognizer.model.device, self.recipe.precision):
+        with compute_mode(self.recognizer.model.device, self.recipe.precision):
             return loss_of(model, inputs, self.recipe, self.mask)
 
     def _add_loss(self, loss: torch.Tensor) -> torch.Tensor:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from nestag.data.sentence import Sentence
 from nestag.evaluation import Score, score
 from nestag.formats.files import writing, writing_folder
-from nestag.model.benchmark import best_in_turn
+from nestag.model.benchmark import time_in_turn
 from nestag.model.model_folder import CARD
 from nestag.model.onnx_export import Exported, export
 from nestag.model.onnx_runtime import OnnxNER
@@ -91,5 +91,5 @@ def describe(done: Released) -> str:
 
 def _words_per_second(recognizer: OnnxNER, sentences: list[Sentence]) -> float:
     words = sum(map(len, sentences))
-    (seconds,) = best_in_turn([lambda: recognizer.predict(sentences)])
+    (seconds,) = time_in_turn([lambda: recognizer.predict(sentences)])
     return words / seconds

@@ -25,10 +25,11 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from nestag.data.arrays import Ints
+from nestag.model.layers import pool_subwords
 from nestag.model.pretrained import load_encoder, save_light
 from nestag.model.recognizer import load_tokenizer
 from nestag.model.subwords import SHAPES
-from nestag.model.tagger import Tagger, pooled
+from nestag.model.tagger import Tagger
 from nestag.model.windows import Layout, LayoutMaker, batches
 from nestag.training.recipe import load_recipe
 from nestag_lab.release.text import read_lines
@@ -74,7 +75,7 @@ class Student(nn.Module):
 
     def forward(self, batch: Batch) -> tuple[Tensor, Tensor]:
         """Predict the vectors and shapes of words: windows x words x numbers."""
-        seen = self.body.word_vectors(self.body.encoded(batch.ids, batch.attention), batch.word, batch.shape)
+        seen = self.body.word_vectors(self.body.encode(batch.ids, batch.attention), batch.word, batch.shape)
         return self.vectors(seen), self.shapes(seen)
 
 
@@ -93,7 +94,7 @@ class Teacher:
         """Return the word vectors of all layers, concatenated: windows x words x dimensions."""
         ids, attention, word, shape = batch
         hidden = self.encoder(input_ids=ids, attention_mask=attention, output_hidden_states=True).hidden_states
-        vectors = [pooled(hidden[layer].float(), word, shape.shape[1], "mean") for layer in self.layers]
+        vectors = [pool_subwords(hidden[layer].float(), word, shape.shape[1], "mean") for layer in self.layers]
         return (torch.cat(vectors, dim=-1) - self.mean) / self.deviation
 
     def scale(self, vectors: Tensor) -> None:

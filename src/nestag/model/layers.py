@@ -1,7 +1,8 @@
-"""The span grid: a score for every span of up to W words, which sees the scores of neighbouring spans.
+"""The layers of a tagger above its encoder: word vectors, convolutions over words, and the span grid.
 
-A span is a cell of a grid: its first word is the row, its number of words the column. Convolutions over the grid let a
-cell see spans that begin or end nearby. Time and memory are linear in the number of words.
+The span grid scores every span of up to W words. A span is a cell of the grid: its first word is the row, its number of
+words the column. Convolutions over the grid let a cell see spans that begin or end nearby. Time and memory are linear
+in the number of words.
 """
 
 from __future__ import annotations
@@ -11,6 +12,45 @@ from torch import Tensor, nn
 
 RARE = -4.0
 """Initial bias of the logits: nearly all spans are not entities."""
+
+
+def pool_subwords(hidden: Tensor, word: Tensor, words: int, pooling: str) -> Tensor:
+    """Pool the vectors of subwords into those of words; subwords of no word (-1) go to a row that is dropped."""
+    batch, length, width = hidden.shape
+    target = torch.where(word < 0, words, word)  # windows x subwords
+    if pooling == "mean":
+        total = hidden.new_zeros(batch, words + 1, width).scatter_add_(1, target[..., None].expand_as(hidden), hidden)
+        count = hidden.new_zeros(batch, words + 1).scatter_add_(1, target, torch.ones_like(target, dtype=hidden.dtype))
+        return total[:, :words] / count[:, :words, None].clamp(min=1)
+    place = torch.arange(length, device=word.device).expand_as(word)
+    if pooling == "first":
+        at = place.new_full((batch, words + 1), length - 1).scatter_reduce_(1, target, place, "amin")
+    else:
+        at = place.new_zeros(batch, words + 1).scatter_reduce_(1, target, place, "amax")
+    return hidden.gather(1, at[:, :words, None].expand(-1, -1, width))
+
+
+class Convolution(nn.Module):
+    """A gated residual convolution over neighbouring words; words beyond the last count as zero."""
+
+    def __init__(self, size: int, kernel: int = 3) -> None:
+        super().__init__()
+        self.reach = kernel // 2
+        self.norm = nn.LayerNorm(size)
+        self.conv = nn.Conv1d(size, 2 * size, kernel, padding=kernel // 2)
+
+    def forward(self, vectors: Tensor, present: Tensor) -> Tensor:
+        """Mix the vectors of neighbouring words: windows x words x size.
+
+        It is one matrix product, because convolutions of PyTorch take longer on a CPU.
+        """
+        inner = nn.functional.pad(self.norm(vectors) * present, (0, 0, self.reach, self.reach))
+        words = vectors.shape[1]
+        neighbours = torch.cat([inner[:, at : at + words] for at in range(2 * self.reach + 1)], dim=-1)
+        weight = self.conv.weight.transpose(1, 2).flatten(1)  # 2 size x kernel size
+        mixed = nn.functional.linear(neighbours, weight, self.conv.bias)  # windows x words x 2 size
+        added: Tensor = vectors + nn.functional.glu(mixed, dim=-1)
+        return added
 
 
 class SpanGrid(nn.Module):
