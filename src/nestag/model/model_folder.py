@@ -1,8 +1,8 @@
-"""A model folder: save it, check it, load it, describe it, change its settings.
+"""The model folder: saving, checking and loading it, and changing its settings.
 
 A folder is untrusted. Its manifest has the sha256 of its files and is written last, so a folder without a manifest is
-not a finished model. nestag opens only the files named here. Each JSON file is read once: its bytes are hashed, then
-parsed. transformers never gets the path of the folder. All other files in it are ignored.
+not a finished model. nestag opens only the files named here and ignores all others. Each JSON file is read once: its
+bytes are hashed, then parsed. transformers never gets the path of the folder.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import math
 import os
 import shutil
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -40,8 +40,8 @@ PACKAGED = {"english": Path(__file__).parent / "english"}
 
 REQUIRED = (CONFIG, VOCABULARY, SETTINGS, TOKENIZER)
 LARGE = (WEIGHTS, GRAPH)  # not held in memory
-BOUND = (*REQUIRED, *LARGE, TOKENIZER_CONFIG, HISTORY, ADAPTED)  # the manifest has their sha256
-FILES = (*BOUND, MANIFEST, CARD)
+HASHED = (*REQUIRED, *LARGE, TOKENIZER_CONFIG, HISTORY, ADAPTED)  # in the manifest
+FILES = (*HASHED, MANIFEST, CARD)
 """All files of a model. No other file is read, copied, uploaded or downloaded."""
 
 FORMAT = 1  # the layout of the folder; other layouts are refused
@@ -60,11 +60,11 @@ class EditedModelWarning(UserWarning):
 
 @dataclass(frozen=True)
 class SavedModel:
-    """An opened model folder: its checked content, its vocabulary, and the settings to use."""
+    """A checked model folder: its content, its vocabulary, and the settings to use."""
 
     folder: Path
-    files: tuple[str, ...]  # those that the manifest lists, which are neither links out of the folder nor changed
-    content: Mapping[str, bytes]  # of all files but the large ones
+    files: tuple[str, ...]  # listed in the manifest, unchanged, and not links out of the folder
+    content: Mapping[str, bytes]  # of all but the large files
     vocabulary: Vocabulary
     settings: Settings
 
@@ -74,11 +74,11 @@ class SavedModel:
 
     @property
     def card(self) -> str:
-        """Its description in Markdown, empty if it has none."""
+        """The description in Markdown, or an empty text."""
         return _read(self.folder, CARD).decode(errors="replace") if os.path.lexists(self.folder / CARD) else ""
 
     def tokenizer(self, special: Iterable[int] | None = None) -> WordTokenizer:
-        """Load its tokenizer and try it on two words; without the ids of special tokens, look up their names."""
+        """Load the tokenizer and try it on two words; without the ids of special tokens, look up their names."""
         with as_input_error("the tokenizer cannot be loaded", str(self.folder)):
             inner = import_module("tokenizers").Tokenizer.from_str(self.content[TOKENIZER].decode())
             if special is None:
@@ -88,20 +88,16 @@ class SavedModel:
             tokenizer(PROBE, add_special_tokens=True)
         return tokenizer
 
-    def check_labels(self, sizes: tuple[object, ...]) -> None:
-        """Refuse weights whose numbers of labels differ from those of the vocabulary."""
-        if sizes != self.vocabulary.sizes:
+    def check_sizes(self, labels: tuple[object, ...], span_types: object) -> None:
+        """Refuse weights that do not score the labels of the vocabulary, or its types if spans are decoded."""
+        place, types = str(self.folder), len(self.vocabulary.types)
+        if labels != self.vocabulary.sizes:
+            raise InputError(f"its weights score {labels} labels and its vocabulary has {self.vocabulary.sizes}", place)
+        if self.settings.decoding == "spans" and span_types != types:
             raise InputError(
-                f"its weights score {sizes} labels and its vocabulary has {self.vocabulary.sizes}", str(self.folder)
-            )
-
-    def check_spans(self, types: object) -> None:
-        """Refuse to decode spans if the span grid does not score the types of the vocabulary."""
-        if self.settings.decoding == "spans" and types != len(self.vocabulary.types):
-            raise InputError(
-                f"its span grid scores {types} types and its vocabulary has {len(self.vocabulary.types)};"
+                f"its span grid scores {span_types} types and its vocabulary has {types};"
                 ' load it with decoding="constrained"',
-                str(self.folder),
+                place,
             )
 
 
@@ -136,7 +132,7 @@ def open_model(
     revision: str | None = None,
     token: str | None = None,
 ) -> SavedModel:
-    """Open a folder or a hub model that has this kind of weights, or any; `changes` replace stored settings."""
+    """Check a folder or a hub model, which must have this kind of `weights`; `changes` replace stored settings."""
     folder = local_folder(str(path), revision, token)
     digests = _manifest(folder)
     if weights and weights not in digests:
@@ -159,10 +155,7 @@ def open_model(
 
 
 def local_folder(path: str, revision: str | None = None, token: str | None = None) -> Path:
-    """Return the folder of a model: one that comes with nestag, the path itself, or the download of that hub name.
-
-    `english` comes with nestag; a folder of that name is `./english`.
-    """
+    """Return the folder of a model: `english`, which comes with nestag, a path, or the download of a hub name."""
     refuse_empty(path)
     if path in PACKAGED:
         return PACKAGED[path]
@@ -178,10 +171,10 @@ def local_folder(path: str, revision: str | None = None, token: str | None = Non
 def save_model(
     folder: Path, vocabulary: Vocabulary, settings: Settings, tokenizer: WordTokenizer, texts: Mapping[str, str]
 ) -> None:
-    """Write all but the weights, with further files if their text is not empty; the manifest comes last."""
+    """Write all but the weights: also `texts` that are not empty, and the manifest last."""
     files = {
         VOCABULARY: vocabulary.to_json(),
-        SETTINGS: _json(to_mapping(settings)),
+        SETTINGS: to_json(to_mapping(settings)),
         TOKENIZER: tokenizer.inner.to_str(pretty=True),
         **texts,
     }
@@ -194,11 +187,11 @@ def save_model(
 def write_manifest(folder: Path) -> None:
     """Write the sha256 of the files of a folder, which makes it a finished model."""
     files = {}
-    for name in sorted(name for name in BOUND if (folder / name).is_file()):
+    for name in sorted(name for name in HASHED if (folder / name).is_file()):
         with (folder / name).open("rb+") as stream:
             os.fsync(stream.fileno())  # or the manifest could reach the disk first
         files[name] = _sha256(folder / name)
-    _write(folder / MANIFEST, _json({"format": FORMAT, "files": files}))
+    _write(folder / MANIFEST, to_json({"format": FORMAT, "files": files}))
 
 
 def copy_model(folder: Path, target: Path) -> None:
@@ -210,16 +203,16 @@ def copy_model(folder: Path, target: Path) -> None:
 
 
 def change_settings(folder: str | Path, values: Mapping[str, Any]) -> None:
-    """Store other settings in a saved model, and their sha256; unknown ones are refused when it is loaded."""
+    """Change settings of a saved model and update the manifest; unknown settings are refused on loading."""
     place = Path(folder)
     files = _manifest(place)
-    text = _json({**read_json(place / SETTINGS), **values})
+    text = to_json({**read_json(place / SETTINGS), **values})
     _write(place / SETTINGS, text)
-    _write(place / MANIFEST, _json({"format": FORMAT, "files": {**files, SETTINGS: _sha256(text.encode())}}))
+    _write(place / MANIFEST, to_json({"format": FORMAT, "files": {**files, SETTINGS: _sha256(text.encode())}}))
 
 
 def is_finished(folder: Path) -> bool:
-    """Whether a folder holds a completely saved model."""
+    """Return whether a folder holds a completely saved model."""
     return (folder / MANIFEST).is_file()
 
 
@@ -228,23 +221,6 @@ def saved_vocabulary(folder: Path) -> Vocabulary | None:
     if not (folder / VOCABULARY).is_file():
         return None
     return _vocabulary(_read(folder, VOCABULARY), str(folder / VOCABULARY))
-
-
-def default_card(name: str, types: Sequence[str]) -> str:
-    """Return a card for a model that has none: what it is, and how to load it."""
-    return f"""---
-library_name: nestag
-tags: [nested-ner, token-classification]
----
-# {name}
-
-A recognizer of nested named entities, trained with nestag.
-
-    import nestag
-    nestag.load("{name}")("A text.")
-
-Types: {", ".join(types)}.
-"""
 
 
 def read_json(path: Path) -> Any:
@@ -275,7 +251,8 @@ def _table(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return table
 
 
-def _json(value: Any) -> str:
+def to_json(value: Any) -> str:
+    """Return a value as the text of a JSON file."""
     return json.dumps(value, indent=1) + "\n"
 
 
@@ -285,7 +262,7 @@ def _write(path: Path, text: str) -> None:
 
 
 def _manifest(folder: Path) -> Mapping[str, str]:
-    """Return the sha256 of each file; names that nestag does not write are ignored."""
+    """Return the sha256 of each file; unknown names are ignored."""
     if not is_finished(folder):
         raise InputError(f"there is no {MANIFEST} in it; give a folder saved by training", str(folder))
     manifest = read_json(folder / MANIFEST)
@@ -293,7 +270,7 @@ def _manifest(folder: Path) -> Mapping[str, str]:
     if version != FORMAT:
         raise InputError(f"the model has the format {version!r}, and this nestag reads {FORMAT}", str(folder))
     listed = manifest.get("files")
-    files = {name: listed[name] for name in BOUND if name in listed} if isinstance(listed, dict) else {}
+    files = {name: listed[name] for name in HASHED if name in listed} if isinstance(listed, dict) else {}
     if ADAPTED in files:
         raise InputError("it is an adapted encoder and not a model; train one: nestag train --encoder", str(folder))
     if not set(files) >= set(REQUIRED) or not set(files) & set(LOADED_BY):

@@ -10,7 +10,6 @@ would make a result depend on the rest of its batch.
 
 from __future__ import annotations
 
-import json
 import logging
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -31,7 +30,7 @@ from nestag.errors import InputError, either, named
 from nestag.evaluation import score
 from nestag.formats.files import writing_folder
 from nestag.model.engine import Chunk
-from nestag.model.model_folder import CONFIG, GRAPH, save_model
+from nestag.model.model_folder import CONFIG, GRAPH, save_model, to_json
 from nestag.model.onnx_runtime import OUTPUTS, SPANS, GraphConfig, OnnxNER, installed
 from nestag.model.predictor import Predictor, item_of
 from nestag.model.recognizer import NestedNER
@@ -94,7 +93,7 @@ def _write_rest(recognizer: NestedNER, folder: Path, int8: bool) -> None:
     """Write everything but the graphs; the manifest comes last."""
     tokenizer = recognizer.tokenizer
     config = GraphConfig(*Special.of(tokenizer), tokenizer.unk_token_id or 0, "int8" if int8 else "float32")
-    texts = {CONFIG: json.dumps(to_mapping(config), indent=1) + "\n"}
+    texts = {CONFIG: to_json(to_mapping(config))}
     save_model(folder, recognizer.vocabulary, recognizer.settings, tokenizer, texts)
 
 

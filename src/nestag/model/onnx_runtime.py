@@ -83,8 +83,7 @@ class OnnxNER(Predictor):
         config = from_mapping(GraphConfig, saved.json(CONFIG), str(saved.folder / CONFIG))
         session = _session(onnxruntime, saved.folder, GRAPH, threads=1)  # one batch per thread is faster
         outputs = _widths(session.get_outputs())
-        saved.check_labels(tuple(outputs.get(name) for name in OUTPUTS))
-        saved.check_spans(outputs.get(SPANS, 0))
+        saved.check_sizes(tuple(outputs.get(name) for name in OUTPUTS), outputs.get(SPANS, 0))
         tokenizer = saved.tokenizer((config.begin, config.end, config.pad, config.unknown))
         return cls(session, tokenizer, saved.vocabulary, saved.settings, threads)
 

@@ -1,8 +1,8 @@
-"""Encoders with their weights: a pretrained one, or the light one, which is a table of subword vectors for CPUs.
+"""Encoders with their weights: pretrained ones, and the light encoder, a table of subword vectors for CPUs.
 
 The light encoder has no attention and no positions, so a window can be as long as a sentence. The tagger's convolutions
-over the words see the neighbours of a word. Its folder has weights for both, which were trained together to predict
-the word vectors of a larger encoder. Without such a folder, the table starts as the principal components of the subword
+over the words see the neighbours of a word. The pretrained light encoder comes with weights for both, trained together
+to predict the word vectors of a larger encoder. An untrained table starts as the principal components of the subword
 vectors of another encoder.
 """
 
@@ -29,7 +29,7 @@ from nestag.errors import InputError, SettingError, as_input_error
 from nestag.model.encoders import fetch, out_of_reach
 
 WHOLE_MASKS = ("bert", "camembert", "electra", "roberta", "xlm-roberta")
-"""Kinds of encoders whose every subword sees every other, and whose masks can have four dimensions."""
+"""Kinds of encoders that attend to every subword and take masks of four dimensions."""
 
 REFUSED = {"mra", "yoso", "reformer"}
 """For the first two, transformers downloads code on GPUs if `kernels` is installed; no weights limit the third."""
@@ -43,21 +43,21 @@ MORE_SETTINGS = {
     "partial_rotary_factor", "position_buckets", "rope_scaling", "rope_theta", "rotary_emb_base", "rotary_pct",
     "share_att_key", "talking_head",
 }  # fmt: skip
-"""What encoders read from their configuration, in one version of transformers or another, without a default there."""
+"""Settings that encoders read in some version of transformers without having a default for them."""
 
 LIMITS = {"layer": 1_000, "window": 1_024, "block": 1_024}
-"""Largest numbers in settings with these words: no weights limit shared layers, and windows that are padded."""
+"""Maximum of settings whose names have these words; the size of the weights does not limit them."""
 
-SIZE = 192
-"""Numbers in a vector; 30,522 subwords of MiniLM are 5.9 million numbers."""
+SIZE = 192  # of a subword vector; 5.9 million numbers for the 30,522 subwords of MiniLM
+WEIGHTS, CONFIG = "model.safetensors", "config.json"
+LOCAL_SETTINGS = ("is_local", "local_files_only", "max_length", "stride", "truncation_side", "truncation_strategy")
+"""Settings of a tokenizer that say how it was loaded, or that nestag chooses."""
 
-WEIGHTS = "model.safetensors"
-TABLE = "encoder.embeddings.weight"
-"""The table of subword vectors, as a tagger calls it."""
+TABLE = "encoder.embeddings.weight"  # the subword vectors in the weights of a tagger
 
 
 class LightConfig(PretrainedConfig):
-    """The shape of a light encoder."""
+    """The configuration of a light encoder."""
 
     model_type = "nestag-light"
 
@@ -68,7 +68,7 @@ class LightConfig(PretrainedConfig):
 
 
 class LightEncoder(PreTrainedModel):
-    """A table of subword vectors that is called as any encoder is."""
+    """A table of subword vectors with the interface of an encoder."""
 
     config_class = LightConfig
 
@@ -78,34 +78,34 @@ class LightEncoder(PreTrainedModel):
         self.post_init()  # type: ignore[no-untyped-call]
 
     @classmethod
-    def reduced(cls, table: Tensor, size: int) -> LightEncoder:
-        """One whose vectors are the principal components of those of another encoder."""
-        vectors = principal_components(table.detach(), size)
-        encoder = cls(LightConfig(*vectors.shape))
-        encoder.embeddings.weight.data.copy_(vectors)
+    def from_table(cls, table: Tensor) -> LightEncoder:
+        """Build an encoder from subword vectors: subwords x size."""
+        encoder = cls(LightConfig(*table.shape))
+        encoder.embeddings.weight.data.copy_(table)
         return encoder
 
     def get_input_embeddings(self) -> nn.Module:
-        """The table."""
+        """Return the table."""
         return self.embeddings
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor | None = None) -> BaseModelOutput:
-        """The vectors of subwords: windows x subwords x size."""
+        """Look up the vectors of subwords: windows x subwords x size."""
         return BaseModelOutput(last_hidden_state=self.embeddings(input_ids))
 
 
 class LightStart(NamedTuple):
-    """Where training a light tagger starts."""
+    """The weights from which the training of a light tagger starts."""
 
     encoder: LightEncoder
-    layers: dict[str, Tensor]  # pretrained weights of the tagger's own layers, by name; empty if there are none
+    layers: dict[str, Tensor]  # of the tagger, pretrained, by name; may be empty
 
 
 def load_light(encoder: str, size: int = SIZE) -> LightStart:
-    """Load a pretrained light encoder, or make one whose vectors have `size` numbers from another encoder's table."""
+    """Load a pretrained light encoder, or build one with vectors of `size` numbers from another encoder's table."""
     folder = Path(fetch(encoder))
     if not _is_pretrained_light(folder):
-        return LightStart(LightEncoder.reduced(load_encoder(encoder).get_input_embeddings().weight, size), {})
+        table = load_encoder(encoder).get_input_embeddings().weight.detach()
+        return LightStart(LightEncoder.from_table(principal_components(table, size)), {})
     with as_input_error("the light encoder cannot be loaded", str(folder)):
         layers = from_int8(load_file(folder / WEIGHTS))
         table = layers.pop(TABLE)
@@ -115,29 +115,24 @@ def load_light(encoder: str, size: int = SIZE) -> LightStart:
             " or use light:minilm",
             encoder,
         )
-    light = LightEncoder(LightConfig(*table.shape))
-    light.embeddings.weight.data.copy_(table)
-    return LightStart(light, layers)
+    return LightStart(LightEncoder.from_table(table), layers)
 
 
 def save_light(folder: Path, weights: Mapping[str, Tensor], tokenizer: Any) -> None:
     """Save the weights of a light tagger without its heads as a pretrained encoder, in int8."""
     folder.mkdir(parents=True, exist_ok=True)
     tokenizer.save_pretrained(folder)
-    _forget_origin(folder / "tokenizer_config.json")
+    path = folder / "tokenizer_config.json"
+    stored = json.loads(path.read_text(encoding="utf-8"))
+    _write_json(path, {name: value for name, value in stored.items() if name not in LOCAL_SETTINGS})
     save_file(to_int8(weights), folder / WEIGHTS)
     rows, size = weights[TABLE].shape
-    settings = {"architectures": [LightEncoder.__name__], "vocab_size": rows, "hidden_size": size}
-    (folder / "config.json").write_text(json.dumps(settings, indent=1) + "\n", encoding="utf-8")
-    shutil.copymode(folder / "config.json", folder / WEIGHTS)  # safetensors lets only the owner read
+    _write_json(folder / CONFIG, {"architectures": [LightEncoder.__name__], "vocab_size": rows, "hidden_size": size})
+    shutil.copymode(folder / CONFIG, folder / WEIGHTS)  # safetensors lets only the owner read
 
 
-def _forget_origin(path: Path) -> None:
-    """Remove from a tokenizer's configuration how it was loaded here, and how texts were cut, which nestag decides."""
-    own = ("is_local", "local_files_only", "max_length", "stride", "truncation_side", "truncation_strategy")
-    stored = json.loads(path.read_text(encoding="utf-8"))
-    kept = {name: value for name, value in stored.items() if name not in own}
-    path.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+def _write_json(path: Path, value: Mapping[str, Any]) -> None:
+    path.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
 
 
 def to_int8(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
@@ -168,16 +163,16 @@ def from_int8(stored: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 
 def _is_pretrained_light(folder: Path) -> bool:
-    """Return whether a folder holds what `save_light` saved."""
-    if not (folder / "config.json").is_file():
+    """Return whether `save_light` saved a folder."""
+    path = folder / CONFIG
+    if not path.is_file():
         return False
-    with as_input_error("cannot be read", str(folder / "config.json")):
-        config = json.loads((folder / "config.json").read_bytes())
-        return LightEncoder.__name__ in (config.get("architectures") or ())
+    with as_input_error("cannot be read", str(path)):
+        return LightEncoder.__name__ in (json.loads(path.read_bytes()).get("architectures") or ())
 
 
 def principal_components(table: Tensor, size: int) -> Tensor:
-    """The rows of a table in as many dimensions as keep most of their variance, which is 1 on average.
+    """Return the rows of a table in the `size` dimensions of most variance, scaled to a mean square of 1.
 
     >>> table = torch.tensor([[0.0, 1.0], [0.0, 5.0], [0.0, 3.0]])
     >>> [round(value, 2) for value in principal_components(table, 1).flatten().abs().tolist()]
@@ -193,14 +188,14 @@ def principal_components(table: Tensor, size: int) -> Tensor:
 
 
 def load_encoder(encoder: str) -> Any:
-    """The pretrained encoder of a name or folder, in float32; one that is not whole or reads no text is refused."""
-    where = fetch(encoder)
+    """Load a pretrained encoder in float32; refuse one with missing weights or not of text."""
+    folder = fetch(encoder)
     try:
-        config = AutoConfig.from_pretrained(where, trust_remote_code=False)
+        config = AutoConfig.from_pretrained(folder, trust_remote_code=False)
         if "/" in str(config._attn_implementation or ""):
             raise InputError(f"{config._attn_implementation} names code that would run; nestag never runs it", encoder)
         pretrained, info = AutoModel.from_pretrained(
-            where, config=config, trust_remote_code=False, dtype=torch.float32, output_loading_info=True
+            folder, config=config, trust_remote_code=False, dtype=torch.float32, output_loading_info=True
         )
     except (OSError, ValueError) as error:
         raise out_of_reach(encoder, error) from None
@@ -212,7 +207,7 @@ def load_encoder(encoder: str) -> Any:
 
 
 def random_encoder(settings: dict[str, Any]) -> Any:
-    """An encoder of a configured kind, with random weights."""
+    """Build an encoder of a configured kind with random weights."""
     kind = settings.pop("model_type")
     if kind == LightConfig.model_type:
         return LightEncoder(LightConfig(**settings))
@@ -220,15 +215,15 @@ def random_encoder(settings: dict[str, Any]) -> Any:
 
 
 def takes_whole_masks(config: Any) -> bool:
-    """Whether an encoder takes a mask of four dimensions, and means by it what it means by one of two."""
+    """Return whether an encoder treats a mask of four dimensions as one of two."""
     if config.model_type == LightConfig.model_type:
-        return True  # it looks at none
+        return True  # it ignores masks
     recent = int(transformers.__version__.partition(".")[0]) >= 5
     return recent and config.model_type in WHOLE_MASKS and config._attn_implementation == "sdpa"
 
 
 def known_settings(stored: Mapping[str, Any]) -> dict[str, Any]:
-    """Return those settings of an encoder that its kind has; nothing in them can name code or a file."""
+    """Return the settings that an encoder of its kind has, so that none can name code or a file."""
     kind = stored["model_type"]
     if kind == LightConfig.model_type:
         known = {"vocab_size", "hidden_size"}
@@ -248,5 +243,5 @@ def known_settings(stored: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _is_text_encoder(kind: Any) -> bool:
-    """Whether a kind can be named: one that has no further models inside, whose settings could name anything."""
+    """Return whether a kind is an encoder of text without models inside, whose settings could name anything."""
     return kind in TEXT_ENCODERS and not getattr(CONFIG_MAPPING[kind], "sub_configs", None)

@@ -1,8 +1,9 @@
-"""NestedNER: what a user loads, calls and saves. Training makes one (training/run.py)."""
+"""NestedNER, the recognizer that users load, call and save."""
 
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -20,7 +21,6 @@ from nestag.model.model_folder import (
     TOKENIZER_CONFIG,
     WEIGHTS,
     SavedModel,
-    default_card,
     open_model,
     save_model,
 )
@@ -42,12 +42,9 @@ class NestedNER(Predictor):
         settings: Settings = Settings(),  # noqa: B008
         card: str = "",
     ) -> None:
-        """Put a model, its tokenizer and its vocabulary together; `card` describes it, in Markdown."""
-        self.model = model
-        self.tokenizer = tokenizer
-        self.vocabulary = vocabulary
-        self.settings = settings
-        self.card = card
+        """Combine a model, its tokenizer and its vocabulary; `card` describes it in Markdown."""
+        self.model, self.card = model, card
+        self.tokenizer, self.vocabulary, self.settings = tokenizer, vocabulary, settings
 
     @classmethod
     def from_pretrained(
@@ -59,33 +56,35 @@ class NestedNER(Predictor):
         token: str | None = None,
         **settings: Any,
     ) -> NestedNER:
-        """Load one from a folder or the hub; keyword arguments change its settings, e.g. `decoding="greedy"`."""
+        """Load it from a folder or the hub; keyword arguments change its settings, e.g. `decoding="greedy"`."""
         saved = open_model(path, WEIGHTS, settings, revision, token)
         model = Tagger.load(saved.json(CONFIG), saved.folder / WEIGHTS)
-        model.to(_device(device))  # type: ignore[arg-type]
+        model.to(choose_device(device))  # type: ignore[arg-type]
         model.train(False)
-        return cls._of(model, saved)
+        return cls._combine(model, saved)
 
     @classmethod
     def around(cls, model: Tagger, path: str | Path, **settings: Any) -> NestedNER:
-        """One around a model that is loaded already, with everything else from the folder that it was saved in."""
-        return cls._of(model, open_model(path, WEIGHTS, settings))
+        """Combine a loaded model with the rest of the folder that it was saved in."""
+        return cls._combine(model, open_model(path, WEIGHTS, settings))
 
     @classmethod
-    def _of(cls, model: Tagger, saved: SavedModel) -> NestedNER:
-        used, place = saved.settings, str(saved.folder)
-        saved.check_labels(model.config.sizes)
-        saved.check_spans(model.config.span_types)
+    def _combine(cls, model: Tagger, saved: SavedModel) -> NestedNER:
+        place, max_length = str(saved.folder), saved.settings.max_length
+        saved.check_sizes(model.config.sizes, model.config.span_types)
         tokenizer = saved.tokenizer()
-        _refuse_unknown_subwords(tokenizer, model, place)
-        with as_input_error("the longest window cannot be told", place):
-            longest = longest_window(model.encoder.config, used.max_length)
-        if used.max_length > longest:
-            raise SettingError(f"max_length is {used.max_length:,}; the encoder takes {longest:,} at most", place)
-        return cls(model, tokenizer, saved.vocabulary, used, saved.card)
+        rows = model.encoder.get_input_embeddings().weight.shape[0]
+        largest = max(tokenizer.inner.get_vocab().values(), default=0)
+        if largest >= rows:
+            raise InputError(f"its tokenizer has a subword number {largest:,} and its encoder {rows:,} of them", place)
+        with as_input_error("the maximum window size cannot be read", place):
+            longest = longest_window(model.encoder.config, max_length)
+        if max_length > longest:
+            raise SettingError(f"max_length is {max_length:,}; the encoder takes {longest:,} at most", place)
+        return cls(model, tokenizer, saved.vocabulary, saved.settings, saved.card)
 
     def save_pretrained(self, path: str | Path) -> None:
-        """Save it as a folder: safetensors and JSON, nothing that could run. The manifest is written last."""
+        """Save it as a folder of safetensors and JSON, without code. The manifest is written last."""
         folder = Path(path)
         folder.mkdir(parents=True, exist_ok=True)
         self.model.save_pretrained(folder, max_shard_size="1000GB")  # always one file
@@ -100,31 +99,39 @@ class NestedNER(Predictor):
         return f"{self.model.config.encoder['model_type']} encoder, {parameters / 1e6:.1f}M parameters"
 
     def scorer(self) -> TaggerScorer:
-        """What scores words, with the current settings."""
+        """Return the scorer with the current settings."""
         settings = self.settings
         return TaggerScorer(self.model, settings.batch_subwords, settings.precision, settings.least_span_logit)
 
     def push_to_hub(
         self, name: str, *, private: bool = True, token: str | None = None, revision: str | None = None
     ) -> str:
-        """Upload it with its card to the hub, under a name such as `you/model`, and return where it is."""
+        """Upload it with its card to the hub, under a name such as `you/model`, and return the address."""
         with TemporaryDirectory() as scratch:
-            card = self.card or default_card(name, self.vocabulary.types)
-            described = NestedNER(self.model, self.tokenizer, self.vocabulary, self.settings, card)
-            described.save_pretrained(scratch)
+            card = self.card or _default_card(name, self.vocabulary.types)
+            NestedNER(self.model, self.tokenizer, self.vocabulary, self.settings, card).save_pretrained(scratch)
             return upload(Path(scratch), FILES, name, private=private, token=token, revision=revision)
 
 
-def _refuse_unknown_subwords(tokenizer: WordTokenizer, model: Tagger, place: str) -> None:
-    """Refuse a tokenizer that makes subwords which the encoder has no vector for."""
-    rows = model.encoder.get_input_embeddings().weight.shape[0]
-    largest = max(tokenizer.inner.get_vocab().values(), default=0)
-    if largest >= rows:
-        raise InputError(f"its tokenizer has a subword number {largest:,} and its encoder {rows:,} of them", place)
+def _default_card(name: str, types: Sequence[str]) -> str:
+    """Return a model card that says what the model is and how to load it."""
+    return f"""---
+library_name: nestag
+tags: [nested-ner, token-classification]
+---
+# {name}
+
+A recognizer of nested named entities, trained with nestag.
+
+    import nestag
+    nestag.load("{name}")("A text.")
+
+Types: {", ".join(types)}.
+"""
 
 
-def _device(name: str | None) -> str:
-    """The device to use: the one named, or a GPU if there is one."""
+def choose_device(name: str | None) -> str:
+    """Return a device that works: the named one, or by default a GPU if there is one."""
     chosen = name or ("cuda" if torch.cuda.is_available() else "cpu")
     try:
         torch.zeros(1, device=chosen)
@@ -135,7 +142,7 @@ def _device(name: str | None) -> str:
 
 
 def load_tokenizer(encoder: str) -> PreTrainedTokenizerBase:
-    """The fast tokenizer of an encoder."""
+    """Load the fast tokenizer of an encoder."""
     try:
         tokenizer = AutoTokenizer.from_pretrained(fetch(encoder), trust_remote_code=False, add_prefix_space=True)
     except (OSError, ValueError) as error:
