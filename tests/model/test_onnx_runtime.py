@@ -25,7 +25,7 @@ pytest.importorskip("onnxruntime")
 
 @pytest.mark.parametrize(("given", "then"), [({}, "1"), ({"ORT_DISABLE_TELEMETRY": "0"}, "0")])
 def test_onnxruntime_does_not_report_to_its_makers_unless_asked_to(given: dict[str, str], then: str) -> None:
-    code = "import os\nfrom nestag.model.onnx_runtime import installed\ninstalled('onnxruntime')\n"
+    code = "import os\nfrom nestag.model.onnx_runtime import import_library\nimport_library('onnxruntime')\n"
     code += "print(os.environ['ORT_DISABLE_TELEMETRY'])"
     environment = {name: value for name, value in os.environ.items() if name != "ORT_DISABLE_TELEMETRY"} | given
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)

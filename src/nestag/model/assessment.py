@@ -1,4 +1,4 @@
-"""A model and an annotated corpus -> confidence thresholds, stored in the model; or a report on one page."""
+"""A model on an annotated corpus: confidence thresholds, which are stored in the model, or an HTML report."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ class ThresholdSearch:
 
     def table(self) -> Table:
         """Return the thresholds with their scores: overall, by type, and all of them together."""
-        found = self.thresholds
-        rows = [_row("all, one threshold", found.overall.score, found.overall.threshold)] if found else []
-        if found and found.types:
-            rows += [_row(kind, point.score, point.threshold) for kind, point in found.types.items()]
-            if any(found.others.score):
-                rows.append(_row("other types", found.others.score, found.others.threshold))
-            rows.append(_row("all, with those of types", found.together))
+        best = self.thresholds
+        rows = [_row("all, one threshold", best.overall.score, best.overall.threshold)] if best else []
+        if best and best.types:
+            rows += [_row(kind, point.score, point.threshold) for kind, point in best.types.items()]
+            if any(best.others.score):
+                rows.append(_row("other types", best.others.score, best.others.threshold))
+            rows.append(_row("all, with those of types", best.together))
         columns = ("type", "threshold", "precision", "recall", "F1", "gold", "predicted", "correct")
         return Table(f"Thresholds for the {self.goal}", columns, (Section("", tuple(rows)),))
 
@@ -87,8 +87,8 @@ def thresholds(
     if plot is not None:
         plot_curve(curve, best.overall if best else None, plot)
     if save and best:
-        own = {kind: point.threshold for kind, point in best.types.items()}
-        change_settings(model, {"return_candidates": True, "threshold": best.others.threshold, "thresholds": own})
+        by_kind = {kind: point.threshold for kind, point in best.types.items()}
+        change_settings(model, {"return_candidates": True, "threshold": best.others.threshold, "thresholds": by_kind})
     warnings = _warnings(Path(model), [entities.source for entities in tagged], gold.total())
     return ThresholdSearch(goal, best, curve, report_of(corpus), tuple(warnings))
 

@@ -54,7 +54,7 @@ class Convolution(nn.Module):
 
 
 class SpanGrid(nn.Module):
-    """Scores the types of all spans of up to `width` words."""
+    """A score for each type of every span of up to `width` words."""
 
     def __init__(self, size: int, types: int, width: int, channels: int, layers: int, dropout: float) -> None:
         super().__init__()
@@ -71,7 +71,7 @@ class SpanGrid(nn.Module):
 
     @property
     def reach(self) -> int:
-        """Return how many words beyond the last word of a span influence its score."""
+        """The number of words beyond the last word of a span that influence its score."""
         return 2 * len(self.layers)
 
     def forward(self, vectors: Tensor, remaining: Tensor) -> Tensor:

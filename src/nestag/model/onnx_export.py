@@ -1,11 +1,11 @@
 """Export of a recognizer to ONNX, so that it runs without torch (onnx_runtime.py).
 
-An export is checked before it is kept: its log-probabilities and entities must be those of torch. int8 changes scores,
-so its loss is measured in F1, and a loss above the limit is refused.
+An export is checked before it is saved: its log-probabilities and entities must be those of torch. int8 changes scores,
+so its loss is measured in F1, and a loss above the limit is an error.
 
 In int8, weights use seven bits, so that sums do not overflow on CPUs without VNNI. Embeddings are only looked up and
-use all eight. The ranges of activations are calibrated on samples: a range computed for each batch would take time, and
-would make a result depend on the rest of its batch.
+use all eight. The ranges of activations are calibrated on samples. Ranges computed for each batch would take time, and
+a result would depend on the rest of its batch.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import torch
@@ -31,7 +32,7 @@ from nestag.evaluation import score
 from nestag.formats.files import writing_folder
 from nestag.model.engine import Chunk
 from nestag.model.model_folder import CONFIG, GRAPH, save_model, to_json
-from nestag.model.onnx_runtime import OUTPUTS, SPANS, GraphConfig, OnnxNER, installed
+from nestag.model.onnx_runtime import OUTPUTS, SPANS, GraphConfig, OnnxNER, import_library
 from nestag.model.predictor import Predictor, item_of
 from nestag.model.recognizer import NestedNER
 from nestag.model.subwords import Special
@@ -40,11 +41,11 @@ from nestag.model.tagger import Tagger
 TOLERANCE = 1e-4  # between log-probabilities of the graph and of torch
 SAMPLES = 200  # about how many sentences calibrate int8
 OPSET = 23  # the first version of ONNX in which attention is one operation
-INT8_PARTS = ("tagger.encoder", "tagger.narrow", "tagger.convolutions")  # the large ones; heads stay in float32
+INT8_PARTS = ("tagger.encoder", "tagger.narrow", "tagger.convolutions")  # the rest stays in float32
 INT8_OPERATIONS = ["MatMul", "Gather"]
 
 
-_library = partial(installed, need="an export to ONNX", extra="onnx-export")
+_library = partial(import_library, need="an export to ONNX", extra="onnx-export")
 
 
 class Exported(NamedTuple):
@@ -64,16 +65,16 @@ def export(
     gold: bool = False,
     max_loss: float = 1.0,
 ) -> Exported:
-    """Write a recognizer as a folder for onnxruntime, checked on sentences.
+    """Write a recognizer as a folder for onnxruntime, checked on sentences, which also calibrate int8.
 
-    `gold` says that the entities of the sentences are gold; by default, int8 is compared with float32. `max_loss` is
-    the maximum F1 loss of int8, in points. The sentences also calibrate int8.
+    With `gold`, int8 is scored on the entities of the sentences, otherwise on those of float32. `max_loss` is the
+    maximum F1 loss of int8, in points.
     """
     if int8 and not any(sentence.tokens for sentence in sentences):
         raise InputError("int8 calibration needs at least one non-empty sentence", str(folder))
     with writing_folder(folder) as part:
         write_graph(recognizer.model, part / GRAPH, spans=recognizer.settings.decoding == "spans")
-        _write_rest(recognizer, part, int8=False)
+        _write_rest(recognizer, part, "float32")
         plain = OnnxNER.from_pretrained(part)
         difference = _compare(recognizer, plain, sentences, str(folder))
         predicted = plain.predict(sentences)
@@ -82,23 +83,23 @@ def export(
         if int8:
             with _silence():
                 quantize(part / GRAPH, _samples(plain, sentences))
-            _write_rest(recognizer, part, int8=True)
+            _write_rest(recognizer, part, "int8")
             int8_f1 = score(reference, OnnxNER.from_pretrained(part).predict(sentences)).f1
             if 100 * (f1 - int8_f1) > max_loss:
                 raise InputError(_too_lossy(f1, int8_f1, gold, max_loss), str(folder))
         return Exported(difference, f1, int8_f1)
 
 
-def _write_rest(recognizer: NestedNER, folder: Path, int8: bool) -> None:
-    """Write everything but the graphs; the manifest comes last."""
+def _write_rest(recognizer: NestedNER, folder: Path, precision: Literal["float32", "int8"]) -> None:
+    """Write everything but the graph; the manifest comes last."""
     tokenizer = recognizer.tokenizer
-    config = GraphConfig(*Special.of(tokenizer), tokenizer.unk_token_id or 0, "int8" if int8 else "float32")
+    config = GraphConfig(*Special.of(tokenizer), tokenizer.unk_token_id or 0, precision)
     texts = {CONFIG: to_json(to_mapping(config))}
     save_model(folder, recognizer.vocabulary, recognizer.settings, tokenizer, texts)
 
 
 def _compare(recognizer: NestedNER, plain: OnnxNER, sentences: Sequence[Sentence], place: str) -> float:
-    """Return the largest difference between log-probabilities; refuse it if it is too large or changes an entity."""
+    """Return the largest difference between log-probabilities; raise an error if it is too large."""
     tokens = [sentence.tokens for sentence in sentences]
     pairs = zip(recognizer.scores(tokens)[:3], plain.scores(tokens)[:3], strict=True)
     difference = max(float(np.abs(a - b).max(initial=0)) for a, b in pairs)
@@ -173,7 +174,7 @@ def _write(
 
 def quantize(path: Path, samples: Iterable[Mapping[str, Ints]]) -> None:
     """Quantize the large parts of a graph to int8, calibrated on samples of its inputs."""
-    onnx, quantization = _library("onnx"), installed("onnxruntime.quantization")
+    onnx, quantization = _library("onnx"), import_library("onnxruntime.quantization")
     model = onnx.load(path)
     nodes = [node for node in model.graph.node if _is_large(node)]
     weights = {weight.name for weight in model.graph.initializer}
@@ -200,32 +201,31 @@ def quantize(path: Path, samples: Iterable[Mapping[str, Ints]]) -> None:
 
 
 def keep_residuals(graph: Any) -> None:
-    """Let all operations but products read float32 values, as residual connections must.
+    """Let all operations but matrix products read float32 values, as residual connections must.
 
-    onnxruntime has no option for that: it quantizes a value for all operations that read it.
+    onnxruntime has no option for this: it quantizes a value for all operations that read it.
     """
     quantized = {node.output[0]: node.input[0] for node in graph.node if node.op_type == "QuantizeLinear"}
-    restored = {node.output[0]: node.input[0] for node in graph.node if node.op_type == "DequantizeLinear"}
+    dequantized = {node.output[0]: node.input[0] for node in graph.node if node.op_type == "DequantizeLinear"}
     factors = {name for node in graph.node if node.op_type == "MatMul" for name in node.input}
     for node in graph.node:
         for place, name in enumerate(node.input):
-            if node.op_type != "MatMul" and name in factors and restored.get(name) in quantized:
-                node.input[place] = quantized[restored[name]]
+            if node.op_type != "MatMul" and name in factors and dequantized.get(name) in quantized:
+                node.input[place] = quantized[dequantized[name]]
 
 
 def _is_large(node: Any) -> bool:
-    """Whether a node comes from a large part of the tagger, according to the module names that torch adds."""
+    """Return whether a node comes from a large part of the tagger, by the module names that torch adds."""
     scopes = next((entry.value for entry in node.metadata_props if entry.key == "pkg.torch.onnx.name_scopes"), "")
     return any(f"'{part}'" in scopes or f"'{part}." in scopes for part in INT8_PARTS)
 
 
 def _samples(predictor: Predictor, sentences: Sequence[Sentence]) -> Iterator[dict[str, Ints]]:
-    """Yield the input of a graph for some of the sentences, one window at a time and so without padding."""
+    """Yield the input of a graph for some of the sentences, one window at a time, so without padding."""
     items = list(map(item_of, sentences[:: max(1, len(sentences) // SAMPLES)]))
-    laid_out = predictor.engine().lay_out(Chunk(items, 0, len(items)))
-    for batch in laid_out.batches:
-        for window in batch:
-            yield laid_out.layout.arrays(window[None])._asdict()
+    layout, _, batches = predictor.engine().lay_out(Chunk(items, 0, len(items)))
+    for window in chain.from_iterable(batches):
+        yield layout.arrays(window[None])._asdict()
 
 
 @contextmanager

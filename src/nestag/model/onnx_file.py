@@ -1,7 +1,7 @@
-"""Check that an ONNX file holds a plain graph, such as `nestag export onnx` writes.
+"""A check that an ONNX file is a plain graph, such as `nestag export onnx` writes.
 
-ONNX can name other files (external data, compiled contexts), and hold functions, subgraphs and operators of other
-libraries. The file is parsed as protobuf, and only the fields listed here may occur.
+ONNX files can name other files and contain functions, subgraphs and operators of other libraries. The file is parsed as
+protobuf, and only the fields listed here are allowed.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from nestag.errors import InputError
 
-_ANY, _DOMAIN, _LOCATION = "", "domain", "location"  # fields that hold no message that could name something
+_ANY, _DOMAIN, _LOCATION = "", "domain", "location"  # fields without messages
 _VARINT, _LENGTH = 0, 2
 _WIDTHS = {1: 8, 5: 4}
 

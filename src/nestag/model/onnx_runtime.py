@@ -32,19 +32,19 @@ from nestag.model.subwords import WordTokenizer
 
 OUTPUTS = ("n", "c", "u")
 SPANS = "spans"  # the output of the span grid, in graphs with one
-MOST_SUBWORDS = 2**31 - 1
+LARGEST_ID = 2**31 - 1
 SILENT = 4  # onnxruntime raises its errors too, and prints names from the graph as they are
-BATCH = 256  # subwords in a batch of a thread: small batches stay in the CPU's cache from operation to operation
+BATCH = 256  # subwords in a batch of a thread: small batches stay in the CPU's cache
 
 
 @dataclass(frozen=True)
 class GraphConfig:
     """The special subwords of a graph's tokenizer, and the precision of its weights."""
 
-    begin: int = setting(minimum=0, maximum=MOST_SUBWORDS, help="id of the subword that begins a sequence")
-    end: int = setting(minimum=0, maximum=MOST_SUBWORDS, help="id of the subword that ends a sequence")
-    pad: int = setting(minimum=0, maximum=MOST_SUBWORDS, help="id of the padding subword")
-    unknown: int = setting(minimum=0, maximum=MOST_SUBWORDS, help="id of the unknown subword")
+    begin: int = setting(minimum=0, maximum=LARGEST_ID, help="id of the subword that begins a sequence")
+    end: int = setting(minimum=0, maximum=LARGEST_ID, help="id of the subword that ends a sequence")
+    pad: int = setting(minimum=0, maximum=LARGEST_ID, help="id of the padding subword")
+    unknown: int = setting(minimum=0, maximum=LARGEST_ID, help="id of the unknown subword")
     precision: Literal["float32", "int8"] = setting("float32", help="precision of the encoder's weights")
 
 
@@ -59,7 +59,7 @@ class OnnxNER(Predictor):
         settings: Settings = Settings(),  # noqa: B008
         threads: int = 1,
     ) -> None:
-        """Combine a session of onnxruntime, a tokenizer and a vocabulary; `threads` batches are scored in parallel."""
+        """Combine a session of onnxruntime, a tokenizer and a vocabulary; `threads` batches run in parallel."""
         self.session, self.threads = session, threads
         self.tokenizer, self.vocabulary, self.settings = tokenizer, vocabulary, settings
 
@@ -77,15 +77,14 @@ class OnnxNER(Predictor):
         """Load it from a folder or the hub; keyword arguments change its settings, `threads` 0 uses all cores."""
         if device not in (None, "cpu"):
             raise UnknownNameError(f"the device {device!r} cannot be used; a model for onnxruntime runs on cpu")
-        onnxruntime, _ = installed("onnxruntime"), installed("tokenizers")
-        threads = threads or usable_cores()
+        onnxruntime, _ = import_library("onnxruntime"), import_library("tokenizers")
         saved = open_model(path, GRAPH, settings, revision, token)
         config = from_mapping(GraphConfig, saved.json(CONFIG), str(saved.folder / CONFIG))
-        session = _session(onnxruntime, saved.folder, GRAPH, threads=1)  # one batch per thread is faster
-        outputs = _widths(session.get_outputs())
+        session = _session(onnxruntime, saved.folder / GRAPH)
+        outputs = {value.name: value.shape[-1] if value.shape else None for value in session.get_outputs()}
         saved.check_sizes(tuple(outputs.get(name) for name in OUTPUTS), outputs.get(SPANS, 0))
         tokenizer = saved.tokenizer((config.begin, config.end, config.pad, config.unknown))
-        return cls(session, tokenizer, saved.vocabulary, saved.settings, threads)
+        return cls(session, tokenizer, saved.vocabulary, saved.settings, threads or usable_cores())
 
     def scorer(self) -> GraphScorer:
         """Return the scorer with the current settings."""
@@ -96,7 +95,7 @@ class OnnxNER(Predictor):
 
 
 class GraphScorer:
-    """A graph with the engine's interface: arrays in, log-probabilities out."""
+    """A scorer with onnxruntime: arrays in, log-probabilities out."""
 
     def __init__(
         self,
@@ -106,9 +105,9 @@ class GraphScorer:
         least_span_logit: float | None = None,
         threads: int = 1,
     ) -> None:
-        """Each thread scores batches of `batch_subwords`; 0 is the best for a CPU.
+        """Score batches of `batch_subwords` in threads, and return the spans with at least `least_span_logit`.
 
-        With `least_span_logit`, the spans with at least this logit are returned too.
+        A `batch_subwords` of 0 is the best for a CPU; without `least_span_logit`, there are no spans.
         """
         self.session, self.threads, self.least_span_logit = session, threads, least_span_logit
         self.sizes = sizes
@@ -133,7 +132,7 @@ class GraphScorer:
                     return None
                 logits = scores[-1][row, column]  # words x width x types
                 limit[word] = np.minimum(logits.shape[1], batch.remaining)
-                return best_cells(logits, word, least)
+                return _best_cells(logits, word, least)
 
         with worker_threads(self.threads) as pool:
             cells = list(pool.map(score, batches))
@@ -142,29 +141,24 @@ class GraphScorer:
         return lambda: Heads(n, c, u, spans)
 
 
-def best_cells(logits: Floats32, word: Ints, least: float) -> SpanCells:
+def _best_cells(logits: Floats32, word: Ints, least: float) -> SpanCells:
     """Return the cells with at least this logit: words x width x types."""
     place, column, kind = (logits >= least).nonzero()
     return SpanCells(word[place], column + 1, kind, logits[place, column, kind])
 
 
-def _session(onnxruntime: Any, folder: Path, graph: str, threads: int) -> Any:
-    """Return a session that runs a graph of a folder."""
-    check_graph(folder / graph)
+def _session(onnxruntime: Any, graph: Path) -> Any:
+    """Check a graph and load it."""
+    check_graph(graph)
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
+    options.intra_op_num_threads = 1  # one batch per thread is faster
     options.log_severity_level = SILENT
-    with as_input_error("the graph cannot be loaded", str(folder / graph)):
-        return onnxruntime.InferenceSession(folder / graph, options, providers=["CPUExecutionProvider"])
+    with as_input_error("the graph cannot be loaded", str(graph)):
+        return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
 
 
-def _widths(values: Iterable[Any]) -> dict[str, object]:
-    """Return the last dimension of each input or output of a graph; it is a number if it is fixed."""
-    return {value.name: value.shape[-1] if value.shape else None for value in values}
-
-
-def installed(name: str, need: str = "nestag.model.onnx_runtime", extra: str = "onnx") -> Any:
-    """Import a library of an extra; onnxruntime's telemetry, on by default from 1.29, is switched off."""
+def import_library(name: str, need: str = "nestag.model.onnx_runtime", extra: str = "onnx") -> Any:
+    """Import a library of an extra, without onnxruntime's telemetry, which is on by default from 1.29."""
     os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
     try:
         return import_module(name)

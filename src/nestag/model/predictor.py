@@ -2,8 +2,8 @@
 
     text -> sentences of tokens -> engine -> entities with character offsets
 
-Command line, server, batch inference, spaCy and Hugging Face all call `Predictor.pipe`. The scores come from torch
-(recognizer.py) or from an ONNX graph (onnx_runtime.py).
+The command line, the server, batch inference, spaCy and Hugging Face all call `Predictor.pipe`. The scores come from
+torch (recognizer.py) or from an ONNX graph (onnx_runtime.py).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
-from itertools import groupby, pairwise
+from itertools import chain, groupby, pairwise
 from typing import Any, Generic, NamedTuple, TypeVar, overload
 
 import numpy as np
@@ -31,15 +31,15 @@ InputT = TypeVar("InputT", bound=str | Document | Sentence | Sequence[str], cova
 
 CALLS = 'ner("A text."), ner(["One text.", "Another."]), or for tokens ner([["One", "sentence"]]) or ner(sentences)'
 DECIMALS = 4  # of confidences in records
-PROBE = ["a", "☃"]  # every tokenizer must be able to read these words
-SHOWN_TYPES = 10  # maximum number of types in the repr of a recognizer
-SHOWN_TEXTS = 20  # maximum number of texts of a list in a notebook
+PROBE = ["a", "☃"]  # words that every tokenizer must be able to read
+SHOWN_TYPES = 10  # maximum in the repr of a recognizer
+SHOWN_TEXTS = 20  # maximum of a list in a notebook
 
 
 class TextEntity(NamedTuple):
     """An entity as every interface reports it, described in docs/how-to/predict.md; positions are half-open."""
 
-    start: int  # in characters of the text; tokens without a text are joined by single spaces
+    start: int  # in characters of the text; tokens without a text are joined by spaces
     end: int
     type: str
     text: str
@@ -61,7 +61,7 @@ class TextEntities(list[TextEntity], Generic[InputT]):
     """The entities of a text, outermost first in each sentence. Notebooks draw them."""
 
     def __init__(self, source: InputT, tokens: Sequence[str], entities: Iterable[TextEntity] = ()) -> None:
-        """`source` is the input, `tokens` are those of all its sentences."""
+        """Collect the entities of an input, with the tokens of all its sentences."""
         super().__init__(entities)
         self.source, self.tokens = source, tokens
 
@@ -110,12 +110,12 @@ class Predictor(ABC):
 
     @property
     def types(self) -> tuple[str, ...]:
-        """The entity types that it finds."""
+        """The entity types of the model."""
         return self.vocabulary.types
 
     @property
     def size(self) -> str:
-        """The encoder and its size, in words."""
+        """A description of the encoder and its size."""
         return "ONNX graph"
 
     def __repr__(self) -> str:
@@ -175,7 +175,7 @@ class Predictor(ABC):
 
     @cached_property
     def layout_maker(self) -> LayoutMaker:
-        """The layout maker, which remembers the words it has seen."""
+        """The layout maker, with a cache of tokenized words."""
         settings = self.settings
         return LayoutMaker(self.tokenizer, settings.max_length, settings.context, settings.windows)
 
@@ -191,7 +191,7 @@ class Predictor(ABC):
 
 
 class _InputPlace(NamedTuple):
-    """The position of a sentence in the inputs."""
+    """The place of a sentence in the inputs."""
 
     number: int  # of the input
     source: Any  # the input
@@ -218,12 +218,12 @@ def _items(number: int, source: Any, options: Options) -> Iterator[Item]:
 
 
 def _in_texts(items: Sequence[Item], table: EntityTable) -> Iterator[list[TextEntity]]:
-    """Yield the entities of each sentence with character offsets; building them by columns takes half the time."""
+    """Yield the entities of each sentence with character offsets; column by column, which takes half the time."""
     assert table.confidence is not None
-    cuts = np.searchsorted(table.sentence, np.arange(table.sentences + 1)).tolist()
+    borders = np.searchsorted(table.sentence, np.arange(table.sentences + 1)).tolist()
     first, last, confidence = table.start.tolist(), table.end.tolist(), table.confidence.tolist()
     kind = [table.types[row] for row in table.type.tolist()]
-    for item, (a, b) in zip(items, pairwise(cuts), strict=True):
+    for item, (a, b) in zip(items, pairwise(borders), strict=True):
         if a == b:
             yield []
             continue
@@ -232,9 +232,9 @@ def _in_texts(items: Sequence[Item], table: EntityTable) -> Iterator[list[TextEn
             text, offsets = " ".join(item.tokens), join_offsets(item.tokens)
         start = [offsets[token][0] for token in first[a:b]]
         end = [offsets[token - 1][1] for token in last[a:b]]
-        covered = [text[i - begin : j - begin] for i, j in zip(start, end, strict=True)]
+        texts = [text[i - begin : j - begin] for i, j in zip(start, end, strict=True)]
         first_token, last_token = ([before + token for token in column[a:b]] for column in (first, last))
-        rows = zip(start, end, kind[a:b], covered, confidence[a:b], first_token, last_token, strict=True)
+        rows = zip(start, end, kind[a:b], texts, confidence[a:b], first_token, last_token, strict=True)
         yield list(map(partial(tuple.__new__, TextEntity), rows))
 
 
@@ -243,16 +243,16 @@ def _join(sentences: Sequence[tuple[Item, list[TextEntity]]]) -> TextEntities[An
     item, entities = sentences[0]
     tokens = item.tokens
     if len(sentences) > 1:
-        tokens = [token for sentence, _ in sentences for token in sentence.tokens]
-        entities = [entity for _, found in sentences for entity in found]
+        tokens = list(chain.from_iterable(item.tokens for item, _ in sentences))
+        entities = list(chain.from_iterable(entities for _, entities in sentences))
     return TextEntities(item.source.source, tokens, entities)
 
 
 def item_of(sentence: Tokens) -> Item:
-    """Return a sentence for the engine; a string is not a list of tokens."""
+    """Return a sentence or list of tokens for the engine."""
     if isinstance(sentence, Sentence):
         return Item(sentence.tokens, document_of(sentence), sentence)
-    listed = isinstance(sentence, Sequence) and not isinstance(sentence, str | bytes)
-    if not listed or not all(isinstance(token, str) for token in sentence):
+    is_list = isinstance(sentence, Sequence) and not isinstance(sentence, str | bytes)
+    if not is_list or not all(isinstance(token, str) for token in sentence):
         raise TypeError(f"{sentence!r:.80} is not a list of tokens; call {CALLS}")
     return Item(tuple(sentence), "", sentence)

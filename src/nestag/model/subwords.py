@@ -17,17 +17,23 @@ import numpy as np
 from nestag.data.arrays import Ints
 from nestag.errors import as_input_error
 
-SHAPES = 10
-"""The number of word shapes."""
-
-MOST_WORDS, MOST_CHARACTERS = 2**18, 2**24
-"""Limits on the remembered words; above them the table is emptied, so that memory stays bounded."""
+SHAPES = 10  # the number of word shapes
+MOST_WORDS, MOST_CHARACTERS = 2**18, 2**24  # in the cache, which is emptied above these limits
 
 PROBES = (
     ("of", "Paris", "unbelievable", "IL-2", "x", ",", "(", "naïve", "1984", "漢字", "don't", "U.S.", "...", "of"),
     ("word", ".", "\u200b", "word", "A", "word"),
 )
 """Sentences that show whether a tokenizer splits each word independently."""
+
+SPECIAL_TOKENS = {
+    "cls_token": ("cls_token", "bos_token"),
+    "sep_token": ("sep_token", "eos_token"),
+    "pad_token": ("pad_token",),
+    "unk_token": ("unk_token",),
+    "mask_token": ("mask_token",),
+}
+"""Special tokens with their names in transformers; the first name wins."""
 
 
 class Subwords(NamedTuple):
@@ -56,16 +62,16 @@ class Subwords(NamedTuple):
 
 
 class WordTable:
-    """A tokenizer that remembers the words it has seen."""
+    """A tokenizer with a cache of words."""
 
     def __init__(self, tokenizer: Any, longest: int) -> None:
-        """Wrap a `WordTokenizer` or a fast tokenizer of transformers; words are cut after `longest` subwords."""
+        """Wrap a `WordTokenizer` or a fast tokenizer of transformers; words are truncated to `longest` subwords."""
         self.tokenizer, self.longest = tokenizer, longest
         self.unknown = tokenizer.unk_token_id if tokenizer.unk_token_id is not None else 0
         self.cached = splits_words_alone(tokenizer)
-        self._forget()
+        self._clear()
 
-    def _forget(self) -> None:
+    def _clear(self) -> None:
         self._rows: dict[str, int] = {}
         self._characters = 0
         self._table = Subwords.of([], [], _lengths([]))
@@ -80,14 +86,14 @@ class WordTable:
         rows = self._look_up(words)
         counts = self._table.counts[rows]
         ends = np.cumsum(counts)
-        # subword j of word w is at start(w) + j; all of them at once
+        # subword j of word w is at start(w) + j
         at = np.repeat(self._starts[rows] - (ends - counts), counts) + np.arange(ends[-1] if len(ends) else 0)
         return Subwords(self._table.ids[at], counts, self._table.shapes[rows], lengths)
 
     def _look_up(self, words: list[str]) -> Ints:
         """Return the row of each word in the table, after adding the new words."""
         if len(self._rows) > MOST_WORDS or self._characters > MOST_CHARACTERS:
-            self._forget()
+            self._clear()
         rows = self._known_rows(words)
         if len(new := np.flatnonzero(rows < 0)):
             self._add(list(dict.fromkeys(words[at] for at in new)))
@@ -100,7 +106,7 @@ class WordTable:
     def _add(self, words: list[str]) -> None:
         """Tokenize new words, in one call."""
         encoded = self.tokenizer([[word] for word in words], is_split_into_words=True, add_special_tokens=False)
-        new = Subwords.of([self._cut(ids) for ids in encoded["input_ids"]], words, _lengths([]))
+        new = Subwords.of([self._truncate(ids) for ids in encoded["input_ids"]], words, _lengths([]))
         self._characters += sum(map(len, words))
         self._rows.update(zip(words, range(len(self._rows), len(self._rows) + len(words)), strict=True))
         self._table = Subwords(*map(np.concatenate, zip(self._table, new, strict=True)))
@@ -113,15 +119,15 @@ class WordTable:
             encoded = self.tokenizer(list(sentence), is_split_into_words=True, add_special_tokens=False)
             for number, word in zip(encoded["input_ids"], encoded.word_ids(), strict=True):
                 pieces[word].append(number)
-        return [self._cut(ids) for ids in pieces]
+        return [self._truncate(ids) for ids in pieces]
 
-    def _cut(self, ids: list[int]) -> list[int]:
-        """Cut a very long word; a word without subwords (odd Unicode) becomes the unknown subword."""
+    def _truncate(self, ids: list[int]) -> list[int]:
+        """Truncate a very long word; a word without subwords (odd Unicode) becomes the unknown subword."""
         return ids[: self.longest] or [self.unknown]
 
 
 def splits_words_alone(tokenizer: Any) -> bool:
-    """Whether a tokenizer splits a word the same way in every context."""
+    """Return whether a tokenizer splits a word the same way in every context."""
     for probe in PROBES:
         together = tokenizer(list(probe), is_split_into_words=True, add_special_tokens=False)["input_ids"]
         alone = tokenizer([[word] for word in probe], is_split_into_words=True, add_special_tokens=False)["input_ids"]
@@ -131,7 +137,7 @@ def splits_words_alone(tokenizer: Any) -> bool:
 
 
 def offsets(sizes: Ints) -> Ints:
-    """Return where each of some consecutive pieces begins, and the end of the last.
+    """Return the start of each of some consecutive pieces, and the end of the last.
 
     >>> offsets(np.array([2, 0, 3])).tolist()
     [0, 2, 2, 5]
@@ -140,7 +146,7 @@ def offsets(sizes: Ints) -> Ints:
 
 
 def shape(word: str) -> int:
-    """Return what a word looks like, for encoders that do not see capitals: a number under `SHAPES`.
+    """Return the shape of a word, a number below `SHAPES`, for encoders that do not see capitals.
 
     >>> [shape(word) for word in ("of", "Paris", "USA", "IL-2", "mRNA", "1984", "3rd", ",", "A")]
     [0, 1, 2, 3, 4, 5, 6, 7, 8]
@@ -174,32 +180,22 @@ class Special(NamedTuple):
 
     @classmethod
     def of(cls, tokenizer: Any) -> Special:
-        """Return those before and after a text, whatever the tokenizer calls them."""
+        """Return the subwords before and after a text, and of padding."""
         pad = tokenizer.pad_token_id or 0
         begin = tokenizer.cls_token_id if tokenizer.cls_token_id is not None else tokenizer.bos_token_id
         end = tokenizer.sep_token_id if tokenizer.sep_token_id is not None else tokenizer.eos_token_id
         return cls(pad if begin is None else begin, pad if end is None else end, pad)
 
 
-SPECIAL = {
-    "cls_token": ("cls_token", "bos_token"),
-    "sep_token": ("sep_token", "eos_token"),
-    "pad_token": ("pad_token",),
-    "unk_token": ("unk_token",),
-    "mask_token": ("mask_token",),
-}
-"""The special tokens that are used, each with the names that transformers has for it; the first one wins."""
-
-
 class WordTokenizer:
     """A tokenizer of sentences that are split into words, with the interface of transformers."""
 
-    bos_token_id = eos_token_id = None  # cls and sep replace them
+    bos_token_id = eos_token_id = None  # cls and sep are used instead
 
     def __init__(
         self, inner: Any, cls: int | None, sep: int | None, pad: int | None, unk: int | None, mask: int | None = None
     ) -> None:
-        """Wrap a `tokenizers.Tokenizer` with the ids of its special tokens; padding and truncation are switched off."""
+        """Wrap a `tokenizers.Tokenizer` with the ids of its special tokens, without padding and truncation."""
         inner.no_padding()
         inner.no_truncation()
         self.inner = inner
@@ -208,17 +204,17 @@ class WordTokenizer:
 
     @classmethod
     def of(cls, tokenizer: Any) -> WordTokenizer:
-        """Wrap what is inside a fast tokenizer of transformers."""
+        """Wrap the inner tokenizer of a fast tokenizer of transformers."""
         return cls.with_tokens(tokenizer.backend_tokenizer, tokenizer.special_tokens_map)
 
     @classmethod
     def with_tokens(cls, inner: Any, names: Mapping[str, Any]) -> WordTokenizer:
-        """Look up the ids of special tokens that are named as in a `tokenizer_config.json`."""
-        return cls(inner, *(_id(inner, [names.get(alias) for alias in aliases]) for aliases in SPECIAL.values()))
+        """Wrap a tokenizer and look up the special tokens that a `tokenizer_config.json` names."""
+        return cls(inner, *(_id(inner, [names.get(alias) for alias in aliases]) for aliases in SPECIAL_TOKENS.values()))
 
     def tokenizer_config(self) -> str:
-        """Return a `tokenizer_config.json`, with which transformers can load the tokenizer too."""
-        tokens = {name: getattr(self, f"{name}_id") for name in SPECIAL}
+        """Return a `tokenizer_config.json`, so that transformers can load the tokenizer."""
+        tokens = {name: getattr(self, f"{name}_id") for name in SPECIAL_TOKENS}
         names = {name: self.inner.id_to_token(number) for name, number in tokens.items() if number is not None}
         return json.dumps({"tokenizer_class": "PreTrainedTokenizerFast", **names}, indent=1) + "\n"
 
@@ -237,7 +233,7 @@ class Encoded:
     """The result of a tokenizer, with the interface of transformers."""
 
     def __init__(self, encodings: Sequence[Any], single: bool) -> None:
-        self._encodings, self._single = encodings, single  # single: of one sentence instead of a list
+        self._encodings, self._single = encodings, single  # single: of a sentence, not a list of sentences
 
     def __getitem__(self, name: Literal["input_ids"]) -> Any:
         ids = [encoding.ids for encoding in self._encodings]

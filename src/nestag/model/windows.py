@@ -20,10 +20,10 @@ from nestag.data.arrays import Ints
 from nestag.model.subwords import Special, Subwords, WordTable
 
 NOTHING = -1
-"""The word of a subword that belongs to none, and the shape of a word that is padding."""
+"""The word of special, context and padding subwords, and the shape of padding words."""
 
 Cut = Literal["overlapping", "disjoint"]
-"""How the windows of a long sentence follow each other."""
+"""How long sentences are split into windows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +52,12 @@ class Windows:
         return replace(self, first=first, last=np.minimum(self.last, self.keep_last + reach))
 
     def take(self, rows: Ints | Sequence[int]) -> Windows:
-        """Return some of the windows."""
+        """Return the windows in these rows."""
         return Windows(*(getattr(self, field.name)[rows] for field in fields(self)))
 
 
 def windows_of(subwords: Subwords, room: int, cut: Cut = "overlapping") -> Windows:
-    """Return windows of at most `room` subwords; those of one sentence overlap by about a quarter, or not at all."""
+    """Return windows of at most `room` subwords; overlapping ones share about a quarter of them."""
     words, places = subwords.word_offsets, subwords.subword_offsets
     size = places[words[1:]] - places[words[:-1]]  # subwords of each sentence
     whole = np.flatnonzero((size <= room) & (subwords.lengths > 0))
@@ -72,7 +72,7 @@ def windows_of(subwords: Subwords, room: int, cut: Cut = "overlapping") -> Windo
 
 
 def _overlapping(places: Ints, first: int, end: int, room: int) -> Ints:
-    """Return the columns of the windows of one long sentence, all but the first."""
+    """Return the columns of the windows of a long sentence, except the sentence."""
 
     def reach(start: int) -> int:  # the end of the words from here that fit
         return min(end, int(np.searchsorted(places, places[start] + room, side="right")) - 1)
@@ -92,7 +92,7 @@ def _overlapping(places: Ints, first: int, end: int, room: int) -> Ints:
 
 
 def _disjoint(places: Ints, first: int, end: int, room: int) -> Ints:
-    """Return the same for disjoint windows; a word is labelled in the window that holds its last subword."""
+    """Return the same for disjoint windows; a word is labelled in the window of its last subword."""
     begin = np.arange(int(places[first]), int(places[end]), room)
     stop = np.minimum(begin + room, places[end])
     last = np.searchsorted(places, stop, side="right") - 1  # the end of the words that end in each window
@@ -101,7 +101,7 @@ def _disjoint(places: Ints, first: int, end: int, room: int) -> Ints:
 
 
 def with_context(windows: Windows, subwords: Subwords, documents: Sequence[str], room: int) -> Windows:
-    """Widen the windows of whole sentences by as much of their document as fits into the room."""
+    """Add as much of their document to windows of whole sentences as fits into `room` subwords."""
     words, places = subwords.word_offsets, subwords.subword_offsets
     same = np.fromiter((a == b for a, b in pairwise(documents)), dtype=bool, count=max(0, len(documents) - 1))
     begins = np.flatnonzero(np.concatenate([[True], ~same]))  # the first sentence of each document
@@ -126,13 +126,13 @@ def join_windows(windows: Windows, documents: Sequence[object], room: int) -> Wi
             begins.append(row)
             begin, document = start, documents[sentence]
     first, end_row = np.array(begins, dtype=np.int64), np.array([*begins[1:], len(windows)], dtype=np.int64)
-    last = end_row[: len(first)] - 1  # without windows there is nothing to join
+    last = end_row[: len(first)] - 1  # empty if there are no windows
     words = windows.first[first], windows.last[last]
     return Windows(windows.sentence[first], *words, *words, windows.begin[first], windows.end[last])
 
 
 def batches(sizes: Ints, budget: int, most: int = 10_000, rng: random.Random | None = None) -> list[Ints]:
-    """Group windows of similar size, padded size within `budget` subwords; with `rng`, in random order.
+    """Group windows of similar size into batches of at most `budget` subwords, padded; with `rng`, in random order.
 
     >>> [batch.tolist() for batch in batches(np.array([9, 1, 8, 2]), budget=20)]
     [[1, 3], [2, 0]]
@@ -186,13 +186,13 @@ class Arrays(NamedTuple):
 
     input_ids: Ints  # windows x subwords
     attention_mask: Ints  # windows x subwords
-    word: Ints  # windows x subwords: which word of the window each is part of, or NOTHING
-    shape: Ints  # windows x words, NOTHING beyond the last one
+    word: Ints  # windows x subwords: the word in the window of each subword, or NOTHING
+    shape: Ints  # windows x words
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Sentences as subwords, and the windows in which they are read."""
+    """Sentences as subwords and windows."""
 
     subwords: Subwords
     windows: Windows
@@ -245,17 +245,17 @@ class Layout:
 
 
 class LayoutMaker:
-    """Lays sentences out for one encoder."""
+    """Lays out sentences for an encoder."""
 
     def __init__(self, tokenizer: Any, max_length: int, context: int = 0, cut: Cut = "overlapping") -> None:
-        """`max_length` counts subwords, including the two special ones; with `context`, neighbours fill up to it."""
+        """Make windows of `max_length` subwords with the two special ones; neighbours are added up to `context`."""
         self.max_length, self.context = max_length, context
         self.cut: Cut = cut
         self.table = WordTable(tokenizer, max_length - 2)
         self.special = Special.of(tokenizer)
 
     def lay_out(self, sentences: Sequence[Sequence[str]], documents: Sequence[str] | None = None) -> Layout:
-        """Split sentences into windows; if the names of their documents are known, neighbours can be context."""
+        """Split sentences into windows; with the names of their documents, neighbours can be context."""
         subwords = self.table.subwords(sentences)
         windows = windows_of(subwords, self.max_length - 2, self.cut)
         if self.context and documents is not None and len(documents):
