@@ -1,7 +1,9 @@
 """The order of the stages, with a scorer that only remembers when it was called."""
 
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,23 +14,21 @@ from nestag.data.sentence import Sentence
 from nestag.encodings.vocabulary import Vocabulary
 from nestag.model.engine import Batch, Engine, Heads, Item, TaggedChunk, chunks
 from nestag.model.settings import Settings
+from nestag.model.subwords import WordTokenizer
 from nestag.model.windows import LayoutMaker
 
 VOCABULARY = Vocabulary.learn([Sentence(["a", "b"], [])], "rel")
 
 
-class Letters:
+class Letters(WordTokenizer):
     """A tokenizer for which every word is one subword."""
 
-    cls_token_id = sep_token_id = pad_token_id = 0
-    unk_token_id = 1
+    def __init__(self) -> None:
+        self.cls_token_id = self.sep_token_id = self.pad_token_id = 0
+        self.unk_token_id = 1
 
-    def __call__(
-        self, text: list[list[str]], *, is_split_into_words: bool, add_special_tokens: bool
-    ) -> dict[str, object]:
-        if isinstance(text[0], str):
-            return {"input_ids": [ord(word[0]) for word in text]}
-        return {"input_ids": [[ord(word[0]) for word in words] for words in text]}
+    def encode(self, sentences: Iterable[Sequence[str]], add_special_tokens: bool = False) -> list[Any]:
+        return [SimpleNamespace(ids=[ord(word[0]) for word in words]) for words in sentences]
 
 
 class Recording:

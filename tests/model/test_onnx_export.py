@@ -207,13 +207,14 @@ def test_words_are_split_as_transformers_splits_them(tiny_encoder: Callable[[str
     inner = Tokenizer.from_file(f"{encoder}/tokenizer.json")
     inner.enable_truncation(2)  # files may say so; words are cut by windows alone
     inner.enable_padding(length=9)
-    mine = WordTokenizer(inner, *Special.of(theirs), theirs.unk_token_id)
-    assert Special.of(mine) == Special.of(theirs)
-    words = ["the", "Usa1984", "\u200b", "漢"]
-    for text in (words, [[word] for word in words]):
-        options = {"is_split_into_words": True, "add_special_tokens": False}
-        assert mine(text, **options)["input_ids"] == theirs(text, **options)["input_ids"]
-    assert mine(words).word_ids() == theirs(words, is_split_into_words=True, add_special_tokens=False).word_ids()
+    special = theirs.cls_token_id, theirs.sep_token_id, theirs.pad_token_id
+    mine = WordTokenizer(inner, *special, theirs.unk_token_id)
+    assert Special.of(mine) == Special.of(WordTokenizer.of(load_tokenizer(encoder))) == special
+    sentence = ["the", "Usa1984", "\u200b", "漢"]
+    for words in (sentence, *([word] for word in sentence)):
+        expected = theirs(words, is_split_into_words=True, add_special_tokens=False)
+        (encoding,) = mine.encode([words])
+        assert (encoding.ids, encoding.word_ids) == (expected["input_ids"], expected.word_ids())
 
 
 def test_a_folder_for_the_other_library_is_refused(trained_model: Path, exported: Path) -> None:

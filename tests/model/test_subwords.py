@@ -1,6 +1,7 @@
 """Words to subwords, with tokenizers of the three common kinds, made here."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers,
 from transformers import PreTrainedTokenizerFast
 
 from nestag.model import subwords as module
-from nestag.model.subwords import SHAPES, WordTable, shape, splits_words_alone
+from nestag.model.subwords import SHAPES, WordTable, WordTokenizer, shape, splits_words_alone
 
 TEXT = ["the mayor of New York slept", "IL-2 gene expression and NF-kappa B activation", "un café naïve, 1984 ."] * 3
 SENTENCES = [["IL-2", "gene", "slept"], [], ["\u200b", "漢", "the", "the"], ["of"], ["unbelievable" * 5, "."]]
@@ -48,33 +49,22 @@ KINDS = {
 }
 
 
-class FirstWordMarked:
+class FirstWordMarked(WordTokenizer):
     """A tokenizer that splits the first word of a sentence otherwise than the same word later."""
 
-    unk_token_id = 0
     splits_alone = False
 
-    def __call__(self, text: Any, *, is_split_into_words: bool, add_special_tokens: bool) -> Any:
-        if text and isinstance(text[0], list):
-            return {
-                "input_ids": [
-                    self(words, is_split_into_words=True, add_special_tokens=False)["input_ids"] for words in text
-                ]
-            }
-        pieces = [[ord(char) % 50 for char in word] for word in text]
+    def __init__(self) -> None:
+        self.unk_token_id = 0
+
+    def encode(self, sentences: Iterable[Sequence[str]], add_special_tokens: bool = False) -> list[Any]:
+        return [self.encode_sentence(sentence) for sentence in sentences]
+
+    def encode_sentence(self, sentence: Sequence[str]) -> Any:
+        pieces = [[ord(char) % 50 for char in word] for word in sentence]
         pieces[0] = [99, *pieces[0]]
-        return Encoded(pieces)
-
-
-class Encoded(dict[str, list[int]]):
-    """What a tokenizer says of one sentence."""
-
-    def __init__(self, pieces: list[list[int]]) -> None:
-        super().__init__(input_ids=[number for ids in pieces for number in ids])
-        self.words = [word for word, ids in enumerate(pieces) for _ in ids]
-
-    def word_ids(self) -> list[int]:
-        return self.words
+        ids = [number for piece in pieces for number in piece]
+        return SimpleNamespace(ids=ids, word_ids=[word for word, piece in enumerate(pieces) for _ in piece])
 
 
 @pytest.fixture(scope="module", params=[*KINDS, "first word marked"])
@@ -91,18 +81,23 @@ def plain(tokenizer: Any, sentence: Sequence[str], longest: int) -> list[list[in
     """The subwords of each word, the slow way."""
     found: list[list[int]] = [[] for _ in sentence]
     if sentence:
-        encoded = tokenizer(list(sentence), is_split_into_words=True, add_special_tokens=False)
-        for number, word in zip(encoded["input_ids"], encoded.word_ids(), strict=True):
+        if isinstance(tokenizer, WordTokenizer):
+            (encoding,) = tokenizer.encode([sentence])
+            ids, word_ids = encoding.ids, encoding.word_ids
+        else:  # as transformers tokenizes it
+            encoded = tokenizer(list(sentence), is_split_into_words=True, add_special_tokens=False)
+            ids, word_ids = encoded["input_ids"], encoded.word_ids()
+        for number, word in zip(ids, word_ids, strict=True):
             found[word].append(number)
     return [pieces[:longest] or [tokenizer.unk_token_id] for pieces in found]
 
 
 def test_whether_words_are_split_alone_is_found_out(tokenizer: Any) -> None:
-    assert splits_words_alone(tokenizer) is tokenizer.splits_alone
+    assert splits_words_alone(WordTokenizer.of(tokenizer)) is tokenizer.splits_alone
 
 
 def test_subwords_are_those_of_whole_sentences(tokenizer: Any) -> None:
-    table = WordTable(tokenizer, longest=6)
+    table = WordTable(WordTokenizer.of(tokenizer), longest=6)
     assert table.cached is tokenizer.splits_alone
     for _ in range(2):  # the second time from memory
         found = table.subwords(SENTENCES)
@@ -118,7 +113,7 @@ def test_memory_is_bounded_and_forgetting_changes_nothing(
     tokenizer: Any, limit: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, limit, 2)
-    table = WordTable(tokenizer, longest=6)
+    table = WordTable(WordTokenizer.of(tokenizer), longest=6)
     for sentence in SENTENCES * 2:
         found = table.subwords([sentence])
         assert found.ids.tolist() == [number for pieces in plain(tokenizer, sentence, 6) for number in pieces]
@@ -126,7 +121,7 @@ def test_memory_is_bounded_and_forgetting_changes_nothing(
 
 
 def test_no_sentences_have_no_subwords(tokenizer: Any) -> None:
-    found = WordTable(tokenizer, longest=6).subwords([])
+    found = WordTable(WordTokenizer.of(tokenizer), longest=6).subwords([])
     assert [len(column) for column in found] == [0, 0, 0, 0]
     assert np.array_equal(found.word_offsets, [0])
 

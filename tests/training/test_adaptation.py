@@ -103,7 +103,7 @@ def test_text_has_the_same_windows_when_read_in_chunks(
         assert np.array_equal(*both)
     first = whole.layout.arrays(np.array([0]))
     letters = "".join(word for sentence in text[:5] for word in sentence.tokens)  # one document; more than fits
-    subwords = maker.table.tokenizer.convert_ids_to_tokens(first.input_ids[0][1:-1])  # type: ignore[attr-defined]
+    subwords = [maker.table.tokenizer.inner.id_to_token(number) for number in first.input_ids[0][1:-1]]
     assert letters.startswith("".join(subwords).replace("#", ""))
 
 

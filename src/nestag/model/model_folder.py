@@ -25,7 +25,7 @@ from nestag.errors import InputError, MissingExtraError, UnknownNameError, as_in
 from nestag.formats.files import reading, writing
 from nestag.formats.files.sources import refuse_empty
 from nestag.model.encoders import download
-from nestag.model.predictor import PROBE, Predictor
+from nestag.model.predictor import Predictor
 from nestag.model.settings import Settings
 from nestag.model.subwords import WordTokenizer
 
@@ -46,6 +46,7 @@ FILES = (*HASHED, MANIFEST, CARD)
 
 FORMAT = 1  # the layout of the folder; other layouts are refused
 LARGEST = 2**28  # bytes of a JSON file or of the card
+PROBE = ["a", "☃"]  # words that every tokenizer must be able to read
 
 LOADED_BY = {
     WEIGHTS: "torch; load it with nestag.load, or convert it for onnxruntime with: nestag export onnx MODEL DIR",
@@ -85,7 +86,7 @@ class SavedModel:
                 tokenizer = WordTokenizer.with_tokens(inner, self.json(TOKENIZER_CONFIG))
             else:
                 tokenizer = WordTokenizer(inner, *special)
-            tokenizer(PROBE, add_special_tokens=True)
+            tokenizer.encode([PROBE], add_special_tokens=True)
         return tokenizer
 
     def check_sizes(self, labels: tuple[object, ...], span_types: object) -> None:

@@ -24,6 +24,7 @@ from nestag.encodings.vocabulary import Vocabulary
 from nestag.inspect.rendering import Drawing, Html, render
 from nestag.model.engine import Chunk, ChunkScores, Engine, Item, Scorer
 from nestag.model.settings import Settings
+from nestag.model.subwords import WordTokenizer
 from nestag.model.windows import LayoutMaker
 
 Tokens = Sequence[str] | Sentence
@@ -31,7 +32,6 @@ InputT = TypeVar("InputT", bound=str | Document | Sentence | Sequence[str], cova
 
 CALLS = 'ner("A text."), ner(["One text.", "Another."]), or for tokens ner([["One", "sentence"]]) or ner(sentences)'
 DECIMALS = 4  # of confidences in records
-PROBE = ["a", "☃"]  # words that every tokenizer must be able to read
 SHOWN_TYPES = 10  # maximum in the repr of a recognizer
 SHOWN_TEXTS = 20  # maximum of a list in a notebook
 
@@ -100,7 +100,7 @@ class SeveralTexts(list[TextEntities[InputT]]):
 class Predictor(ABC):
     """A recognizer of nested entities; subclasses compute the scores."""
 
-    tokenizer: Any
+    tokenizer: WordTokenizer
     vocabulary: Vocabulary
     settings: Settings
 

@@ -1,4 +1,4 @@
-"""Words -> subword ids, as flat arrays, with a tokenizer of the library `tokenizers` or of transformers.
+"""Words -> subword ids, as flat arrays, with a tokenizer of the library `tokenizers`.
 
 Each distinct word is tokenized once and then looked up. That is only correct for tokenizers that split a word the same
 way in every context. `splits_words_alone` checks this when a tokenizer is loaded. With any other tokenizer, every
@@ -8,9 +8,9 @@ sentence is tokenized as a whole.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, repeat
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -34,6 +34,68 @@ SPECIAL_TOKENS = {
     "mask_token": ("mask_token",),
 }
 """Special tokens with their names in transformers; the first name wins."""
+
+
+class WordTokenizer:
+    """A tokenizer of the library `tokenizers` for sentences that are split into words."""
+
+    def __init__(
+        self, inner: Any, cls: int | None, sep: int | None, pad: int | None, unk: int | None, mask: int | None = None
+    ) -> None:
+        """Wrap a `tokenizers.Tokenizer` with the ids of its special tokens, without padding and truncation."""
+        inner.no_padding()
+        inner.no_truncation()
+        self.inner = inner
+        self.cls_token_id, self.sep_token_id, self.pad_token_id = cls, sep, pad
+        self.unk_token_id, self.mask_token_id = unk, mask
+
+    @classmethod
+    def of(cls, tokenizer: Any) -> WordTokenizer:
+        """Wrap a fast tokenizer of transformers; a `WordTokenizer` is returned as it is."""
+        if isinstance(tokenizer, WordTokenizer):
+            return tokenizer
+        return cls.with_tokens(tokenizer.backend_tokenizer, tokenizer.special_tokens_map)
+
+    @classmethod
+    def with_tokens(cls, inner: Any, names: Mapping[str, Any]) -> WordTokenizer:
+        """Wrap a tokenizer and look up the special tokens that a `tokenizer_config.json` names."""
+        return cls(inner, *(_id(inner, [names.get(alias) for alias in aliases]) for aliases in SPECIAL_TOKENS.values()))
+
+    def tokenizer_config(self) -> str:
+        """Return a `tokenizer_config.json`, so that transformers can load the tokenizer."""
+        tokens = {name: getattr(self, f"{name}_id") for name in SPECIAL_TOKENS}
+        names = {name: self.inner.id_to_token(number) for name, number in tokens.items() if number is not None}
+        return json.dumps({"tokenizer_class": "PreTrainedTokenizerFast", **names}, indent=1) + "\n"
+
+    def encode(self, sentences: Iterable[Sequence[str]], add_special_tokens: bool = False) -> list[Any]:
+        """Return the encodings of sentences, which have `ids` and `word_ids`."""
+        words = [list(sentence) for sentence in sentences]
+        with as_input_error("a sentence cannot be tokenized", "tokenizer.json"):
+            encodings: list[Any] = self.inner.encode_batch(
+                words, is_pretokenized=True, add_special_tokens=add_special_tokens
+            )
+        return encodings
+
+
+def _id(inner: Any, names: Sequence[Any]) -> int | None:
+    """Return the id of the first name that is not None; transformers 4 writes some names as tables."""
+    texts = (name.get("content") if isinstance(name, Mapping) else name for name in names if name)
+    return next((inner.token_to_id(str(text)) for text in texts), None)
+
+
+class Special(NamedTuple):
+    """The special subwords of a tokenizer."""
+
+    begin: int
+    end: int
+    pad: int
+
+    @classmethod
+    def of(cls, tokenizer: WordTokenizer) -> Special:
+        """Return the subwords before and after a text, and of padding."""
+        pad = tokenizer.pad_token_id or 0
+        begin, end = tokenizer.cls_token_id, tokenizer.sep_token_id
+        return cls(pad if begin is None else begin, pad if end is None else end, pad)
 
 
 class Subwords(NamedTuple):
@@ -64,8 +126,8 @@ class Subwords(NamedTuple):
 class WordTable:
     """A tokenizer with a cache of words."""
 
-    def __init__(self, tokenizer: Any, longest: int) -> None:
-        """Wrap a `WordTokenizer` or a fast tokenizer of transformers; words are truncated to `longest` subwords."""
+    def __init__(self, tokenizer: WordTokenizer, longest: int) -> None:
+        """Truncate words to `longest` subwords."""
         self.tokenizer, self.longest = tokenizer, longest
         self.unknown = tokenizer.unk_token_id if tokenizer.unk_token_id is not None else 0
         self.cached = splits_words_alone(tokenizer)
@@ -105,8 +167,8 @@ class WordTable:
 
     def _add(self, words: list[str]) -> None:
         """Tokenize new words, in one call."""
-        encoded = self.tokenizer([[word] for word in words], is_split_into_words=True, add_special_tokens=False)
-        new = Subwords.of([self._truncate(ids) for ids in encoded["input_ids"]], words, _lengths([]))
+        pieces = [self._truncate(encoding.ids) for encoding in self.tokenizer.encode([word] for word in words)]
+        new = Subwords.of(pieces, words, _lengths([]))
         self._characters += sum(map(len, words))
         self._rows.update(zip(words, range(len(self._rows), len(self._rows) + len(words)), strict=True))
         self._table = Subwords(*map(np.concatenate, zip(self._table, new, strict=True)))
@@ -116,8 +178,8 @@ class WordTable:
         """Return the subwords of each word of a sentence that is tokenized as a whole."""
         pieces: list[list[int]] = [[] for _ in sentence]
         if sentence:
-            encoded = self.tokenizer(list(sentence), is_split_into_words=True, add_special_tokens=False)
-            for number, word in zip(encoded["input_ids"], encoded.word_ids(), strict=True):
+            (encoding,) = self.tokenizer.encode([sentence])
+            for number, word in zip(encoding.ids, encoding.word_ids, strict=True):
                 pieces[word].append(number)
         return [self._truncate(ids) for ids in pieces]
 
@@ -126,12 +188,12 @@ class WordTable:
         return ids[: self.longest] or [self.unknown]
 
 
-def splits_words_alone(tokenizer: Any) -> bool:
+def splits_words_alone(tokenizer: WordTokenizer) -> bool:
     """Return whether a tokenizer splits a word the same way in every context."""
     for probe in PROBES:
-        together = tokenizer(list(probe), is_split_into_words=True, add_special_tokens=False)["input_ids"]
-        alone = tokenizer([[word] for word in probe], is_split_into_words=True, add_special_tokens=False)["input_ids"]
-        if list(together) != list(chain.from_iterable(alone)):
+        (together,) = tokenizer.encode([probe])
+        alone = tokenizer.encode([word] for word in probe)
+        if together.ids != list(chain.from_iterable(encoding.ids for encoding in alone)):
             return False
     return True
 
@@ -169,83 +231,3 @@ def shape(word: str) -> int:
 
 def _lengths(pieces: Sequence[Sequence[Any]]) -> Ints:
     return np.fromiter(map(len, pieces), dtype=np.int64, count=len(pieces))
-
-
-class Special(NamedTuple):
-    """The special subwords of a tokenizer."""
-
-    begin: int
-    end: int
-    pad: int
-
-    @classmethod
-    def of(cls, tokenizer: Any) -> Special:
-        """Return the subwords before and after a text, and of padding."""
-        pad = tokenizer.pad_token_id or 0
-        begin = tokenizer.cls_token_id if tokenizer.cls_token_id is not None else tokenizer.bos_token_id
-        end = tokenizer.sep_token_id if tokenizer.sep_token_id is not None else tokenizer.eos_token_id
-        return cls(pad if begin is None else begin, pad if end is None else end, pad)
-
-
-class WordTokenizer:
-    """A tokenizer of sentences that are split into words, with the interface of transformers."""
-
-    bos_token_id = eos_token_id = None  # cls and sep are used instead
-
-    def __init__(
-        self, inner: Any, cls: int | None, sep: int | None, pad: int | None, unk: int | None, mask: int | None = None
-    ) -> None:
-        """Wrap a `tokenizers.Tokenizer` with the ids of its special tokens, without padding and truncation."""
-        inner.no_padding()
-        inner.no_truncation()
-        self.inner = inner
-        self.cls_token_id, self.sep_token_id, self.pad_token_id = cls, sep, pad
-        self.unk_token_id, self.mask_token_id = unk, mask
-
-    @classmethod
-    def of(cls, tokenizer: Any) -> WordTokenizer:
-        """Wrap the inner tokenizer of a fast tokenizer of transformers."""
-        return cls.with_tokens(tokenizer.backend_tokenizer, tokenizer.special_tokens_map)
-
-    @classmethod
-    def with_tokens(cls, inner: Any, names: Mapping[str, Any]) -> WordTokenizer:
-        """Wrap a tokenizer and look up the special tokens that a `tokenizer_config.json` names."""
-        return cls(inner, *(_id(inner, [names.get(alias) for alias in aliases]) for aliases in SPECIAL_TOKENS.values()))
-
-    def tokenizer_config(self) -> str:
-        """Return a `tokenizer_config.json`, so that transformers can load the tokenizer."""
-        tokens = {name: getattr(self, f"{name}_id") for name in SPECIAL_TOKENS}
-        names = {name: self.inner.id_to_token(number) for name, number in tokens.items() if number is not None}
-        return json.dumps({"tokenizer_class": "PreTrainedTokenizerFast", **names}, indent=1) + "\n"
-
-    def __call__(self, text: Any, *, is_split_into_words: bool = True, add_special_tokens: bool = False) -> Encoded:
-        """Tokenize the words of a sentence, or of several."""
-        assert is_split_into_words
-        single = isinstance(text[0], str)
-        with as_input_error("a sentence cannot be tokenized", "tokenizer.json"):
-            encodings = self.inner.encode_batch(
-                [text] if single else text, is_pretokenized=True, add_special_tokens=add_special_tokens
-            )
-        return Encoded(encodings, single)
-
-
-class Encoded:
-    """The result of a tokenizer, with the interface of transformers."""
-
-    def __init__(self, encodings: Sequence[Any], single: bool) -> None:
-        self._encodings, self._single = encodings, single  # single: of a sentence, not a list of sentences
-
-    def __getitem__(self, name: Literal["input_ids"]) -> Any:
-        ids = [encoding.ids for encoding in self._encodings]
-        return ids[0] if self._single else ids
-
-    def word_ids(self) -> list[int | None]:
-        """Return the word of each subword of the first sentence."""
-        ids: list[int | None] = self._encodings[0].word_ids
-        return ids
-
-
-def _id(inner: Any, names: Sequence[Any]) -> int | None:
-    """Return the id of the first name that is not None; transformers 4 writes some names as tables."""
-    texts = (name.get("content") if isinstance(name, Mapping) else name for name in names if name)
-    return next((inner.token_to_id(str(text)) for text in texts), None)

@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from nestag.data.arrays import Ints
-from nestag.model.subwords import Special, Subwords, WordTable
+from nestag.model.subwords import Special, Subwords, WordTable, WordTokenizer
 
 NOTHING = -1
 """The word of special, context and padding subwords, and the shape of padding words."""
@@ -251,8 +251,8 @@ class LayoutMaker:
         """Make windows of `max_length` subwords with the two special ones; neighbours are added up to `context`."""
         self.max_length, self.context = max_length, context
         self.cut: Cut = cut
-        self.table = WordTable(tokenizer, max_length - 2)
-        self.special = Special.of(tokenizer)
+        words = WordTokenizer.of(tokenizer)
+        self.table, self.special = WordTable(words, max_length - 2), Special.of(words)
 
     def lay_out(self, sentences: Sequence[Sequence[str]], documents: Sequence[str] | None = None) -> Layout:
         """Split sentences into windows; with the names of their documents, neighbours can be context."""
