@@ -9,14 +9,13 @@ vectors of another encoder.
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
 import transformers
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 from torch import Tensor, nn
 from transformers import CONFIG_MAPPING, AutoConfig, AutoModel, PretrainedConfig, PreTrainedModel
 from transformers.modeling_outputs import BaseModelOutput
@@ -50,9 +49,6 @@ LIMITS = {"layer": 1_000, "window": 1_024, "block": 1_024}
 
 SIZE = 192  # of a subword vector; 5.9 million numbers for the 30,522 subwords of MiniLM
 WEIGHTS, CONFIG = "model.safetensors", "config.json"
-LOCAL_SETTINGS = ("is_local", "local_files_only", "max_length", "stride", "truncation_side", "truncation_strategy")
-"""Settings of a tokenizer that say how it was loaded, or that nestag chooses."""
-
 TABLE = "encoder.embeddings.weight"  # the subword vectors in the weights of a tagger
 
 
@@ -118,42 +114,12 @@ def load_light(encoder: str, size: int = SIZE) -> LightStart:
     return LightStart(LightEncoder.from_table(table), layers)
 
 
-def save_light(folder: Path, weights: Mapping[str, Tensor], tokenizer: Any) -> None:
-    """Save the weights of a light tagger without its heads as a pretrained encoder, in int8."""
-    folder.mkdir(parents=True, exist_ok=True)
-    tokenizer.save_pretrained(folder)
-    path = folder / "tokenizer_config.json"
-    stored = json.loads(path.read_text(encoding="utf-8"))
-    _write_json(path, {name: value for name, value in stored.items() if name not in LOCAL_SETTINGS})
-    save_file(to_int8(weights), folder / WEIGHTS)
-    rows, size = weights[TABLE].shape
-    _write_json(folder / CONFIG, {"architectures": [LightEncoder.__name__], "vocab_size": rows, "hidden_size": size})
-    shutil.copymode(folder / CONFIG, folder / WEIGHTS)  # safetensors lets only the owner read
-
-
-def _write_json(path: Path, value: Mapping[str, Any]) -> None:
-    path.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
-
-
-def to_int8(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Return matrices as int8 with a scale for each row, and vectors as they are.
-
-    >>> {name: tensor.tolist() for name, tensor in to_int8({"a": torch.tensor([[127.0, -254.0]])}).items()}
-    {'a': [[64, -127]], 'a.scale': [2.0]}
-    """
-    stored: dict[str, Tensor] = {}
-    for name, tensor in tensors.items():
-        stored[name] = tensor = tensor.detach().float().cpu().contiguous()
-        if tensor.dim() > 1:
-            rows = tensor.flatten(1)
-            scale = (rows.abs().amax(1) / 127).clamp(min=1e-12)
-            stored[name] = (rows / scale[:, None]).round().to(torch.int8).view(tensor.shape)
-            stored[f"{name}.scale"] = scale
-    return stored
-
-
 def from_int8(stored: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Invert `to_int8`, up to rounding."""
+    """Multiply the rows of int8 matrices by their scales; vectors are stored in float32.
+
+    >>> from_int8({"a": torch.tensor([[64, -127]], dtype=torch.int8), "a.scale": torch.tensor([2.0])})["a"].tolist()
+    [[128.0, -254.0]]
+    """
     tensors: dict[str, Tensor] = {}
     for name, tensor in stored.items():
         if not name.endswith(".scale"):
@@ -163,7 +129,7 @@ def from_int8(stored: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 
 def _is_pretrained_light(folder: Path) -> bool:
-    """Return whether `save_light` saved a folder."""
+    """Return whether a folder has the weights of a light tagger, in int8, instead of another encoder."""
     path = folder / CONFIG
     if not path.is_file():
         return False

@@ -26,12 +26,13 @@ from torch.nn import functional
 
 from nestag.data.arrays import Ints
 from nestag.model.layers import pool_subwords
-from nestag.model.pretrained import load_encoder, save_light
+from nestag.model.pretrained import load_encoder
 from nestag.model.recognizer import load_tokenizer
 from nestag.model.subwords import SHAPES
 from nestag.model.tagger import Tagger
 from nestag.model.windows import Layout, LayoutMaker, batches
 from nestag.training.recipe import load_recipe
+from nestag_lab.release.light import save_light
 from nestag_lab.release.text import read_lines
 
 LONGEST = 256
