@@ -23,6 +23,7 @@ from nestag.model.model_folder import GRAPH, write_manifest
 from nestag.model.onnx_export import export, write_graph
 from nestag.model.onnx_runtime import OnnxNER
 from nestag.model.recognizer import NestedNER, load_tokenizer
+from nestag.model.settings import Settings
 from nestag.model.subwords import Special, WordTokenizer
 from nestag.model.tagger import Tagger
 from nestag.model.windows import LayoutMaker
@@ -193,8 +194,8 @@ def test_means_of_subwords_shapes_and_convolutions_export(
     batch = np.arange(len(layout.windows))
     row, column, word = layout.labelled_words(batch)
     batches = [Batch(layout.arrays(batch), row, column, word)]
-    scorer = GraphScorer(onnxruntime.InferenceSession(tmp_path / "model.onnx"), (3, 4, 5))
-    wanted = TaggerScorer(tagger).start(batches, len(word))()
+    scorer = GraphScorer(onnxruntime.InferenceSession(tmp_path / "model.onnx"), (3, 4, 5), Settings(), 1)
+    wanted = TaggerScorer(tagger, Settings()).start(batches, len(word))()
     for mine, torchs in zip(scorer.start(batches, len(word))()[:3], wanted[:3], strict=True):
         np.testing.assert_allclose(mine, torchs, atol=1e-5)
 

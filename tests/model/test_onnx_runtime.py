@@ -17,6 +17,7 @@ from nestag.errors import InputError
 from nestag.model.engine import Batch
 from nestag.model.model_folder import GRAPH, write_manifest
 from nestag.model.onnx_runtime import GraphScorer, OnnxNER
+from nestag.model.settings import Settings
 from nestag.model.windows import Arrays
 from two_sentences import CORPUS
 
@@ -59,7 +60,7 @@ def batches(ids: list[int]) -> list[Batch]:
 
 def test_several_batches_are_scored_at_once_and_each_word_gets_its_scores() -> None:
     ids = [7, 5, 3, 8, 6, 4]
-    n, c, u, spans = GraphScorer(Session(3), (1, 2, 3), threads=3).start(batches(ids), len(ids))()
+    n, c, u, spans = GraphScorer(Session(3), (1, 2, 3), Settings(), 3).start(batches(ids), len(ids))()
     assert n.tolist() == [[number] for number in ids]
     assert c.tolist() == [[number] * 2 for number in ids]
     assert u.tolist() == [[number] * 3 for number in ids]
@@ -69,7 +70,7 @@ def test_several_batches_are_scored_at_once_and_each_word_gets_its_scores() -> N
 def test_a_graph_that_fails_in_a_thread_ends_them_all() -> None:
     before = threading.active_count()
     with pytest.raises(InputError, match=r"the graph cannot be computed .*negative ids"):
-        GraphScorer(Session(1), (1, 2, 3), threads=2).start(batches([1, 2, -1, *range(200)]), 203)
+        GraphScorer(Session(1), (1, 2, 3), Settings(), 2).start(batches([1, 2, -1, *range(200)]), 203)
     assert threading.active_count() == before
 
 

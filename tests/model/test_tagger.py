@@ -11,6 +11,7 @@ from nestag.model.engine import Batch
 from nestag.model.layers import pool_subwords
 from nestag.model.recognizer import load_tokenizer
 from nestag.model.scorer import TaggerScorer
+from nestag.model.settings import Settings
 from nestag.model.tagger import IGNORED, Tagger, sum_losses
 from nestag.model.windows import Layout, LayoutMaker
 from tiny_encoders import KINDS
@@ -79,7 +80,7 @@ def test_scores_are_log_probabilities_and_learning_goes_on_after_them(tiny_encod
     layout = laid_out(tiny_encoder("bert"))
     batch = np.arange(len(layout.windows))
     row, column, word = layout.labelled_words(batch)
-    found = TaggerScorer(model).start([Batch(layout.arrays(batch), row, column, word)], len(word))()
+    found = TaggerScorer(model, Settings()).start([Batch(layout.arrays(batch), row, column, word)], len(word))()
     assert found.spans is None
     assert [part.shape for part in found[:3]] == [(len(word), size) for size in (3, 4, 5)]
     assert all(np.allclose(np.exp(part).sum(1), 1, atol=1e-5) for part in found[:3])
@@ -96,9 +97,9 @@ def test_words_in_one_row_have_the_scores_of_words_in_windows(
     layout = laid_out(tiny_encoder("bert"))
     batch = np.arange(len(layout.windows))
     row, column, word = layout.labelled_words(batch)
-    found = TaggerScorer(model, least_span_logit=-4.0).start(
-        [Batch(layout.arrays(batch), row, column, word)], len(word)
-    )()
+    options = Settings(decoding="spans", span_threshold=0.02)
+    least = options.least_span_logit
+    found = TaggerScorer(model, options).start([Batch(layout.arrays(batch), row, column, word)], len(word))()
     whole = model(**inputs(layout))
     for part, scores in zip(found[:3], whole[:3], strict=True):
         wanted = torch.log_softmax(scores[row, column], dim=-1).detach().numpy()
@@ -110,7 +111,9 @@ def test_words_in_one_row_have_the_scores_of_words_in_windows(
     logits = np.empty((len(word), 3, 2))
     logits[word] = whole.spans[row, column].detach().numpy()
     inside = np.arange(1, 4) <= limit[:, None]
-    assert len(cells.first) == (logits[inside] >= -4.0).sum() > 0
+    assert least is not None
+    assert -4 < least < -3
+    assert len(cells.first) == (logits[inside] >= least).sum() > 0
     np.testing.assert_allclose(cells.logit, logits[cells.first, cells.length - 1, cells.type], atol=1e-4)
 
 

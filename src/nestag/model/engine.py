@@ -122,7 +122,6 @@ class Heads(NamedTuple):
 class Scorer(Protocol):
     """Scores words, with torch or onnxruntime."""
 
-    sizes: tuple[int, int, int]
     batch_subwords: int
     ahead: int  # chunks that may wait to be decoded while others are computed; 0 if nothing is computed asynchronously
     reach: int | None  # words on each side that influence a word above the encoder; None if that is not known

@@ -88,30 +88,15 @@ class OnnxNER(Predictor):
 
     def scorer(self) -> GraphScorer:
         """Return the scorer with the current settings."""
-        settings = self.settings
-        return GraphScorer(
-            self.session, self.vocabulary.sizes, settings.batch_subwords, settings.least_span_logit, self.threads
-        )
+        return GraphScorer(self.session, self.vocabulary.sizes, self.settings, self.threads)
 
 
 class GraphScorer:
     """A scorer with onnxruntime: arrays in, log-probabilities out."""
 
-    def __init__(
-        self,
-        session: Any,
-        sizes: tuple[int, int, int],
-        batch_subwords: int = 0,
-        least_span_logit: float | None = None,
-        threads: int = 1,
-    ) -> None:
-        """Score batches of `batch_subwords` in threads, and return the spans with at least `least_span_logit`.
-
-        A `batch_subwords` of 0 is the best for a CPU; without `least_span_logit`, there are no spans.
-        """
-        self.session, self.threads, self.least_span_logit = session, threads, least_span_logit
-        self.sizes = sizes
-        self.batch_subwords = batch_subwords or BATCH
+    def __init__(self, session: Any, sizes: tuple[int, int, int], settings: Settings, threads: int) -> None:
+        self.session, self.sizes, self.threads = session, sizes, threads
+        self.batch_subwords, self.least_span_logit = settings.batch_subwords or BATCH, settings.least_span_logit
         self.ahead = 0
         self.reach: int | None = None
 

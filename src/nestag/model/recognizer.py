@@ -100,8 +100,7 @@ class NestedNER(Predictor):
 
     def scorer(self) -> TaggerScorer:
         """Return the scorer with the current settings."""
-        settings = self.settings
-        return TaggerScorer(self.model, settings.batch_subwords, settings.precision, settings.least_span_logit)
+        return TaggerScorer(self.model, self.settings)
 
     def push_to_hub(
         self, name: str, *, private: bool = True, token: str | None = None, revision: str | None = None

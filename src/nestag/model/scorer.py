@@ -22,6 +22,7 @@ from nestag.decoding import SpanCells, SpanScores
 from nestag.errors import as_input_error
 from nestag.model.encoders import Precision
 from nestag.model.engine import Batch, Heads
+from nestag.model.settings import Settings
 from nestag.model.tagger import Tagger
 from nestag.model.windows import NOTHING
 
@@ -33,23 +34,12 @@ GPU_AHEAD = 3  # chunks that wait to be decoded while a GPU scores the next one
 class TaggerScorer:
     """Scores words with a tagger, in bfloat16 where a GPU has it."""
 
-    def __init__(
-        self,
-        model: Tagger,
-        batch_subwords: int = 0,
-        precision: Precision = "auto",
-        least_span_logit: float | None = None,
-    ) -> None:
-        """Score batches of `batch_subwords`, and return the spans of the grid with at least `least_span_logit`.
-
-        A `batch_subwords` of 0 chooses by device; without `least_span_logit`, the grid is not used.
-        """
-        self.model, self.precision, self.least_span_logit = model, precision, least_span_logit
-        self.sizes: tuple[int, int, int] = model.config.sizes
+    def __init__(self, model: Tagger, settings: Settings) -> None:
+        self.model, self.precision, self.least_span_logit = model, settings.precision, settings.least_span_logit
         cuda = model.device.type == "cuda"
-        self.batch_subwords = batch_subwords or (GPU_BATCH if cuda else CPU_BATCH)
+        self.batch_subwords = settings.batch_subwords or (GPU_BATCH if cuda else CPU_BATCH)
         self.ahead = GPU_AHEAD if cuda else 0
-        self.grid = None if least_span_logit is None else model.spans
+        self.grid = None if self.least_span_logit is None else model.spans
         self.reach: int | None = model.reach + (0 if self.grid is None else self.grid.width + self.grid.reach)
 
     @torch.inference_mode()
@@ -57,7 +47,7 @@ class TaggerScorer:
         """Begin to score the words of a chunk; on a GPU this returns before the scores are there."""
         device, was_training = self.model.device, self.model.training
         self.model.train(False)
-        heads = [torch.zeros(words, size, device=device) for size in self.sizes]
+        heads = [torch.zeros(words, size, device=device) for size in self.model.config.sizes]
         cells = None if self.least_span_logit is None else GridCells(words, self.least_span_logit)
         with as_input_error("the model cannot be computed", "model.safetensors"), compute_mode(device, self.precision):
             for batch in batches:
