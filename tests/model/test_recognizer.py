@@ -113,9 +113,7 @@ def test_chunks_and_batches_do_not_change_what_is_found(tiny_encoder: Callable[[
     assert not any(np.allclose(one, other, atol=1e-4) for one, other in zip(whole, without, strict=True))  # it matters
 
 
-def test_words_of_several_windows_are_scored_in_one_as_if_in_all(
-    tiny_encoder: Callable[[str], str], tmp_path: Path
-) -> None:
+def test_word_in_two_windows_gets_the_same_scores(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
     """Above the encoder, only the words that are wanted are computed, and those that convolutions look at."""
     recipe = quick(tiny_encoder("bert"), steps=2, conv_size=12, conv_layers=1)
     recognizer = train(MANY, CORPUS, tmp_path / "model", recipe, use_cpu=True).recognizer

@@ -37,12 +37,12 @@ def subwords(*sentences: list[int]) -> Subwords:
 def test_every_word_is_labelled_once_and_no_window_is_too_long(sentences: list[list[int]], room: int) -> None:
     found = subwords(*sentences)
     windows = windows_of(found, room)
-    labelled = [word for a, b in zip(windows.keep_first, windows.keep_last, strict=True) for word in range(a, b)]
+    labelled = [word for a, b in zip(windows.label_first, windows.label_last, strict=True) for word in range(a, b)]
     assert labelled == list(range(len(found.counts)))
     assert (np.diff(windows.sentence) >= 0).all()
-    assert (windows.first <= windows.keep_first).all()
-    assert (windows.keep_first < windows.keep_last).all()
-    assert (windows.keep_last <= windows.last).all()
+    assert (windows.first <= windows.label_first).all()
+    assert (windows.label_first < windows.label_last).all()
+    assert (windows.label_last <= windows.last).all()
     assert (windows.sizes <= room + 2).all()
     places = found.subword_offsets
     assert np.array_equal(windows.begin, places[windows.first])
@@ -54,9 +54,9 @@ def test_neighbouring_windows_overlap() -> None:
     assert len(windows) > 10
     for former, later in pairwise(range(len(windows))):
         assert windows.last[former] - windows.first[later] == 510 // 4
-        assert windows.keep_last[former] == windows.keep_first[later]
-        assert windows.last[former] - windows.keep_last[former] >= 60  # no word is labelled at a window's edge
-        assert windows.keep_first[later] - windows.first[later] >= 60
+        assert windows.label_last[former] == windows.label_first[later]
+        assert windows.last[former] - windows.label_last[former] >= 60  # no word is labelled at a window's edge
+        assert windows.label_first[later] - windows.first[later] >= 60
 
 
 def test_context_is_of_the_same_document_and_within_the_room() -> None:
@@ -65,7 +65,7 @@ def test_context_is_of_the_same_document_and_within_the_room() -> None:
     assert list(zip(wide.begin.tolist(), wide.end.tolist(), strict=True)) == [
         (0, 12), (0, 12), (3, 12), (12, 16), (16, 20)
     ]  # fmt: skip
-    assert np.array_equal(wide.keep_first, np.arange(5) * 4)
+    assert np.array_equal(wide.label_first, np.arange(5) * 4)
     assert (wide.sizes <= 16).all()
 
 
@@ -117,19 +117,19 @@ def test_the_same_seed_gives_the_same_batches() -> None:
     assert drawn[0] == drawn[1] != drawn[2]
 
 
-def test_some_windows_can_be_taken() -> None:
+def test_take_returns_windows_in_order() -> None:
     windows = windows_of(subwords([1], [2], [3]), 10)
     assert isinstance(windows.take([2, 0]), Windows)
     assert windows.take([2, 0]).sizes.tolist() == [5, 3]
 
 
-def test_narrowed_windows_hold_the_words_labelled_there_and_some_beside_them() -> None:
+def test_narrow_windows_have_the_labelled_words_and_some_neighbours() -> None:
     windows = windows_of(subwords([1] * 100), 40)
     for reach in (0, 1, 3, 100):
         narrow = windows.narrow(reach)
         for row, (first, last) in enumerate(zip(narrow.first, narrow.last, strict=True)):
-            assert first == max(windows.first[row], windows.keep_first[row] - reach)
-            assert last == min(windows.last[row], windows.keep_last[row] + reach)
+            assert first == max(windows.first[row], windows.label_first[row] - reach)
+            assert last == min(windows.last[row], windows.label_last[row] + reach)
         assert np.array_equal(narrow.begin, windows.begin)
         assert np.array_equal(narrow.end, windows.end)
 
@@ -146,7 +146,7 @@ def test_windows_are_values() -> None:
 def test_disjoint_windows_end_after_so_many_subwords(sentences: list[list[int]], room: int) -> None:
     found = subwords(*sentences)
     windows = windows_of(found, room, "disjoint")
-    labelled = [word for a, b in zip(windows.keep_first, windows.keep_last, strict=True) for word in range(a, b)]
+    labelled = [word for a, b in zip(windows.label_first, windows.label_last, strict=True) for word in range(a, b)]
     assert labelled == list(range(len(found.counts)))
     last = found.subword_offsets[1:] - 1
     begins = found.subword_offsets[found.word_offsets]
@@ -154,7 +154,7 @@ def test_disjoint_windows_end_after_so_many_subwords(sentences: list[list[int]],
         sentence, begin, end = windows.sentence[row], windows.begin[row], windows.end[row]
         assert (begin - begins[sentence]) % room == 0
         assert end == min(begin + room, begins[sentence + 1])
-        words = range(windows.keep_first[row], windows.keep_last[row])
+        words = range(windows.label_first[row], windows.label_last[row])
         assert all(begin <= last[word] < end for word in words)
 
 
@@ -223,7 +223,7 @@ def test_arrays_hold_every_window_as_it_is(context: int, tiny_encoder: Callable[
     assert layout.labelled_subwords == np.sum(arrays.word != NOTHING) + 2 * len(windows)
 
 
-def test_kept_words_are_those_of_their_windows(tiny_encoder: Callable[[str], str]) -> None:
+def test_labelled_words_are_those_of_their_windows(tiny_encoder: Callable[[str], str]) -> None:
     layout = LayoutMaker(load_tokenizer(tiny_encoder("bert")), 20).lay_out(SENTENCES)
     row, column, word = layout.labelled_words(np.arange(len(layout.windows)))
     assert word.tolist() == list(range(sum(map(len, SENTENCES))))

@@ -33,21 +33,20 @@ def pool_subwords(hidden: Tensor, word: Tensor, words: int, pooling: str) -> Ten
 class Convolution(nn.Module):
     """A gated residual convolution over neighbouring words; words beyond the last count as zero."""
 
-    def __init__(self, size: int, kernel: int = 3) -> None:
+    def __init__(self, size: int) -> None:
         super().__init__()
-        self.reach = kernel // 2
         self.norm = nn.LayerNorm(size)
-        self.conv = nn.Conv1d(size, 2 * size, kernel, padding=kernel // 2)
+        self.conv = nn.Conv1d(size, 2 * size, 3, padding=1)
 
     def forward(self, vectors: Tensor, present: Tensor) -> Tensor:
         """Mix the vectors of neighbouring words: windows x words x size.
 
         It is one matrix product, because convolutions of PyTorch take longer on a CPU.
         """
-        inner = nn.functional.pad(self.norm(vectors) * present, (0, 0, self.reach, self.reach))
+        padded = nn.functional.pad(self.norm(vectors) * present, (0, 0, 1, 1))
         words = vectors.shape[1]
-        neighbours = torch.cat([inner[:, at : at + words] for at in range(2 * self.reach + 1)], dim=-1)
-        weight = self.conv.weight.transpose(1, 2).flatten(1)  # 2 size x kernel size
+        neighbours = torch.cat([padded[:, at : at + words] for at in range(3)], dim=-1)
+        weight = self.conv.weight.transpose(1, 2).flatten(1)  # 2 size x 3 size
         mixed = nn.functional.linear(neighbours, weight, self.conv.bias)  # windows x words x 2 size
         added: Tensor = vectors + nn.functional.glu(mixed, dim=-1)
         return added

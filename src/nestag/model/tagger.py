@@ -142,7 +142,7 @@ class Tagger(PreTrainedModel):
     @property
     def reach(self) -> int:
         """The number of words on each side that influence a word above the encoder."""
-        return sum(layer.reach for layer in self.convolutions if isinstance(layer, Convolution))
+        return len(self.convolutions)
 
     @classmethod
     def around(cls, encoder: str, light_size: int = SIZE, **settings: Any) -> Tagger:

@@ -33,8 +33,8 @@ class Windows:
     sentence: Ints
     first: Ints  # the first word read
     last: Ints  # the end of the words read
-    keep_first: Ints  # the first word labelled here
-    keep_last: Ints  # the end of the words labelled here
+    label_first: Ints  # the first word labelled here
+    label_last: Ints  # the end of the words labelled here
     begin: Ints  # the first subword, context included
     end: Ints  # the end of the subwords, context included
 
@@ -48,8 +48,8 @@ class Windows:
 
     def narrow(self, reach: int) -> Windows:
         """Keep all subwords, and of the words only those labelled here and `reach` words on each side."""
-        first = np.maximum(self.first, self.keep_first - reach)
-        return replace(self, first=first, last=np.minimum(self.last, self.keep_last + reach))
+        first = np.maximum(self.first, self.label_first - reach)
+        return replace(self, first=first, last=np.minimum(self.last, self.label_last + reach))
 
     def take(self, rows: Ints | Sequence[int]) -> Windows:
         """Return the windows in these rows."""
@@ -238,9 +238,9 @@ class Layout:
     def labelled_words(self, batch: Ints) -> tuple[Ints, Ints, Ints]:
         """Return the row, the column and the number of each word that is labelled in a batch."""
         chosen = self.windows.take(batch)
-        count = chosen.keep_last - chosen.keep_first
+        count = chosen.label_last - chosen.label_first
         row = np.repeat(np.arange(len(batch)), count)
-        word = np.repeat(chosen.keep_first - (np.cumsum(count) - count), count) + np.arange(int(count.sum()))
+        word = np.repeat(chosen.label_first - (np.cumsum(count) - count), count) + np.arange(int(count.sum()))
         return row, word - chosen.first[row], word
 
 
