@@ -13,7 +13,7 @@ from nestag.model.encoders import locate, longest_window
     ("positions", "longest"),
     [(512, 512), (514, 512), (1026, 1024), (4098, 4096), (8192, 8192), (66, 66), (None, 10_000), (0, 10_000)],
 )
-def test_a_window_is_as_long_as_the_encoder_reads(positions: int | None, longest: int) -> None:
+def test_longest_window_of_an_encoder(positions: int | None, longest: int) -> None:
     config = SimpleNamespace(max_position_embeddings=positions)
     assert longest_window(config, 10_000) == longest  # RoBERTa numbers its positions from 2
     assert longest_window(config, 50) == 50

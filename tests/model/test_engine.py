@@ -65,14 +65,14 @@ def engine(scorer: Recording) -> Engine:
     return Engine(scorer, LayoutMaker(Letters(), 16), VOCABULARY, Settings(), chunk_size=2)
 
 
-def test_without_a_device_of_its_own_one_stage_follows_the_other() -> None:
+def test_stages_are_sequential_on_a_cpu() -> None:
     scorer = Recording(0)
     found = list(engine(scorer).run(Item([letter]) for letter in "abcde"))
     assert scorer.events == ["start 0", "wait 0", "start 1", "wait 1", "start 2", "wait 2"]
     assert letters(found) == ["ab", "cd", "e"]
 
 
-def test_chunks_are_computed_while_earlier_ones_are_waited_for() -> None:
+def test_chunks_overlap_on_a_gpu() -> None:
     scorer = Recording(2)
     scorer.release = threading.Event()  # nothing is there before the third chunk has begun
     found = list(engine(scorer).run(Item([letter]) for letter in "abcdefg"))
@@ -89,7 +89,7 @@ def threads() -> list[str]:
     return [thread.name for thread in threading.enumerate() if thread.name.startswith("nestag-decoding")]
 
 
-def test_no_more_is_read_than_is_needed() -> None:
+def test_input_is_read_lazily() -> None:
     taken = 0
 
     def endless() -> Iterator[Item]:
@@ -105,7 +105,7 @@ def test_no_more_is_read_than_is_needed() -> None:
     assert not threads()
 
 
-def test_an_error_of_the_source_is_raised_after_nothing_else() -> None:
+def test_error_of_the_input_is_raised() -> None:
     def broken() -> Iterator[Item]:
         yield Item(["a"])
         raise OSError("gone")
@@ -116,7 +116,7 @@ def test_an_error_of_the_source_is_raised_after_nothing_else() -> None:
 
 
 @pytest.mark.parametrize("ahead", [0, 2])
-def test_an_error_of_a_stage_ends_all(ahead: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_error_of_a_stage_stops_all_threads(ahead: int, monkeypatch: pytest.MonkeyPatch) -> None:
     def failing(*_: object) -> TaggedChunk:
         raise ValueError("no")
 
@@ -133,7 +133,7 @@ ITEMS = st.lists(
 
 
 @given(ITEMS, st.integers(1, 6), st.integers(0, 7))
-def test_every_item_is_in_one_chunk_with_the_neighbours_it_needs(found: list[Item], size: int, context: int) -> None:
+def test_every_item_is_in_one_chunk_with_its_context(found: list[Item], size: int, context: int) -> None:
     numbered = [item._replace(source=number) for number, item in enumerate(found)]
     cut = list(chunks(iter(numbered), size, context))
     assert [item.source for chunk in cut for item in chunk.targets] == list(range(len(found)))

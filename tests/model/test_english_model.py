@@ -37,7 +37,7 @@ def test_it_is_small_and_names_its_sources() -> None:
         assert source in card.text
 
 
-def test_the_name_wins_over_a_folder_which_a_path_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_english_is_the_packaged_model_unless_it_is_a_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "english").mkdir()
     monkeypatch.chdir(tmp_path)
     assert local_folder("english") == PACKAGED["english"]
@@ -57,7 +57,7 @@ def test_predict_and_spacy_take_the_name(tmp_path: Path) -> None:
     assert "Utrecht" in {span.text for span in doc.spans["nestag"]}
 
 
-def test_without_onnxruntime_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_error_without_onnxruntime_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     with pytest.raises(MissingExtraError, match=r"nestag\[onnx\]"):
         nestag.load("english")

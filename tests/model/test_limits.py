@@ -30,17 +30,17 @@ USA = Sentence(["the", "USA"], [Entity(0, 2, "GPE")])
 
 
 @pytest.mark.parametrize("text", ["!" * 120_000, '_*"' * 40_000, "😀" * 120_000, "'s" * 60_000, "(" * 60_000 + "a"])
-def test_endless_words_take_time_linear_in_their_length(text: str) -> None:
+def test_tokenization_is_linear_in_the_length_of_a_word(text: str) -> None:
     found = segments(text, Options())
     assert "".join(text[start:end] for segment in found for start, end in segment) == text
 
 
 @pytest.mark.parametrize("text", ["a" * 5_000, "see http://a.b/" + "c" * 900 + " now", "wow!!!!!!!! (...)"])
-def test_ordinary_words_are_not_cut(text: str) -> None:
+def test_ordinary_words_are_not_split(text: str) -> None:
     assert sum(map(len, segments(text, Options()))) <= 20
 
 
-def test_deeply_nested_entities_cost_the_doctor_no_more_than_their_number() -> None:
+def test_doctor_is_linear_in_the_number_of_nested_entities() -> None:
     tokens = ["("] + [f"w{i}" for i in range(40_000)] + [")"]
     deep = Sentence(tokens, [Entity(0, i + 1, "X") for i in range(40_000)])
     noted = symptoms_of([deep], "x", DoctorLimits())
@@ -49,7 +49,7 @@ def test_deeply_nested_entities_cost_the_doctor_no_more_than_their_number() -> N
     assert noted.edges["X", "have a bracket without its partner"].count == 40_000
 
 
-def test_deeply_nested_entities_are_searched_for_crossing_ones_in_time() -> None:
+def test_crossing_pairs_are_found_quickly_in_deep_nesting() -> None:
     deep = [Entity(i, 100_000 - i, "X") for i in range(49_990)]
     few, all_of_them = Entity(49_980, 50_015, "Y"), Entity(49_995, 100_001, "Y")
     assert next(crossing_pairs(deep), None) is None
@@ -81,13 +81,13 @@ def test_brackets_inside_entities_are_still_compared() -> None:
         assert sum(found.count for (_, what), found in noted.edges.items() if "bracket" in what) == odd
 
 
-def test_long_sentences_are_drawn_in_time_linear_in_their_length() -> None:
+def test_drawing_is_linear_in_the_length_of_a_sentence() -> None:
     long = Sentence(["word"] * 60_000, [Entity(i, i + 2, "PER") for i in range(0, 60_000, 3)])
     lines = list(draw_nested(long, 80))
     assert sum("PER" in piece.text for line in lines for piece in line) > 1_000
 
 
-def test_a_small_file_cannot_fill_the_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_small_compressed_file_cannot_fill_the_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(brackets, "MOST_PIECES", 1_000)
     path = tmp_path / "x.nested.gz"
     path.write_bytes(gzip.compress(b"a " * 999 + b"a\n"))
@@ -106,7 +106,7 @@ def test_a_text_that_contradicts_the_tokens_is_unannotated_and_reported() -> Non
     assert "'Old' where the token is 'New'" in report.summary()[0]
 
 
-def test_texts_of_any_length_come_back_from_cas(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_texts_round_trip_through_cas(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A real text over 10 MB, where lxml stops unless `huge_tree` is set, would take cassis a quarter of a minute."""
     cassis = pytest.importorskip("cassis")
     load, given = cassis.load_cas_from_xmi, []
@@ -117,7 +117,7 @@ def test_texts_of_any_length_come_back_from_cas(tmp_path: Path, monkeypatch: pyt
 
 
 @pytest.mark.parametrize("line", [r"a\ud800" + "\t1\tS\t-", "a\t1\tS\t" + r"X\udfff", "a\t1\t" + r"\udc00" + "\t-"])
-def test_half_a_character_in_labels_is_one_line(line: str, tmp_path: Path) -> None:
+def test_lone_surrogates_in_labels_are_refused_in_one_line(line: str, tmp_path: Path) -> None:
     (tmp_path / "labels.tsv").write_text(f"{line}\n\n")
     found = CliRunner().invoke(app, ["decode", str(tmp_path / "labels.tsv")])
     assert found.exit_code == 2
@@ -126,13 +126,13 @@ def test_half_a_character_in_labels_is_one_line(line: str, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("text", ["PER=nan", "PER=inf", "PER=-0.1", "PER=1.1", "PER=", "PER"])
-def test_thresholds_are_shares(text: str) -> None:
+def test_thresholds_are_between_0_and_1(text: str) -> None:
     with pytest.raises(InputError, match="is not a threshold"):
         threshold_from(text)
     assert threshold_from("a=b=0.5") == ("a=b", 0.5)
 
 
-def test_an_empty_packed_file_is_an_error(tmp_path: Path) -> None:
+def test_empty_gzip_file_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "x.jsonl.gz").write_bytes(b"")
     found = CliRunner().invoke(app, ["stats", str(tmp_path / "x.jsonl.gz")])
     assert (found.exit_code, "not a whole gzip file (it is empty)" in found.stderr) == (2, True)

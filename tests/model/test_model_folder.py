@@ -78,7 +78,7 @@ def test_a_changed_file_is_refused(model: Path, name: str) -> None:
         NestedNER.from_pretrained(model, "cpu")
 
 
-def test_edited_settings_are_used_and_mentioned(model: Path) -> None:
+def test_edited_settings_are_used_with_a_warning(model: Path) -> None:
     edit(model / "nestag.json", lambda settings: settings | {"threshold": 0.25})
     with pytest.warns(EditedModelWarning, match=r"nestag\.json was edited"):
         assert NestedNER.from_pretrained(model, "cpu").settings.threshold == 0.25
@@ -90,7 +90,7 @@ def test_edited_settings_are_used_and_mentioned(model: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at open files as Linux shows them")
 @pytest.mark.parametrize("kind", faulty_runs.FAULTS)
-def test_settings_are_the_old_or_the_new_ones_wherever_a_change_stops(model: Path, tmp_path: Path, kind: str) -> None:
+def test_interrupted_change_leaves_old_or_new_settings(model: Path, tmp_path: Path, kind: str) -> None:
     for name in ("model.safetensors", "tokenizer.json"):
         (model / name).write_bytes(b"{}")  # many copies of it are made
     write_manifest(model)
@@ -113,7 +113,7 @@ def test_settings_are_the_old_or_the_new_ones_wherever_a_change_stops(model: Pat
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         (lambda manifest: manifest | {"format": 99}, "format 99"),
         (lambda manifest: {"files": manifest["files"]}, "format None"),
@@ -122,9 +122,9 @@ def test_settings_are_the_old_or_the_new_ones_wherever_a_change_stops(model: Pat
         (lambda manifest: manifest | {"files": manifest["files"] | {"config.json": 0}}, "config.json is not the file"),
     ],
 )
-def test_a_manifest_that_is_none_is_refused(model: Path, change: Callable[[Any], Any], told: str) -> None:
+def test_invalid_manifest_is_refused(model: Path, change: Callable[[Any], Any], message: str) -> None:
     edit(model / MANIFEST, change)
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=message):
         NestedNER.from_pretrained(model, "cpu")
 
 
@@ -145,7 +145,7 @@ PLANTED: list[tuple[str, Change]] = [
 
 
 @pytest.mark.parametrize(("name", "change"), PLANTED)
-def test_what_nestag_does_not_write_has_no_effect(model: Path, name: str, change: Change) -> None:
+def test_files_and_keys_that_nestag_does_not_write_are_ignored(model: Path, name: str, change: Change) -> None:
     """Even if the manifest agrees: an attacker writes that too."""
     words = [sentence.tokens for sentence in CORPUS]
     expected = NestedNER.from_pretrained(model, "cpu").scores(words)
@@ -209,7 +209,7 @@ def test_a_vocabulary_of_another_size_is_refused(model: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         (lambda c: c["encoder"].update(model_type="timm_backbone"), "'timm_backbone' is not an encoder of text"),
         (
@@ -238,11 +238,11 @@ def test_a_vocabulary_of_another_size_is_refused(model: Path) -> None:
         (lambda c: c.update(dropout=7), "cannot be loaded"),
     ],
 )
-def test_a_configuration_that_cannot_be_is_one_line(model: Path, change: Change, told: str) -> None:
+def test_invalid_configuration_is_refused_in_one_line(model: Path, change: Change, message: str) -> None:
     """Nothing runs, nothing is endless, and no memory is taken for what the weights do not hold."""
     edit(model / "config.json", lambda found: (change(found), found)[1])
     write_manifest(model)
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=message):
         NestedNER.from_pretrained(model, "cpu")
 
 
@@ -275,7 +275,7 @@ def test_no_kind_of_encoder_downloads_code() -> None:
     "data", [b"[" * 100_000, b"[]", b"{}", b"\xff", b""], ids=["deep", "list", "table", "bytes", "empty"]
 )
 @pytest.mark.parametrize("name", ["config.json", "vocabulary.json", "tokenizer.json", "nestag.json", "manifest.json"])
-def test_a_file_of_anything_is_one_line(model: Path, name: str, data: bytes) -> None:
+def test_arbitrary_json_is_refused_in_one_line(model: Path, name: str, data: bytes) -> None:
     (model / name).write_bytes(data)
     if name != MANIFEST:
         write_manifest(model)
@@ -288,7 +288,7 @@ def test_a_file_of_anything_is_one_line(model: Path, name: str, data: bytes) -> 
 
 
 @pytest.mark.parametrize(
-    ("name", "change", "told"),
+    ("name", "change", "message"),
     [
         ("vocabulary.json", lambda v: v["c"].__setitem__(0, "S" + "+X" * 99), "99 types over the same tokens"),
         ("vocabulary.json", lambda v: v["u"].__setitem__(0, v["u"][1]), "in the table of u twice"),
@@ -301,12 +301,10 @@ def test_a_file_of_anything_is_one_line(model: Path, name: str, data: bytes) -> 
         ("tokenizer.json", lambda t: t["model"]["vocab"].update(a=10**6), "a subword number 1,000,000"),
     ],
 )
-def test_tables_settings_and_tokenizers_that_cannot_be_are_one_line(
-    model: Path, name: str, change: Change, told: str
-) -> None:
+def test_invalid_values_are_refused_in_one_line(model: Path, name: str, change: Change, message: str) -> None:
     edit(model / name, lambda found: (change(found), found)[1])
     write_manifest(model)
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=message):
         NestedNER.from_pretrained(model, "cpu")
 
 
@@ -321,7 +319,7 @@ def test_tables_settings_and_tokenizers_that_cannot_be_are_one_line(
     ids=["empty", "deep", "deeper", "overflow"],
 )
 @pytest.mark.parametrize("length", [None, 2**63], ids=["as long", "longer"])
-def test_weights_of_anything_are_one_line(model: Path, header: bytes, length: int | None) -> None:
+def test_arbitrary_weights_are_refused_in_one_line(model: Path, header: bytes, length: int | None) -> None:
     (model / "model.safetensors").write_bytes(struct.pack("<Q", length or len(header)) + header + b"0000")
     write_manifest(model)
     with pytest.raises(InputError, match=r"Error while deserializing header"):
@@ -341,7 +339,7 @@ def test_links_out_of_the_folder_are_refused(model: Path, tmp_path: Path, name: 
     assert not (tmp_path / "copy" / name).exists()
 
 
-def test_without_the_library_of_the_hub_a_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_error_without_huggingface_hub_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
     with pytest.raises(MissingExtraError, match=r"no folder you/model, .* pip install 'nestag\[model\]'"):
         local_folder("you/model")
@@ -357,7 +355,7 @@ def test_links_of_the_hubs_cache_are_followed(model: Path, tmp_path: Path) -> No
     assert NestedNER.from_pretrained(snapshot, "cpu").predict([["a"]])
 
 
-def test_all_files_have_the_rights_that_the_user_gives_new_files(model: Path, tmp_path: Path) -> None:
+def test_saved_files_follow_the_umask(model: Path, tmp_path: Path) -> None:
     before = os.umask(0o027)
     try:
         NestedNER.from_pretrained(model, "cpu").save_pretrained(tmp_path / "again")
@@ -367,7 +365,7 @@ def test_all_files_have_the_rights_that_the_user_gives_new_files(model: Path, tm
 
 
 @pytest.mark.parametrize("language", ["en.examples", "punctuation", "../x", ""])
-def test_a_language_names_no_other_module(model: Path, language: str) -> None:
+def test_language_cannot_name_a_module(model: Path, language: str) -> None:
     change_settings(model, {"language": language})
     with pytest.raises(UnknownNameError, match="spaCy cannot tokenize"):
         NestedNER.from_pretrained(model, "cpu")("A text.")
@@ -391,7 +389,7 @@ def test_an_encoder_whose_weights_are_missing_is_refused(tiny_encoder: Callable[
         train(MANY, CORPUS, tmp_path / "m", quick(str(broken), steps=1), use_cpu=True)
 
 
-def test_nothing_of_transformers_is_loaded_that_may_run_code() -> None:
+def test_transformers_never_trusts_remote_code() -> None:
     """What loads by the kind that a file names would ask whether code may run, and a pipe may answer."""
     loaders, careful = 0, 0
     for path in Path(nestag.__file__).parent.rglob("*.py"):

@@ -78,7 +78,7 @@ def run(code: str, *arguments: object) -> str:
     return done.stdout
 
 
-def test_it_answers_as_torch_does_where_torch_cannot_be_imported(trained_model: Path, exported: Path) -> None:
+def test_onnx_model_finds_the_same_without_torch(trained_model: Path, exported: Path) -> None:
     ner = NestedNER.from_pretrained(trained_model, "cpu")
     text = "lincoln was president of the usa."
     wanted = [ner(text), ner(CORPUS), list(ner.pipe([text, ""]))]
@@ -104,7 +104,7 @@ def _flat(value: object) -> list[object]:
     return [one for inner in value for one in _flat(inner)] if isinstance(value, list) else [value]
 
 
-def test_the_command_tags_where_torch_cannot_be_imported(exported: Path) -> None:
+def test_predict_runs_without_torch(exported: Path) -> None:
     out = run(
         "sys.argv[0] = 'nestag'\nfrom nestag.cli import main\nmain()",
         "predict", exported / "small", exported / "dev.jsonl", "--to", "jsonl",
@@ -112,7 +112,7 @@ def test_the_command_tags_where_torch_cannot_be_imported(exported: Path) -> None
     assert [len(json.loads(line)["entities"]) for line in out.splitlines()] == [len(gold) for gold in GOLD]
 
 
-def test_int8_is_smaller_and_says_so(exported: Path) -> None:
+def test_int8_graph_is_smaller(exported: Path) -> None:
     whole, small = exported / "plain", exported / "small"
     assert (small / GRAPH).stat().st_size < (whole / GRAPH).stat().st_size
     assert json.loads((small / "config.json").read_text())["precision"] == "int8"
@@ -122,7 +122,7 @@ def test_int8_is_smaller_and_says_so(exported: Path) -> None:
 
 
 @pytest.mark.parametrize("batch", [1, 7, 4096])
-def test_in_int8_too_no_answer_depends_on_its_batch(exported: Path, batch: int) -> None:
+def test_int8_scores_do_not_depend_on_the_batch(exported: Path, batch: int) -> None:
     tokens = [sentence.tokens for sentence in CORPUS]
     small = OnnxNER.from_pretrained(exported / "small")
     alone = [small.scores([sentence]) for sentence in tokens]
@@ -139,7 +139,7 @@ def test_int8_without_sentences_is_refused(trained_model: Path, tmp_path: Path) 
     assert not (tmp_path / "out").exists()
 
 
-def test_int8_that_costs_too_much_is_refused(
+def test_too_large_loss_of_int8_is_refused(
     trained_model: Path, exported: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import onnx
@@ -160,7 +160,7 @@ def test_int8_that_costs_too_much_is_refused(
     assert not (tmp_path / "out").exists()
 
 
-def test_a_graph_that_scores_otherwise_is_refused(
+def test_graph_with_other_scores_is_refused(
     trained_model: Path, exported: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ner = NestedNER.from_pretrained(trained_model, "cpu")
@@ -174,7 +174,7 @@ def test_a_graph_that_scores_otherwise_is_refused(
 
 
 @pytest.mark.parametrize(("kind", "fused"), [("bert", 2), ("roberta", 2), ("electra", 2), ("distilbert", 2)])
-def test_means_of_subwords_shapes_and_convolutions_export(
+def test_graph_has_the_scores_of_torch(
     kind: str, fused: int, tiny_encoder: Callable[[str], str], tmp_path: Path
 ) -> None:
     """Attention is one operation in each of the two layers."""
@@ -200,7 +200,7 @@ def test_means_of_subwords_shapes_and_convolutions_export(
         np.testing.assert_allclose(mine, torchs, atol=1e-5)
 
 
-def test_words_are_split_as_transformers_splits_them(tiny_encoder: Callable[[str], str]) -> None:
+def test_subwords_are_those_of_transformers(tiny_encoder: Callable[[str], str]) -> None:
     from tokenizers import Tokenizer
 
     encoder = tiny_encoder("bert")
@@ -218,7 +218,7 @@ def test_words_are_split_as_transformers_splits_them(tiny_encoder: Callable[[str
         assert (encoding.ids, encoding.word_ids) == (expected["input_ids"], expected.word_ids())
 
 
-def test_a_folder_for_the_other_library_is_refused(trained_model: Path, exported: Path) -> None:
+def test_folder_of_the_other_runtime_is_refused(trained_model: Path, exported: Path) -> None:
     with pytest.raises(InputError, match=r"for torch; .* nestag export onnx"):
         OnnxNER.from_pretrained(trained_model)
     with pytest.raises(InputError, match="for onnxruntime; load it with"):
@@ -246,7 +246,7 @@ def test_a_broken_graph_is_refused(exported: Path, tmp_path: Path) -> None:
         OnnxNER.from_pretrained(folder)
 
 
-def test_a_graph_that_cannot_be_computed_is_one_line(exported: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_error_of_a_graph_is_one_line(exported: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = OnnxNER.from_pretrained(exported / "plain")
 
     class Failing:

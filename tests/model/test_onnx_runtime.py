@@ -25,7 +25,7 @@ pytest.importorskip("onnxruntime")
 
 
 @pytest.mark.parametrize(("given", "then"), [({}, "1"), ({"ORT_DISABLE_TELEMETRY": "0"}, "0")])
-def test_onnxruntime_does_not_report_to_its_makers_unless_asked_to(given: dict[str, str], then: str) -> None:
+def test_onnxruntime_telemetry_is_off_by_default(given: dict[str, str], then: str) -> None:
     code = "import os\nfrom nestag.model.onnx_runtime import import_library\nimport_library('onnxruntime')\n"
     code += "print(os.environ['ORT_DISABLE_TELEMETRY'])"
     environment = {name: value for name, value in os.environ.items() if name != "ORT_DISABLE_TELEMETRY"} | given
@@ -33,7 +33,7 @@ def test_onnxruntime_does_not_report_to_its_makers_unless_asked_to(given: dict[s
     assert done.stdout == f"{then}\n", done.stderr
 
 
-def test_onnxruntime_is_imported_in_that_one_way() -> None:
+def test_onnxruntime_is_only_imported_without_telemetry() -> None:
     sources = Path(nestag.__file__).parent.rglob("*.py")
     pattern = re.compile(r"import_module\([\"']onnxruntime|^\s*(import|from) onnxruntime", re.MULTILINE)
     assert [path.name for path in sources if pattern.search(path.read_text(encoding="utf-8"))] == []
@@ -58,7 +58,7 @@ def batches(ids: list[int]) -> list[Batch]:
     return [Batch(Arrays(*[np.array([[number]])] * 4), zero, zero, np.array([at])) for at, number in enumerate(ids)]
 
 
-def test_several_batches_are_scored_at_once_and_each_word_gets_its_scores() -> None:
+def test_batches_run_in_parallel() -> None:
     ids = [7, 5, 3, 8, 6, 4]
     n, c, u, spans = GraphScorer(Session(3), (1, 2, 3), Settings(), 3).start(batches(ids), len(ids))()
     assert n.tolist() == [[number] for number in ids]
@@ -67,7 +67,7 @@ def test_several_batches_are_scored_at_once_and_each_word_gets_its_scores() -> N
     assert spans is None
 
 
-def test_a_graph_that_fails_in_a_thread_ends_them_all() -> None:
+def test_error_in_a_thread_stops_all_threads() -> None:
     before = threading.active_count()
     with pytest.raises(InputError, match=r"the graph cannot be computed .*negative ids"):
         GraphScorer(Session(1), (1, 2, 3), Settings(), 2).start(batches([1, 2, -1, *range(200)]), 203)

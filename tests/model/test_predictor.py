@@ -15,7 +15,7 @@ def ner(trained_model: Path) -> NestedNER:
     return NestedNER.from_pretrained(trained_model, "cpu")
 
 
-def test_texts_words_and_sentences_one_or_many(ner: NestedNER) -> None:
+def test_call_takes_texts_tokens_and_sentences(ner: NestedNER) -> None:
     (one,) = ner([TEXT])
     assert one == ner(TEXT) == ner(iter([TEXT]))[0]
     assert [entity.text for entity in one] == ["lincoln", "president of the usa", "the usa"]
@@ -28,7 +28,7 @@ def test_texts_words_and_sentences_one_or_many(ner: NestedNER) -> None:
 
 
 @pytest.mark.parametrize("wrong", [None, 3, b"bytes", {"a": 1}, [1, 2], [[1]], Path("a.txt")])
-def test_anything_else_is_one_line_that_shows_the_call(ner: NestedNER, wrong: object) -> None:
+def test_error_for_other_input_shows_the_call(ner: NestedNER, wrong: object) -> None:
     with pytest.raises(TypeError, match=r'call ner\("A text\."\)') as raised:
         ner(wrong)
     assert "\n" not in str(raised.value)

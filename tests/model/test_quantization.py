@@ -45,7 +45,7 @@ def small(plain: bytes, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_large_parts_get_eight_bits(plain: bytes, small: Path, tmp_path: Path) -> None:
+def test_large_parts_are_quantized(plain: bytes, small: Path, tmp_path: Path) -> None:
     graph = onnx.load(small).graph
     options = onnxruntime.SessionOptions()
     options.optimized_model_filepath = str(tmp_path / "fused.onnx")  # as onnxruntime will compute it
@@ -62,7 +62,7 @@ def test_large_parts_get_eight_bits(plain: bytes, small: Path, tmp_path: Path) -
         assert 0 < np.abs(one - other).max() < 0.2
 
 
-def test_in_eight_bits_too_an_answer_does_not_depend_on_the_rest_of_its_batch(small: Path) -> None:
+def test_quantized_scores_do_not_depend_on_the_batch(small: Path) -> None:
     session = onnxruntime.InferenceSession(small, providers=["CPUExecutionProvider"])
     alone = session.run(None, FEED)
     for other in range(3, 30):

@@ -54,7 +54,7 @@ print(json.dumps(found))
 
 
 @pytest.mark.slow
-def test_saved_and_loaded_elsewhere_they_predict_the_same(trained_in: Callable[[str], Path]) -> None:
+def test_reloaded_models_predict_the_same_in_another_process(trained_in: Callable[[str], Path]) -> None:
     models = {encoding: trained_in(encoding) for encoding in ENCODINGS}
     words = [sentence.tokens for sentence in CORPUS]
     arguments = [json.dumps(value) for value in (words, *map(str, models.values()))]
@@ -81,7 +81,7 @@ def test_batches_and_order_do_not_matter(trained: Path) -> None:
     assert [recognizer.predict([sentence])[0] for sentence in many] == together
 
 
-def test_chunks_and_batches_do_not_change_what_is_found(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
+def test_chunks_and_batches_do_not_change_entities(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
     """With context too: neighbours are seen or not by the document, never by where a chunk ends."""
     recipe = quick(tiny_encoder("bert"), steps=8, context=40)
     recognizer = train(MANY, CORPUS, tmp_path / "model", recipe, use_cpu=True).recognizer
@@ -143,7 +143,7 @@ def test_a_sentence_of_five_thousand_words(trained: Path) -> None:
     assert len({entity.start // 7 for entity in found}) == 720  # something in every repetition
 
 
-def test_odd_words_still_get_a_label(trained: Path) -> None:
+def test_unusual_words_are_scored(trained: Path) -> None:
     recognizer = NestedNER.from_pretrained(trained, "cpu")
     odd = ["\u200b", "漢", "\x00", "🙂", "e\u0301", " ", "a" * 1_000]
     scores = recognizer.scores([odd])[:3]
@@ -181,7 +181,7 @@ def test_text_gives_the_entities_of_its_tokens(trained: Path) -> None:
     ]
 
 
-def test_thresholds_leave_out_the_unsure(trained: Path) -> None:
+def test_thresholds_drop_entities(trained: Path) -> None:
     sure = NestedNER.from_pretrained(trained, "cpu")(CORPUS)
     assert [tuple(scored.entity for scored in found) for found in sure] == GOLD
     assert all(scored.confidence > 0.3 for found in sure for scored in found)
@@ -205,7 +205,7 @@ def test_a_folder_without_a_model_is_refused(tmp_path: Path) -> None:
         NestedNER.from_pretrained(tmp_path / "missing")
 
 
-def test_it_is_called_with_text_texts_tokens_or_sentences(trained: Path) -> None:
+def test_call_returns_the_same_for_text_and_tokens(trained: Path) -> None:
     ner = NestedNER.from_pretrained(trained, "cpu")
     text = "lincoln was president of the usa."
 
@@ -224,6 +224,6 @@ def test_it_is_called_with_text_texts_tokens_or_sentences(trained: Path) -> None
     assert ner([]) == []
 
 
-def test_a_device_that_is_not_there_is_refused(trained: Path) -> None:
+def test_missing_device_is_refused(trained: Path) -> None:
     with pytest.raises(LookupError, match="the device 'cuda:7' cannot be used"):
         NestedNER.from_pretrained(trained, "cuda:7")

@@ -49,7 +49,7 @@ OTHERS = [
 """Sentences of known words in which nothing is sure."""
 
 
-def test_what_was_learned_is_saved_and_used(model: Path) -> None:
+def test_span_grid_is_saved_and_used(model: Path) -> None:
     ner = NestedNER.from_pretrained(model)
     assert ner.settings.decoding == "spans"
     assert ner.predict(CORPUS) == GOLD
@@ -95,7 +95,7 @@ def test_spans_of_long_sentences_come_from_several_windows(model: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_graph_finds_the_same(model: Path, graph: Path) -> None:
+def test_graph_finds_the_same_spans(model: Path, graph: Path) -> None:
     ner, plain = NestedNER.from_pretrained(model), OnnxNER.from_pretrained(graph)
     ours, theirs = ner(OTHERS), plain(OTHERS)
     assert [[e.entity for e in entities] for entities in ours] == [[e.entity for e in entities] for entities in theirs]
@@ -105,7 +105,7 @@ def test_a_graph_finds_the_same(model: Path, graph: Path) -> None:
     assert off.predict(OTHERS) == NestedNER.from_pretrained(model, decoding="constrained").predict(OTHERS)
 
 
-def test_a_recipe_needs_a_grid_to_decode() -> None:
+def test_decoding_spans_needs_a_span_loss() -> None:
     with pytest.raises(SettingError, match="span_loss is 0"):
         quick("minilm", decoding="spans")
 
@@ -118,7 +118,7 @@ def test_candidates_are_all_spans_above_the_threshold(model: Path) -> None:
     assert [[entity for entity in entities if entity.confidence >= 0.6] for entities in some] == list(map(list, sure))
 
 
-def test_predict_takes_the_decoding(model: Path, tmp_path: Path) -> None:
+def test_predict_has_an_option_for_decoding(model: Path, tmp_path: Path) -> None:
     jsonl.write([Sentence(tokens) for tokens in OTHERS], tmp_path / "in.jsonl")
     for decoding in ("spans", "constrained"):
         out = tmp_path / f"{decoding}.jsonl"
@@ -137,7 +137,7 @@ def test_dropout_is_off_in_prediction(model: Path) -> None:
     assert ner.model.spans.training
 
 
-def test_the_threshold_is_where_f1_is_best_all_around(model: Path) -> None:
+def test_span_threshold_has_the_best_smoothed_f1(model: Path) -> None:
     ner = NestedNER.from_pretrained(model)
     rng = np.random.default_rng(3)
     predicted = ner.predict(OTHERS)

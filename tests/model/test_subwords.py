@@ -92,7 +92,7 @@ def plain(tokenizer: Any, sentence: Sequence[str], longest: int) -> list[list[in
     return [pieces[:longest] or [tokenizer.unk_token_id] for pieces in found]
 
 
-def test_whether_words_are_split_alone_is_found_out(tokenizer: Any) -> None:
+def test_tokenizers_that_split_words_alone_are_recognized(tokenizer: Any) -> None:
     assert splits_words_alone(WordTokenizer.of(tokenizer)) is tokenizer.splits_alone
 
 
@@ -109,9 +109,7 @@ def test_subwords_are_those_of_whole_sentences(tokenizer: Any) -> None:
 
 
 @pytest.mark.parametrize("limit", ["MOST_WORDS", "MOST_CHARACTERS"])
-def test_memory_is_bounded_and_forgetting_changes_nothing(
-    tokenizer: Any, limit: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_cache_is_bounded(tokenizer: Any, limit: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, limit, 2)
     table = WordTable(WordTokenizer.of(tokenizer), longest=6)
     for sentence in SENTENCES * 2:
@@ -132,5 +130,5 @@ def test_every_word_has_a_shape(word: str) -> None:
 
 
 @pytest.mark.parametrize(("one", "other"), [("Paris", "paris"), ("USA", "Usa"), ("IL-2", "il-2"), ("1984", "word")])
-def test_shapes_tell_what_lower_case_hides(one: str, other: str) -> None:
+def test_shapes_distinguish_case(one: str, other: str) -> None:
     assert shape(one) != shape(other)

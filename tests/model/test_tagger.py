@@ -40,7 +40,7 @@ def test_any_encoder_scores_every_word(kind: str, tiny_encoder: Callable[[str], 
     assert scores.loss is None
 
 
-def test_poolings_take_the_subwords_they_say() -> None:
+def test_pooling_first_last_and_mean() -> None:
     hidden = torch.arange(5.0)[None, :, None]  # one window, five subwords, width one
     word = torch.tensor([[-1, 0, 0, 1, -1]])
     assert pool_subwords(hidden, word, 2, "first").flatten().tolist() == [1.0, 3.0]
@@ -48,7 +48,7 @@ def test_poolings_take_the_subwords_they_say() -> None:
     assert pool_subwords(hidden, word, 2, "mean").flatten().tolist() == [1.5, 3.0]
 
 
-def test_words_outside_a_window_are_not_learned() -> None:
+def test_loss_skips_ignored_labels() -> None:
     scores = tuple(torch.zeros(1, 2, size, requires_grad=True) for size in (2, 4, 8))
     labels = torch.tensor([[[0, 1, IGNORED], [IGNORED, 1, IGNORED]]])
     loss = sum_losses(scores, labels)  # type: ignore[arg-type]
@@ -56,7 +56,7 @@ def test_words_outside_a_window_are_not_learned() -> None:
     assert torch.isfinite(sum_losses(scores, torch.full((1, 2, 3), IGNORED)))  # type: ignore[arg-type]
 
 
-def test_padding_and_company_do_not_change_scores(tiny_encoder: Callable[[str], str]) -> None:
+def test_padding_does_not_change_scores(tiny_encoder: Callable[[str], str]) -> None:
     model = Tagger.around(tiny_encoder("bert"), sizes=(3, 4, 5), pooling="mean", shape_size=4, conv_size=6).train(False)
     layout = laid_out(tiny_encoder("bert"))
     alone, together = model(**inputs(layout, 0)), model(**inputs(layout))
@@ -75,7 +75,7 @@ def test_convolutions_see_the_neighbours(tiny_encoder: Callable[[str], str]) -> 
     assert changed.tolist() == [False, False, False, True, True, True, False, False, False]
 
 
-def test_scores_are_log_probabilities_and_learning_goes_on_after_them(tiny_encoder: Callable[[str], str]) -> None:
+def test_scorer_returns_log_probabilities_and_restores_training_mode(tiny_encoder: Callable[[str], str]) -> None:
     model = Tagger.around(tiny_encoder("bert"), sizes=(3, 4, 5)).train(True)
     layout = laid_out(tiny_encoder("bert"))
     batch = np.arange(len(layout.windows))
@@ -89,7 +89,7 @@ def test_scores_are_log_probabilities_and_learning_goes_on_after_them(tiny_encod
 
 @pytest.mark.parametrize("pooling", ["first", "last", "mean"])
 @pytest.mark.parametrize("conv_size", [0, 6])
-def test_words_in_one_row_have_the_scores_of_words_in_windows(
+def test_scores_in_one_row_equal_those_in_windows(
     pooling: str, conv_size: int, tiny_encoder: Callable[[str], str]
 ) -> None:
     settings = {"pooling": pooling, "shape_size": 4, "conv_size": conv_size, "span_types": 2, "span_width": 3}
@@ -117,7 +117,7 @@ def test_words_in_one_row_have_the_scores_of_words_in_windows(
     np.testing.assert_allclose(cells.logit, logits[cells.first, cells.length - 1, cells.type], atol=1e-4)
 
 
-def test_every_part_learns_or_none_does(tiny_encoder: Callable[[str], str]) -> None:
+def test_train_switches_every_module(tiny_encoder: Callable[[str], str]) -> None:
     model = Tagger.around(tiny_encoder("bert"), sizes=(3, 4, 5))
     for mode in (True, False, True):
         assert {module.training for module in model.train(mode).modules()} == {mode}

@@ -143,7 +143,7 @@ def test_windows_are_values() -> None:
 @given(st.lists(word_sizes, min_size=1, max_size=4), st.integers(12, 40))
 @example([[1, 5, 12]], 12)  # a word that begins in one window and ends in the next
 @example([[11, 12, 12]], 12)
-def test_disjoint_windows_end_after_so_many_subwords(sentences: list[list[int]], room: int) -> None:
+def test_disjoint_windows_end_after_room_subwords(sentences: list[list[int]], room: int) -> None:
     found = subwords(*sentences)
     windows = windows_of(found, room, "disjoint")
     labelled = [word for a, b in zip(windows.label_first, windows.label_last, strict=True) for word in range(a, b)]
@@ -158,7 +158,7 @@ def test_disjoint_windows_end_after_so_many_subwords(sentences: list[list[int]],
         assert all(begin <= last[word] < end for word in words)
 
 
-def test_machamp_s_batches_worked_out_by_hand() -> None:
+def test_sentence_batches_worked_out_by_hand() -> None:
     """Sizes with the special subwords 5, 3, 4, 12 and 3, by size: 3, 3, 4 | 5 | 12, within 10 and at most 3."""
     windows = windows_of(subwords([3], [1], [2], [1] * 10, [], [1]), 6, "disjoint")
     assert windows.sentence.tolist() == [0, 1, 2, 3, 3, 5]
@@ -171,9 +171,7 @@ def test_machamp_s_batches_worked_out_by_hand() -> None:
 
 
 @given(st.lists(st.tuples(st.integers(0, 2), st.lists(st.integers(1, 9), max_size=6)), max_size=12), st.integers(3, 12))
-def test_joined_windows_hold_every_subword_once_and_as_many_of_a_document_as_fit(
-    sentences: list[tuple[int, list[int]]], room: int
-) -> None:
+def test_joined_windows_are_as_full_as_possible(sentences: list[tuple[int, list[int]]], room: int) -> None:
     sizes = [[min(size, room) for size in words] for _, words in sentences]
     found = subwords(*sizes)
     documents = [str(document) for document, _ in sentences]
@@ -199,7 +197,7 @@ DOCUMENTS = ["d", "d", "d", "d", "e"]
 
 
 @pytest.mark.parametrize("context", [0, 16])
-def test_arrays_hold_every_window_as_it_is(context: int, tiny_encoder: Callable[[str], str]) -> None:
+def test_arrays_of_every_window(context: int, tiny_encoder: Callable[[str], str]) -> None:
     tokenizer = load_tokenizer(tiny_encoder("bert"))
     layout = LayoutMaker(tokenizer, 20, context).lay_out(SENTENCES, DOCUMENTS)
     words = [word for sentence in SENTENCES for word in sentence]
