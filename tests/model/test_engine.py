@@ -67,22 +67,22 @@ def engine(scorer: Recording) -> Engine:
 
 def test_stages_are_sequential_on_a_cpu() -> None:
     scorer = Recording(0)
-    found = list(engine(scorer).run(Item([letter]) for letter in "abcde"))
+    tagged = list(engine(scorer).run(Item([letter]) for letter in "abcde"))
     assert scorer.events == ["start 0", "wait 0", "start 1", "wait 1", "start 2", "wait 2"]
-    assert letters(found) == ["ab", "cd", "e"]
+    assert letters(tagged) == ["ab", "cd", "e"]
 
 
 def test_chunks_overlap_on_a_gpu() -> None:
     scorer = Recording(2)
     scorer.release = threading.Event()  # nothing is there before the third chunk has begun
-    found = list(engine(scorer).run(Item([letter]) for letter in "abcdefg"))
+    tagged = list(engine(scorer).run(Item([letter]) for letter in "abcdefg"))
     assert scorer.events[:3] == ["start 0", "start 1", "start 2"]
-    assert letters(found) == ["ab", "cd", "ef", "g"]
+    assert letters(tagged) == ["ab", "cd", "ef", "g"]
     assert not threads()
 
 
-def letters(found: list[TaggedChunk]) -> list[str]:
-    return ["".join(item.tokens[0] for item in chunk.items) for chunk in found]
+def letters(tagged: list[TaggedChunk]) -> list[str]:
+    return ["".join(item.tokens[0] for item in chunk.items) for chunk in tagged]
 
 
 def threads() -> list[str]:
@@ -98,10 +98,10 @@ def test_input_is_read_lazily() -> None:
             taken += 1
             yield Item(["a"])
 
-    found = engine(Recording(1)).run(endless())
-    next(found)
+    tagged = engine(Recording(1)).run(endless())
+    next(tagged)
     assert taken == 4
-    found.close()
+    tagged.close()
     assert not threads()
 
 
@@ -120,10 +120,10 @@ def test_error_of_a_stage_stops_all_threads(ahead: int, monkeypatch: pytest.Monk
     def failing(*_: object) -> TaggedChunk:
         raise ValueError("no")
 
-    one = engine(Recording(ahead))
-    monkeypatch.setattr(one, "decode", failing)
+    failing_engine = engine(Recording(ahead))
+    monkeypatch.setattr(failing_engine, "decode", failing)
     with pytest.raises(ValueError, match="no"):
-        list(one.run(Item([letter]) for letter in "abcdefgh"))
+        list(failing_engine.run(Item([letter]) for letter in "abcdefgh"))
     assert not threads()
 
 
@@ -133,20 +133,20 @@ ITEMS = st.lists(
 
 
 @given(ITEMS, st.integers(1, 6), st.integers(0, 7))
-def test_every_item_is_in_one_chunk_with_its_context(found: list[Item], size: int, context: int) -> None:
-    numbered = [item._replace(source=number) for number, item in enumerate(found)]
-    cut = list(chunks(iter(numbered), size, context))
-    assert [item.source for chunk in cut for item in chunk.targets] == list(range(len(found)))
-    assert all(len(chunk.targets) <= size for chunk in cut)
-    for chunk in cut:
+def test_every_item_is_in_one_chunk_with_its_context(items: list[Item], size: int, context: int) -> None:
+    numbered = [item._replace(source=number) for number, item in enumerate(items)]
+    split = list(chunks(iter(numbered), size, context))
+    assert [item.source for chunk in split for item in chunk.targets] == list(range(len(items)))
+    assert all(len(chunk.targets) <= size for chunk in split)
+    for chunk in split:
         places = [item.source for item in chunk.items]
         assert places == list(range(places[0], places[-1] + 1))  # neighbours as they stood
         for step in (-1, 1):
             for item in chunk.targets:
                 words, at = 0, item.source + step
                 while (
-                    0 <= at < len(found) and item.document and found[at].document == item.document and words < context
+                    0 <= at < len(items) and item.document and items[at].document == item.document and words < context
                 ):
                     assert at in places, (item.source, at)
-                    words += len(found[at].tokens)
+                    words += len(items[at].tokens)
                     at += step

@@ -43,13 +43,13 @@ def exported(trained_model: Path, tmp_path_factory: pytest.TempPathFactory) -> P
     """A folder with `plain`, which the command made of the model and `dev.jsonl`, and `small` of the same graph."""
     folder = tmp_path_factory.mktemp("exported")
     jsonl.write(CORPUS, folder / "dev.jsonl")
-    done = command("export", "onnx", trained_model, folder / "plain", "--dev", folder / "dev.jsonl")
-    assert done.exit_code == 0, done.stderr
-    assert f"float32: F1 100.00 on {folder / 'dev.jsonl'}" in done.stderr
+    result = command("export", "onnx", trained_model, folder / "plain", "--dev", folder / "dev.jsonl")
+    assert result.exit_code == 0, result.stderr
+    assert f"float32: F1 100.00 on {folder / 'dev.jsonl'}" in result.stderr
     with copied_graph(folder / "plain"):
-        done = command("export", "onnx", trained_model, folder / "small", "--int8", "--max-loss", 50)
-    assert done.exit_code == 0, done.stderr
-    assert "on the entities of float32 in the sample" in done.stderr
+        result = command("export", "onnx", trained_model, folder / "small", "--int8", "--max-loss", 50)
+    assert result.exit_code == 0, result.stderr
+    assert "on the entities of float32 in the sample" in result.stderr
     return folder
 
 
@@ -70,12 +70,12 @@ def copied_graph(folder: Path) -> Iterator[None]:
 
 
 def run(code: str, *arguments: object) -> str:
-    done = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", WITHOUT_TORCH + code, *map(str, arguments)],
         capture_output=True, text=True, check=False, env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
     )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    assert result.returncode == 0, result.stderr
+    return result.stdout
 
 
 def test_onnx_model_finds_the_same_without_torch(trained_model: Path, exported: Path) -> None:
@@ -129,8 +129,8 @@ def test_int8_scores_do_not_depend_on_the_batch(exported: Path, batch: int) -> N
     small.settings = replace(small.settings, batch_subwords=batch)
     together = small.scores(tokens)
     for head in ("n", "c", "u"):
-        found = np.concatenate([getattr(one, head) for one in alone])
-        np.testing.assert_allclose(getattr(together, head), found, atol=1e-5)
+        expected = np.concatenate([getattr(one, head) for one in alone])
+        np.testing.assert_allclose(getattr(together, head), expected, atol=1e-5)
 
 
 def test_int8_without_sentences_is_refused(trained_model: Path, tmp_path: Path) -> None:
@@ -247,14 +247,14 @@ def test_a_broken_graph_is_refused(exported: Path, tmp_path: Path) -> None:
 
 
 def test_error_of_a_graph_is_one_line(exported: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = OnnxNER.from_pretrained(exported / "plain")
+    ner = OnnxNER.from_pretrained(exported / "plain")
 
     class Failing:
         def run(self, *_: object) -> None:
             raise RuntimeError("Non-zero status code\nreturned")
 
-    monkeypatch.setattr(found, "session", Failing())
+    monkeypatch.setattr(ner, "session", Failing())
     with pytest.raises(
         InputError, match=r"the graph cannot be computed \(RuntimeError: Non-zero status code returned\)"
     ):
-        found.predict([["a"]])
+        ner.predict([["a"]])

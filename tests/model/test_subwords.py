@@ -79,7 +79,7 @@ def tokenizer(request: pytest.FixtureRequest) -> Any:
 
 def plain(tokenizer: Any, sentence: Sequence[str], longest: int) -> list[list[int]]:
     """The subwords of each word, the slow way."""
-    found: list[list[int]] = [[] for _ in sentence]
+    subwords: list[list[int]] = [[] for _ in sentence]
     if sentence:
         if isinstance(tokenizer, WordTokenizer):
             (encoding,) = tokenizer.encode([sentence])
@@ -88,8 +88,8 @@ def plain(tokenizer: Any, sentence: Sequence[str], longest: int) -> list[list[in
             encoded = tokenizer(list(sentence), is_split_into_words=True, add_special_tokens=False)
             ids, word_ids = encoded["input_ids"], encoded.word_ids()
         for number, word in zip(ids, word_ids, strict=True):
-            found[word].append(number)
-    return [pieces[:longest] or [tokenizer.unk_token_id] for pieces in found]
+            subwords[word].append(number)
+    return [pieces[:longest] or [tokenizer.unk_token_id] for pieces in subwords]
 
 
 def test_tokenizers_that_split_words_alone_are_recognized(tokenizer: Any) -> None:
@@ -100,12 +100,12 @@ def test_subwords_are_those_of_whole_sentences(tokenizer: Any) -> None:
     table = WordTable(WordTokenizer.of(tokenizer), longest=6)
     assert table.cached is tokenizer.splits_alone
     for _ in range(2):  # the second time from memory
-        found = table.subwords(SENTENCES)
+        subwords = table.subwords(SENTENCES)
         expected = [pieces for sentence in SENTENCES for pieces in plain(tokenizer, sentence, 6)]
-        assert found.ids.tolist() == [number for pieces in expected for number in pieces]
-        assert found.counts.tolist() == [len(pieces) for pieces in expected]
-        assert found.lengths.tolist() == [len(sentence) for sentence in SENTENCES]
-        assert found.shapes.tolist() == [shape(word) for sentence in SENTENCES for word in sentence]
+        assert subwords.ids.tolist() == [number for pieces in expected for number in pieces]
+        assert subwords.counts.tolist() == [len(pieces) for pieces in expected]
+        assert subwords.lengths.tolist() == [len(sentence) for sentence in SENTENCES]
+        assert subwords.shapes.tolist() == [shape(word) for sentence in SENTENCES for word in sentence]
 
 
 @pytest.mark.parametrize("limit", ["MOST_WORDS", "MOST_CHARACTERS"])
@@ -113,15 +113,15 @@ def test_cache_is_bounded(tokenizer: Any, limit: str, monkeypatch: pytest.Monkey
     monkeypatch.setattr(module, limit, 2)
     table = WordTable(WordTokenizer.of(tokenizer), longest=6)
     for sentence in SENTENCES * 2:
-        found = table.subwords([sentence])
-        assert found.ids.tolist() == [number for pieces in plain(tokenizer, sentence, 6) for number in pieces]
+        subwords = table.subwords([sentence])
+        assert subwords.ids.tolist() == [number for pieces in plain(tokenizer, sentence, 6) for number in pieces]
         assert len(table._rows) <= 2 + len(sentence)
 
 
 def test_no_sentences_have_no_subwords(tokenizer: Any) -> None:
-    found = WordTable(WordTokenizer.of(tokenizer), longest=6).subwords([])
-    assert [len(column) for column in found] == [0, 0, 0, 0]
-    assert np.array_equal(found.word_offsets, [0])
+    subwords = WordTable(WordTokenizer.of(tokenizer), longest=6).subwords([])
+    assert [len(column) for column in subwords] == [0, 0, 0, 0]
+    assert np.array_equal(subwords.word_offsets, [0])
 
 
 @given(st.text(min_size=1))

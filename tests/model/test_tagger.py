@@ -80,10 +80,10 @@ def test_scorer_returns_log_probabilities_and_restores_training_mode(tiny_encode
     layout = laid_out(tiny_encoder("bert"))
     batch = np.arange(len(layout.windows))
     row, column, word = layout.labelled_words(batch)
-    found = TaggerScorer(model, Settings()).start([Batch(layout.arrays(batch), row, column, word)], len(word))()
-    assert found.spans is None
-    assert [part.shape for part in found[:3]] == [(len(word), size) for size in (3, 4, 5)]
-    assert all(np.allclose(np.exp(part).sum(1), 1, atol=1e-5) for part in found[:3])
+    heads = TaggerScorer(model, Settings()).start([Batch(layout.arrays(batch), row, column, word)], len(word))()
+    assert heads.spans is None
+    assert [part.shape for part in heads[:3]] == [(len(word), size) for size in (3, 4, 5)]
+    assert all(np.allclose(np.exp(part).sum(1), 1, atol=1e-5) for part in heads[:3])
     assert model.training
 
 
@@ -99,13 +99,13 @@ def test_scores_in_one_row_equal_those_in_windows(
     row, column, word = layout.labelled_words(batch)
     options = Settings(decoding="spans", span_threshold=0.02)
     least = options.least_span_logit
-    found = TaggerScorer(model, options).start([Batch(layout.arrays(batch), row, column, word)], len(word))()
+    heads = TaggerScorer(model, options).start([Batch(layout.arrays(batch), row, column, word)], len(word))()
     whole = model(**inputs(layout))
-    for part, scores in zip(found[:3], whole[:3], strict=True):
+    for part, scores in zip(heads[:3], whole[:3], strict=True):
         wanted = torch.log_softmax(scores[row, column], dim=-1).detach().numpy()
         np.testing.assert_allclose(part[word], wanted, atol=1e-5)
-    assert found.spans is not None
-    cells, limit = found.spans
+    assert heads.spans is not None
+    cells, limit = heads.spans
     remaining = (np.array(layout.windows.last - layout.windows.first)[row] - column)[np.argsort(word)]
     assert limit.tolist() == np.minimum(3, remaining).tolist()
     logits = np.empty((len(word), 3, 2))

@@ -35,16 +35,16 @@ def subwords(*sentences: list[int]) -> Subwords:
 @example([[1, 1, 1, 11]], 12)  # an overlap that leaves no room for the next word
 @example([[3, 3], [12, 12, 12], []], 12)
 def test_every_word_is_labelled_once_and_no_window_is_too_long(sentences: list[list[int]], room: int) -> None:
-    found = subwords(*sentences)
-    windows = windows_of(found, room)
+    pieces = subwords(*sentences)
+    windows = windows_of(pieces, room)
     labelled = [word for a, b in zip(windows.label_first, windows.label_last, strict=True) for word in range(a, b)]
-    assert labelled == list(range(len(found.counts)))
+    assert labelled == list(range(len(pieces.counts)))
     assert (np.diff(windows.sentence) >= 0).all()
     assert (windows.first <= windows.label_first).all()
     assert (windows.label_first < windows.label_last).all()
     assert (windows.label_last <= windows.last).all()
     assert (windows.sizes <= room + 2).all()
-    places = found.subword_offsets
+    places = pieces.subword_offsets
     assert np.array_equal(windows.begin, places[windows.first])
     assert np.array_equal(windows.end, places[windows.last])
 
@@ -60,8 +60,8 @@ def test_neighbouring_windows_overlap() -> None:
 
 
 def test_context_is_of_the_same_document_and_within_the_room() -> None:
-    found = subwords(*[[1] * 4] * 5)
-    wide = with_context(windows_of(found, 50), found, ["a", "a", "a", "b", ""], 14)
+    pieces = subwords(*[[1] * 4] * 5)
+    wide = with_context(windows_of(pieces, 50), pieces, ["a", "a", "a", "b", ""], 14)
     assert list(zip(wide.begin.tolist(), wide.end.tolist(), strict=True)) == [
         (0, 12), (0, 12), (3, 12), (12, 16), (16, 20)
     ]  # fmt: skip
@@ -71,10 +71,10 @@ def test_context_is_of_the_same_document_and_within_the_room() -> None:
 
 @given(st.lists(st.tuples(st.sampled_from(["", "a", "b"]), word_sizes), min_size=1, max_size=8), st.integers(14, 60))
 def test_context_follows_its_definition(sentences: list[tuple[str, list[int]]], room: int) -> None:
-    documents, found = [name for name, _ in sentences], subwords(*(sizes for _, sizes in sentences))
-    plain = windows_of(found, room)
-    wide = with_context(plain, found, documents, room)
-    words, places = found.word_offsets, found.subword_offsets
+    documents, pieces = [name for name, _ in sentences], subwords(*(sizes for _, sizes in sentences))
+    plain = windows_of(pieces, room)
+    wide = with_context(plain, pieces, documents, room)
+    words, places = pieces.word_offsets, pieces.subword_offsets
     for row, sentence in enumerate(plain.sentence.tolist()):
         begin = end = sentence
         while begin and documents[begin - 1] == documents[sentence]:
@@ -82,7 +82,7 @@ def test_context_follows_its_definition(sentences: list[tuple[str, list[int]]], 
         while end + 1 < len(documents) and documents[end + 1] == documents[sentence]:
             end += 1
         free = room - int(plain.end[row] - plain.begin[row])
-        whole = plain.last[row] - plain.first[row] == found.lengths[sentence]
+        whole = plain.last[row] - plain.first[row] == pieces.lengths[sentence]
         free = free if whole and documents[sentence] and free >= 2 else 0
         left = min(free // 2, int(plain.begin[row] - places[words[begin]]))
         right = min(free - left, int(places[words[end + 1]] - plain.end[row]))
@@ -144,12 +144,12 @@ def test_windows_are_values() -> None:
 @example([[1, 5, 12]], 12)  # a word that begins in one window and ends in the next
 @example([[11, 12, 12]], 12)
 def test_disjoint_windows_end_after_room_subwords(sentences: list[list[int]], room: int) -> None:
-    found = subwords(*sentences)
-    windows = windows_of(found, room, "disjoint")
+    pieces = subwords(*sentences)
+    windows = windows_of(pieces, room, "disjoint")
     labelled = [word for a, b in zip(windows.label_first, windows.label_last, strict=True) for word in range(a, b)]
-    assert labelled == list(range(len(found.counts)))
-    last = found.subword_offsets[1:] - 1
-    begins = found.subword_offsets[found.word_offsets]
+    assert labelled == list(range(len(pieces.counts)))
+    last = pieces.subword_offsets[1:] - 1
+    begins = pieces.subword_offsets[pieces.word_offsets]
     for row in range(len(windows)):
         sentence, begin, end = windows.sentence[row], windows.begin[row], windows.end[row]
         assert (begin - begins[sentence]) % room == 0
@@ -162,8 +162,8 @@ def test_sentence_batches_worked_out_by_hand() -> None:
     """Sizes with the special subwords 5, 3, 4, 12 and 3, by size: 3, 3, 4 | 5 | 12, within 10 and at most 3."""
     windows = windows_of(subwords([3], [1], [2], [1] * 10, [], [1]), 6, "disjoint")
     assert windows.sentence.tolist() == [0, 1, 2, 3, 3, 5]
-    found = sentence_batches(windows.sizes, windows.sentence, 10, 3)
-    assert [batch.tolist() for batch in found] == [[1, 5, 2], [0], [3, 4]]
+    groups = sentence_batches(windows.sizes, windows.sentence, 10, 3)
+    assert [batch.tolist() for batch in groups] == [[1, 5, 2], [0], [3, 4]]
     two = sentence_batches(windows.sizes, windows.sentence, 100, 2)
     assert [batch.tolist() for batch in two] == [[1, 5], [2, 0], [3, 4]]
     padded = sentence_batches(np.array([2, 3, 9]), np.arange(3), 14, 9)  # 14 without padding, 27 with it
@@ -173,14 +173,14 @@ def test_sentence_batches_worked_out_by_hand() -> None:
 @given(st.lists(st.tuples(st.integers(0, 2), st.lists(st.integers(1, 9), max_size=6)), max_size=12), st.integers(3, 12))
 def test_joined_windows_are_as_full_as_possible(sentences: list[tuple[int, list[int]]], room: int) -> None:
     sizes = [[min(size, room) for size in words] for _, words in sentences]
-    found = subwords(*sizes)
+    pieces = subwords(*sizes)
     documents = [str(document) for document, _ in sentences]
-    apart = windows_of(found, room, "disjoint")
+    apart = windows_of(pieces, room, "disjoint")
     if not len(apart):
         return
     together = join_windows(apart, documents, room)
     assert together.begin[0] == 0
-    assert together.end[-1] == found.counts.sum()
+    assert together.end[-1] == pieces.counts.sum()
     assert (together.begin[1:] == together.end[:-1]).all()
     assert (together.end - together.begin <= room).all()
     of_subword = [name for name, words in zip(documents, sizes, strict=True) for _ in range(sum(words))]
