@@ -24,8 +24,8 @@ def ner() -> OnnxNER:
 
 
 def test_it_finds_nested_entities(ner: OnnxNER) -> None:
-    found = {(entity.text, entity.type) for entity in ner(TEXT)}
-    assert {("The mayor of Utrecht", "person"), ("Utrecht", "place"), ("Oslo", "place")} <= found
+    entities = {(entity.text, entity.type) for entity in ner(TEXT)}
+    assert {("The mayor of Utrecht", "person"), ("Utrecht", "place"), ("Oslo", "place")} <= entities
 
 
 def test_it_is_small_and_names_its_sources() -> None:
@@ -46,9 +46,9 @@ def test_english_is_the_packaged_model_unless_it_is_a_path(tmp_path: Path, monke
 
 def test_predict_and_spacy_take_the_name(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text(TEXT)
-    done = CliRunner().invoke(app, ["predict", "english", str(tmp_path / "a.txt")])
-    assert done.exit_code == 0, done.stderr
-    assert '"text": "Utrecht"' in done.stdout
+    result = CliRunner().invoke(app, ["predict", "english", str(tmp_path / "a.txt")])
+    assert result.exit_code == 0, result.stderr
+    assert '"text": "Utrecht"' in result.stdout
     spacy = pytest.importorskip("spacy")
     nlp = spacy.blank("en")
     component = nlp.add_pipe("nestag", config={"model": "english"})

@@ -31,8 +31,8 @@ USA = Sentence(["the", "USA"], [Entity(0, 2, "GPE")])
 
 @pytest.mark.parametrize("text", ["!" * 120_000, '_*"' * 40_000, "😀" * 120_000, "'s" * 60_000, "(" * 60_000 + "a"])
 def test_tokenization_is_linear_in_the_length_of_a_word(text: str) -> None:
-    found = segments(text, Options())
-    assert "".join(text[start:end] for segment in found for start, end in segment) == text
+    sentences = segments(text, Options())
+    assert "".join(text[start:end] for segment in sentences for start, end in segment) == text
 
 
 @pytest.mark.parametrize("text", ["a" * 5_000, "see http://a.b/" + "c" * 900 + " now", "wow!!!!!!!! (...)"])
@@ -78,7 +78,7 @@ def test_brackets_inside_entities_are_still_compared() -> None:
     for words, odd in (("a ( b ) c", 0), ("a ( b ] c", 1), ("( a )", 0), ("a )", 1), ("(", 1)):
         tokens = words.split()
         noted = symptoms_of([Sentence(tokens, [Entity(0, len(tokens), "X")])], "x", DoctorLimits())
-        assert sum(found.count for (_, what), found in noted.edges.items() if "bracket" in what) == odd
+        assert sum(symptom.count for (_, what), symptom in noted.edges.items() if "bracket" in what) == odd
 
 
 def test_drawing_is_linear_in_the_length_of_a_sentence() -> None:
@@ -109,20 +109,20 @@ def test_a_text_that_contradicts_the_tokens_is_unannotated_and_reported() -> Non
 def test_long_texts_round_trip_through_cas(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A real text over 10 MB, where lxml stops unless `huge_tree` is set, would take cassis a quarter of a minute."""
     cassis = pytest.importorskip("cassis")
-    load, given = cassis.load_cas_from_xmi, []
-    monkeypatch.setattr(cassis, "load_cas_from_xmi", lambda *args, **more: (given.append(more), load(*args, **more))[1])
+    load, calls = cassis.load_cas_from_xmi, []
+    monkeypatch.setattr(cassis, "load_cas_from_xmi", lambda *args, **more: (calls.append(more), load(*args, **more))[1])
     cas.FORMAT.write([USA], tmp_path / "x.xmi")
     assert [sentence.tokens for sentence in cas.FORMAT.read(tmp_path / "x.xmi")] == [USA.tokens]
-    assert [more["trusted"] for more in given] == [True]
+    assert [more["trusted"] for more in calls] == [True]
 
 
 @pytest.mark.parametrize("line", [r"a\ud800" + "\t1\tS\t-", "a\t1\tS\t" + r"X\udfff", "a\t1\t" + r"\udc00" + "\t-"])
 def test_lone_surrogates_in_labels_are_refused_in_one_line(line: str, tmp_path: Path) -> None:
     (tmp_path / "labels.tsv").write_text(f"{line}\n\n")
-    found = CliRunner().invoke(app, ["decode", str(tmp_path / "labels.tsv")])
-    assert found.exit_code == 2
-    assert "labels.tsv:1: " in found.stderr
-    assert "half of a character" in found.stderr
+    result = CliRunner().invoke(app, ["decode", str(tmp_path / "labels.tsv")])
+    assert result.exit_code == 2
+    assert "labels.tsv:1: " in result.stderr
+    assert "half of a character" in result.stderr
 
 
 @pytest.mark.parametrize("text", ["PER=nan", "PER=inf", "PER=-0.1", "PER=1.1", "PER=", "PER"])
@@ -134,7 +134,7 @@ def test_thresholds_are_between_0_and_1(text: str) -> None:
 
 def test_empty_gzip_file_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "x.jsonl.gz").write_bytes(b"")
-    found = CliRunner().invoke(app, ["stats", str(tmp_path / "x.jsonl.gz")])
-    assert (found.exit_code, "not a whole gzip file (it is empty)" in found.stderr) == (2, True)
+    result = CliRunner().invoke(app, ["stats", str(tmp_path / "x.jsonl.gz")])
+    assert (result.exit_code, "not a whole gzip file (it is empty)" in result.stderr) == (2, True)
     jsonl.write([], tmp_path / "x.jsonl.gz")
     assert CliRunner().invoke(app, ["convert", str(tmp_path / "x.jsonl.gz"), str(tmp_path / "y.jsonl")]).exit_code == 0

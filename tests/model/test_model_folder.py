@@ -163,10 +163,10 @@ def test_files_and_keys_that_nestag_does_not_write_are_ignored(model: Path, name
     (model / "additional_chat_templates").symlink_to(outside)
     os.mkfifo(model / "added_tokens.json")
     if name != MANIFEST:
-        edit(model / name, lambda found: (change(found), found)[1])
+        edit(model / name, lambda stored: (change(stored), stored)[1])
     write_manifest(model)
     if name == MANIFEST:
-        edit(model / name, lambda found: (change(found), found)[1])
+        edit(model / name, lambda stored: (change(stored), stored)[1])
     with WATCH(model, outside):
         loaded = NestedNER.from_pretrained(model, "cpu")
     assert all((a == b).all() for a, b in zip(loaded.scores(words)[:3], expected[:3], strict=True))
@@ -202,7 +202,7 @@ def test_weights_that_do_not_fit_are_refused(model: Path, what: str) -> None:
 
 
 def test_a_vocabulary_of_another_size_is_refused(model: Path) -> None:
-    edit(model / "vocabulary.json", lambda found: found | {"u": found["u"][:-1]})
+    edit(model / "vocabulary.json", lambda stored: stored | {"u": stored["u"][:-1]})
     write_manifest(model)
     with pytest.raises(InputError, match=r"its weights score \(.*\) labels and its vocabulary has"):
         NestedNER.from_pretrained(model, "cpu")
@@ -240,7 +240,7 @@ def test_a_vocabulary_of_another_size_is_refused(model: Path) -> None:
 )
 def test_invalid_configuration_is_refused_in_one_line(model: Path, change: Change, message: str) -> None:
     """Nothing runs, nothing is endless, and no memory is taken for what the weights do not hold."""
-    edit(model / "config.json", lambda found: (change(found), found)[1])
+    edit(model / "config.json", lambda stored: (change(stored), stored)[1])
     write_manifest(model)
     with pytest.raises(InputError, match=message):
         NestedNER.from_pretrained(model, "cpu")
@@ -302,7 +302,7 @@ def test_arbitrary_json_is_refused_in_one_line(model: Path, name: str, data: byt
     ],
 )
 def test_invalid_values_are_refused_in_one_line(model: Path, name: str, change: Change, message: str) -> None:
-    edit(model / name, lambda found: (change(found), found)[1])
+    edit(model / name, lambda stored: (change(stored), stored)[1])
     write_manifest(model)
     with pytest.raises(InputError, match=message):
         NestedNER.from_pretrained(model, "cpu")
@@ -373,7 +373,7 @@ def test_language_cannot_name_a_module(model: Path, language: str) -> None:
 
 def test_an_encoder_that_names_code_is_refused(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
     planted = Path(shutil.copytree(tiny_encoder("bert"), tmp_path / "planted"))
-    edit(planted / "config.json", lambda found: found | {"attn_implementation": "unknown/kernel"})
+    edit(planted / "config.json", lambda stored: stored | {"attn_implementation": "unknown/kernel"})
     with pytest.raises(InputError, match="unknown/kernel names code that would run"):
         train(MANY, CORPUS, tmp_path / "m", quick(str(planted), steps=1), use_cpu=True)
 

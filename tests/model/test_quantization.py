@@ -32,8 +32,8 @@ def plain(tiny_encoder: Callable[[str], str], tmp_path_factory: pytest.TempPathF
 
 
 def scores(path: Path) -> list[Any]:
-    found: list[Any] = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"]).run(None, FEED)
-    return found
+    heads: list[Any] = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"]).run(None, FEED)
+    return heads
 
 
 @pytest.fixture(scope="module")
@@ -51,10 +51,10 @@ def test_large_parts_are_quantized(plain: bytes, small: Path, tmp_path: Path) ->
     options.optimized_model_filepath = str(tmp_path / "fused.onnx")  # as onnxruntime will compute it
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_EXTENDED
     onnxruntime.InferenceSession(small, options, providers=["CPUExecutionProvider"])
-    found = Counter(node.op_type for node in onnx.load(tmp_path / "fused.onnx").graph.node)
-    assert found["MatMulIntegerToFloat"] == 3  # narrowing, two convolutions
-    assert found["MatMul"] == 3  # the heads
-    assert not found["DynamicQuantizeLinear"] + found["MatMulInteger"]
+    operations = Counter(node.op_type for node in onnx.load(tmp_path / "fused.onnx").graph.node)
+    assert operations["MatMulIntegerToFloat"] == 3  # narrowing, two convolutions
+    assert operations["MatMul"] == 3  # the heads
+    assert not operations["DynamicQuantizeLinear"] + operations["MatMulInteger"]
     table = next(weight for weight in graph.initializer if weight.name == "tagger.encoder.embeddings.weight_quantized")
     assert table.data_type == onnx.TensorProto.UINT8
     (tmp_path / "plain.onnx").write_bytes(plain)

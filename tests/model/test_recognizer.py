@@ -45,11 +45,11 @@ PREDICT = """
 import json, sys
 from nestag.model.recognizer import NestedNER
 words, *folders = map(json.loads, sys.argv[1:])
-found = {}
+predicted = {}
 for folder in folders:
     for decoding in ("constrained", "greedy"):
-        found[folder + decoding] = NestedNER.from_pretrained(folder, "cpu", decoding=decoding).predict(words)
-print(json.dumps(found))
+        predicted[folder + decoding] = NestedNER.from_pretrained(folder, "cpu", decoding=decoding).predict(words)
+print(json.dumps(predicted))
 """
 
 
@@ -60,12 +60,12 @@ def test_reloaded_models_predict_the_same_in_another_process(trained_in: Callabl
     arguments = [json.dumps(value) for value in (words, *map(str, models.values()))]
     fresh = subprocess.run([sys.executable, "-c", PREDICT, *arguments], capture_output=True, text=True, check=True)
     assert "model of type" not in fresh.stderr  # transformers' notice of a problem that there is not
-    found = json.loads(fresh.stdout)
+    predicted = json.loads(fresh.stdout)
     for folder in models.values():
         for decoding in ("constrained", "greedy"):
             here = NestedNER.from_pretrained(folder, "cpu", decoding=decoding).predict(words)
-            assert found[f"{folder}{decoding}"] == json.loads(json.dumps(here)), (folder, decoding)
-        assert found[f"{folder}constrained"] == json.loads(json.dumps(GOLD))
+            assert predicted[f"{folder}{decoding}"] == json.loads(json.dumps(here)), (folder, decoding)
+        assert predicted[f"{folder}constrained"] == json.loads(json.dumps(GOLD))
         files = {path.name for path in folder.rglob("*")}
         assert "model.safetensors" in files
         assert not any(name.endswith((".bin", ".pt", ".pth", ".pkl")) for name in files)
@@ -99,10 +99,10 @@ def test_chunks_and_batches_do_not_change_entities(tiny_encoder: Callable[[str],
     def check(chunk_size: int) -> None:
         for one, other in zip(whole, scores(chunk_size), strict=True):
             assert np.allclose(one, other, atol=1e-4), chunk_size
-        streamed = [tuple(one.entity for one in entities) for entities in recognizer.pipe(many, chunk_size)]
-        assert streamed == found, chunk_size
+        streamed = [tuple(entity.entity for entity in entities) for entities in recognizer.pipe(many, chunk_size)]
+        assert streamed == predicted, chunk_size
 
-    whole, found = scores(30), recognizer.predict(many)
+    whole, predicted = scores(30), recognizer.predict(many)
     for chunk_size in (1, 2, 3, 4, 5, 7, 8, 13, 15, 16, 29):
         check(chunk_size)
     for batch_subwords in (1, 50, 200):
@@ -120,17 +120,17 @@ def test_word_in_two_windows_gets_the_same_scores(tiny_encoder: Callable[[str], 
     engine, chunk = recognizer.engine(), Chunk([Item(list(CORPUS[0].tokens) * 40)], 0, 1)
     narrow = engine.lay_out(chunk)
     assert engine.scorer.reach == 1
-    found = engine.score(narrow)
+    scores = engine.score(narrow)
     engine.scorer.reach = None
     whole = engine.lay_out(chunk)
     windows = narrow.layout.windows, whole.layout.windows
     assert len(windows[0]) > 3
     assert sum(windows[0].last - windows[0].first) < sum(windows[1].last - windows[1].first)
-    for one, other in zip(found[:3], engine.score(whole)[:3], strict=True):
+    for one, other in zip(scores[:3], engine.score(whole)[:3], strict=True):
         assert np.allclose(one, other, atol=1e-5)
     engine.scorer.reach = 0  # too little is seen
     changed = engine.score(engine.lay_out(chunk))
-    assert not np.allclose(found[0], changed[0], atol=1e-5)
+    assert not np.allclose(scores[0], changed[0], atol=1e-5)
 
 
 def test_a_sentence_of_five_thousand_words(trained: Path) -> None:
@@ -139,8 +139,8 @@ def test_a_sentence_of_five_thousand_words(trained: Path) -> None:
     n, c, u = recognizer.scores([words])[:3]
     assert len(n) == len(c) == len(u) == 5_040
     assert all((head < 0).any(axis=-1).all() for head in (n, c, u))  # log-probabilities of every word
-    (found,) = recognizer.predict([words])
-    assert len({entity.start // 7 for entity in found}) == 720  # something in every repetition
+    (entities,) = recognizer.predict([words])
+    assert len({entity.start // 7 for entity in entities}) == 720  # something in every repetition
 
 
 def test_unusual_words_are_scored(trained: Path) -> None:
@@ -166,15 +166,15 @@ def test_unusual_words_are_scored(trained: Path) -> None:
     ],
 )
 def test_text_offsets_are_exact(trained: Path, text: str) -> None:
-    for found in NestedNER.from_pretrained(trained, "cpu")(text):
-        assert text[found.start : found.end] == found.text
-        assert found.text.strip() == found.text != ""
-        assert 0 <= found.confidence <= 1
+    for entity in NestedNER.from_pretrained(trained, "cpu")(text):
+        assert text[entity.start : entity.end] == entity.text
+        assert entity.text.strip() == entity.text != ""
+        assert 0 <= entity.confidence <= 1
 
 
 def test_text_gives_the_entities_of_its_tokens(trained: Path) -> None:
-    found = NestedNER.from_pretrained(trained, "cpu")("  lincoln was president of the usa.\n")
-    assert [(entity.text, entity.type) for entity in found] == [
+    entities = NestedNER.from_pretrained(trained, "cpu")("  lincoln was president of the usa.\n")
+    assert [(entity.text, entity.type) for entity in entities] == [
         ("lincoln", "PER"),
         ("president of the usa", "PER"),
         ("the usa", "GPE"),
@@ -183,8 +183,8 @@ def test_text_gives_the_entities_of_its_tokens(trained: Path) -> None:
 
 def test_thresholds_drop_entities(trained: Path) -> None:
     sure = NestedNER.from_pretrained(trained, "cpu")(CORPUS)
-    assert [tuple(scored.entity for scored in found) for found in sure] == GOLD
-    assert all(scored.confidence > 0.3 for found in sure for scored in found)
+    assert [tuple(entity.entity for entity in entities) for entities in sure] == GOLD
+    assert all(entity.confidence > 0.3 for entities in sure for entity in entities)
     without = NestedNER.from_pretrained(trained, "cpu", thresholds={"GPE": 1.0})
     assert without.predict(CORPUS) == [tuple(e for e in gold if e.type != "GPE") for gold in GOLD]
     assert NestedNER.from_pretrained(trained, "cpu", threshold=1.0).predict(CORPUS) == [(), ()]
@@ -209,17 +209,17 @@ def test_call_returns_the_same_for_text_and_tokens(trained: Path) -> None:
     ner = NestedNER.from_pretrained(trained, "cpu")
     text = "lincoln was president of the usa."
 
-    def plain(found: list[Any]) -> list[tuple[Any, ...]]:
+    def plain(entities: list[Any]) -> list[tuple[Any, ...]]:
         """Without confidences, whose last digits depend on what is computed together."""
-        return [(*entity[:4], *entity[5:]) for entity in found]
+        return [(*entity[:4], *entity[5:]) for entity in entities]
 
-    one = plain(ner(text))
-    assert one[0] == (0, 7, "PER", "lincoln", 0, 1)
-    assert [plain(found) for found in ner([text, "", text])] == [one, [], one]
-    assert [plain(found) for found in ner.pipe(iter([text] * 5), batch_size=2)] == [one] * 5
+    expected = plain(ner(text))
+    assert expected[0] == (0, 7, "PER", "lincoln", 0, 1)
+    assert [plain(entities) for entities in ner([text, "", text])] == [expected, [], expected]
+    assert [plain(entities) for entities in ner.pipe(iter([text] * 5), batch_size=2)] == [expected] * 5
     tokens = plain(ner(CORPUS[0]))
     assert [entity.entity for entity in ner(CORPUS[0])] == list(GOLD[0])
-    assert [entity[:4] for entity in tokens] == [entity[:4] for entity in one]
+    assert [entity[:4] for entity in tokens] == [entity[:4] for entity in expected]
     assert tokens == plain(ner([CORPUS[0]])[0]) == plain(ner([list(CORPUS[0].tokens)])[0])
     assert ner([]) == []
 

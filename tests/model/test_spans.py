@@ -79,9 +79,10 @@ def test_batches_and_chunks_change_nothing(model: Path) -> None:
     whole = ner(OTHERS)
     for batch_subwords, chunk_size in ((64, 3), (200, 1), (4_096, 7)):
         ner.settings = replace(ner.settings, batch_subwords=batch_subwords)
-        found = [one for chunk in ner.engine(chunk_size).run(map(Item, OTHERS)) for one in chunk.table.to_lists()]
-        assert found == [tuple(scored.entity for scored in one) for one in whole]
-        alone = [one for sentence in OTHERS for one in ner([sentence])]
+        chunks = ner.engine(chunk_size).run(map(Item, OTHERS))
+        predicted = [entities for chunk in chunks for entities in chunk.table.to_lists()]
+        assert predicted == [tuple(entity.entity for entity in entities) for entities in whole]
+        alone = [entities for sentence in OTHERS for entities in ner([sentence])]
         pairs = [
             (a.confidence, b.confidence) for x, y in zip(alone, whole, strict=True) for a, b in zip(x, y, strict=True)
         ]
