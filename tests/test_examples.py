@@ -51,12 +51,12 @@ def run(folder: Path, script: str, *arguments: str) -> str:
 
 
 @pytest.mark.slow
-def test_the_spacy_pipeline_runs(trained_model: Path, tmp_path: Path) -> None:
+def test_spacy_example_runs(trained_model: Path, tmp_path: Path) -> None:
     assert "GPE" in run(tmp_path, "spacy_pipeline.py", str(trained_model))
 
 
 @pytest.mark.slow
-def test_batch_inference_writes_a_record_for_each_line(trained_model: Path, tmp_path: Path) -> None:
+def test_batch_example_writes_a_record_per_line(trained_model: Path, tmp_path: Path) -> None:
     shutil.copytree(trained_model, tmp_path / "model")
     (tmp_path / "texts.txt").write_text("Lincoln was president of the USA.\n\nIt rains.\n", encoding="utf-8")
     assert "entities in out.jsonl" in run(tmp_path, "batch_inference.py", "model", "texts.txt", "out.jsonl")
@@ -65,7 +65,7 @@ def test_batch_inference_writes_a_record_for_each_line(trained_model: Path, tmp_
 
 
 @pytest.mark.slow
-def test_another_tagger_finds_nested_entities(tmp_path: Path) -> None:
+def test_other_tagger_example_finds_nested_entities(tmp_path: Path) -> None:
     pytest.importorskip("pycrfsuite")
     first = run(tmp_path, "another_tagger.py").splitlines()[0]
     assert float(first.removeprefix("F1 ")) > 25

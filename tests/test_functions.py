@@ -1,4 +1,4 @@
-"""The functions behind the commands, as a program calls them."""
+"""The Python functions behind the commands."""
 
 import inspect
 from collections.abc import Callable
@@ -24,13 +24,13 @@ def file(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_arguments_are_called_as_options_are(name: str) -> None:
+def test_arguments_have_the_names_of_options(name: str) -> None:
     options = {parameter.name for parameter in load(name).params}
     options |= {"format", "reading"}
     assert set(inspect.signature(getattr(nestag, name)).parameters) - ONLY_PYTHON <= options
 
 
-def test_a_file_can_be_read_more_than_once_and_is_reported_once(file: Path) -> None:
+def test_corpus_can_be_read_again_and_is_reported_once(file: Path) -> None:
     corpus = CorpusFile(file)
     assert list(corpus) == list(corpus) == list(CORPUS) == list(in_memory(corpus))
     assert list(reread(iter(CORPUS))) == list(CORPUS)
@@ -39,21 +39,21 @@ def test_a_file_can_be_read_more_than_once_and_is_reported_once(file: Path) -> N
     assert corpus_of(corpus) is corpus
 
 
-def test_paths_sentences_and_folders_count_alike(file: Path) -> None:
+def test_paths_sentences_and_folders_give_equal_counts(file: Path) -> None:
     found = nestag.stats(train=list(CORPUS)).splits["train"]
     assert found == nestag.stats(file).splits["train"] == nestag.stats(file.parent).splits["train"]
     assert nestag.stats(CORPUS, CORPUS).splits.keys() == {"corpus 1", "corpus 2"}
     assert nestag.coverage(train=CORPUS, dev=CORPUS).rows == nestag.coverage(file, dev=file).rows
 
 
-def test_the_doctor_plans_and_finds(file: Path) -> None:
+def test_doctor_returns_findings_and_plan(file: Path) -> None:
     found = nestag.doctor(file)
     assert found.plan
     assert found.plan.steps == 600
     assert not nestag.doctor(dev=file).can_train
 
 
-def test_sentences_are_converted_and_split(tmp_path: Path) -> None:
+def test_sentences_can_be_converted_and_split(tmp_path: Path) -> None:
     done = nestag.convert(CORPUS, tmp_path / "out.conllu")
     assert (done.counts.sentences, done.format) == (2, "conllu")
     parts = nestag.split(MANY, tmp_path / "parts", shares=(50, 50, 0), by="sentence")
@@ -63,7 +63,7 @@ def test_sentences_are_converted_and_split(tmp_path: Path) -> None:
         nestag.split(MANY, tmp_path / "other", shares=(1, 2))
 
 
-def test_training_scores_advises_and_writes_the_card(
+def test_train_scores_advises_and_writes_the_card(
     file: Path, tiny_encoder: Callable[[str], str], tmp_path: Path
 ) -> None:
     run = nestag.train(file, CORPUS, tmp_path / "m", test=file, encoder=tiny_encoder("bert"), use_cpu=True, **QUICK)
@@ -73,19 +73,19 @@ def test_training_scores_advises_and_writes_the_card(
     assert "| steps | 2 |" in (tmp_path / "m" / "README.md").read_text()
 
 
-def test_a_wrong_recipe_is_refused_before_a_corpus_is_read(tmp_path: Path) -> None:
+def test_wrong_recipe_is_refused_before_reading(tmp_path: Path) -> None:
     with pytest.raises(nestag.UnknownNameError, match="secret"):
         nestag.train("no.jsonl", "no.jsonl", tmp_path / "m", "secret")
 
 
-def test_another_prediction_is_compared() -> None:
+def test_second_prediction_is_compared() -> None:
     found = nestag.evaluate(CORPUS, CORPUS, against=[[] for _ in CORPUS])
     assert found.comparison
     assert found.comparison.difference == 1
     assert nestag.evaluate(CORPUS, CORPUS).comparison is None
 
 
-def test_an_export_says_what_it_learned(tmp_path: Path) -> None:
+def test_export_returns_a_summary(tmp_path: Path) -> None:
     done = nestag.export.conll(tmp_path / "out", CORPUS, CORPUS, encoding="dyn")
     assert (done.vocabulary.encoding, done.tallies["dev"].sentences) == ("dyn", 2)
     back = nestag.export.back(tmp_path / "out", CORPUS, tmp_path / "out" / "dev.tsv", tmp_path / "back.jsonl")

@@ -1,4 +1,4 @@
-"""Every command in environments that hold nestag's wheel and some of its extras: it works, or says what to install.
+"""Every command in environments with nestag's wheel and some extras works or names the missing extra.
 
 A command whose extra is missing ends with exit code 2 and names the extra, and never with 70.
 """
@@ -155,7 +155,7 @@ def check(extras: tuple[str, ...], calls: Sequence[Call], wheel: Path, place: Pa
         assert (end.code, "pip install ./lab" in end.error) == (2, True), (name, end)
 
 
-def test_the_core_alone_reads_shows_and_scores(wheels: dict[str, Path], place: Path) -> None:
+def test_core_install_reads_shows_and_scores(wheels: dict[str, Path], place: Path) -> None:
     made = ("model", "graph", "encoder")
     check((), [call for call in CALLS if not set(made) & set(call.line.split())], wheels["nestag"], place)
 
@@ -193,7 +193,7 @@ def test_a_server_needs_no_torch(wheels: dict[str, Path], models: Path, tmp_path
 
 
 @pytest.mark.slow
-def test_the_lab_adds_its_commands(wheels: dict[str, Path], tmp_path: Path) -> None:
+def test_installed_lab_adds_its_commands(wheels: dict[str, Path], tmp_path: Path) -> None:
     python = make_environment(tmp_path / "environment", wheels.values())
     runs = str(TOP / "lab" / "results" / "grid")
     page, tables, *helps = outcomes(

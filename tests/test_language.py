@@ -1,4 +1,4 @@
-"""Plain English: phrases that readers stumble over are not used in documents, comments, docstrings and messages."""
+"""Phrases to avoid do not occur in documents, comments, docstrings, messages and names of tests."""
 
 from __future__ import annotations
 
@@ -36,6 +36,8 @@ AVOID = {
 """A phrase -> what to write instead."""
 
 PATTERN = re.compile("|".join(f"(?:{phrase})" for phrase in AVOID), re.IGNORECASE)
+NAMES = re.compile(rf"{PATTERN.pattern}|\btold\b|\bwhat (is|are|was|cannot|comes)\b|\bcomes? back\b|\bare those of\b")
+"""Phrases to avoid in names of tests, where the subject comes first."""
 
 
 def texts_of(path: Path) -> Iterator[tuple[int, str]]:
@@ -73,6 +75,9 @@ def folders() -> list[str]:
         "src/nestag",
         "src/nestag/*",
         "lab/src/nestag_lab/*",
+        "lab/tests",
+        "tests",
+        "tests/*",
     )
     found = {str(path.relative_to(TOP)) for pattern in patterns for path in TOP.glob(pattern) if path.is_dir()}
     return sorted(folder for folder in found if "__pycache__" not in folder)
@@ -87,12 +92,20 @@ def test_documents_use_plain_english() -> None:
 
 @pytest.mark.parametrize("folder", folders())
 def test_code_uses_plain_english(folder: str) -> None:
-    files = (TOP / folder).glob("*") if folder == "src/nestag" else (TOP / folder).rglob("*")
-    sources = [path for path in files if path.suffix in (".py", ".js", ".html", ".jinja", ".toml", ".md")]
+    files = (TOP / folder).glob("*") if folder in ("src/nestag", "tests") else (TOP / folder).rglob("*")
+    kinds = (".py", ".js", ".html", ".jinja", ".toml", ".md")
+    sources = [path for path in files if path.suffix in kinds and path != Path(__file__)]
     assert [finding for path in sources for finding in findings(path)] == []
 
 
-def test_phrases_are_found(tmp_path: Path) -> None:
+def test_names_of_tests_use_plain_english() -> None:
+    paths = [*TOP.glob("tests/**/test_*.py"), *TOP.glob("lab/tests/**/test_*.py")]
+    names = [name for path in paths for name in re.findall(r"def (test_\w+)", path.read_text(encoding="utf-8"))]
+    assert len(names) > 1_000
+    assert [name for name in names if NAMES.search(name.replace("_", " "))] == []
+
+
+def test_avoided_phrases_are_found(tmp_path: Path) -> None:
     assert [bool(PATTERN.search(text)) for text in ("2 files set aside", "the CPU beside it", "2 files skipped")] == [
         True,
         True,

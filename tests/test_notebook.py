@@ -1,4 +1,4 @@
-"""A notebook that a real kernel runs: a result draws itself, and so does whatever is rendered."""
+"""Results in a notebook with a real kernel."""
 
 import re
 from collections.abc import Callable
@@ -29,7 +29,7 @@ TRAINING = (
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of the libraries that run notebooks
-def test_a_notebook_shows_nested_entities(trained_model: Path) -> None:
+def test_notebook_shows_nested_entities(trained_model: Path) -> None:
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in CELLS])
     nbclient.NotebookClient(
         notebook, timeout=None, resources={"metadata": {"path": str(trained_model.parent)}}
@@ -54,7 +54,7 @@ def test_a_notebook_shows_nested_entities(trained_model: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_training_shows_itself_in_a_notebook(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
+def test_training_shows_progress_in_a_notebook(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
     folder = tmp_path / "model"
     code = TRAINING.replace("FOLDER", repr(str(folder))).replace("ENCODER", repr(tiny_encoder("bert")))
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(f"import nestag\n{code}")])

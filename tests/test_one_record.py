@@ -44,7 +44,7 @@ def same(found: Sequence[dict[str, Any]], expected: Records) -> None:
         assert record == other | {"confidence": pytest.approx(other["confidence"], abs=2e-4)}
 
 
-def test_the_record_says_where_an_entity_is(ner: Predictor) -> None:
+def test_record_has_the_position_of_an_entity(ner: Predictor) -> None:
     for source, text in ((TEXT, TEXT), (TOKENS, " ".join(TOKENS))):
         (found,) = ner.pipe([source])
         assert found.text == text
@@ -58,7 +58,7 @@ def test_the_record_says_where_an_entity_is(ner: Predictor) -> None:
     assert max(entity.start for entity in ner(TEXT)) > TEXT.index("usa")  # the second sentence has entities too
 
 
-def test_python_takes_one_many_documents_and_sentences(ner: Predictor) -> None:
+def test_python_accepts_single_and_multiple_inputs(ner: Predictor) -> None:
     for source in (TEXT, TOKENS):
         expected = next(ner.pipe([source])).records()
         for found in (ner([source])[0], ner([source, "x", ["x"]])[0], list(ner.pipe(iter([source] * 3), 1))[2]):
@@ -66,7 +66,7 @@ def test_python_takes_one_many_documents_and_sentences(ner: Predictor) -> None:
     same(ner(nestag.Sentence(TOKENS)).records(), ner([TOKENS])[0].records())
 
 
-def test_the_command_line_gives_the_records_of_the_text(ner: Predictor, trained_model: Path, tmp_path: Path) -> None:
+def test_command_line_gives_the_records(ner: Predictor, trained_model: Path, tmp_path: Path) -> None:
     (tmp_path / "text.txt").write_text(TEXT, encoding="utf-8")
     lines = json.dumps({"tokens": TOKENS, "entities": []}) + "\n"
     (tmp_path / "tokens.jsonl").write_text(lines, encoding="utf-8")
@@ -83,7 +83,7 @@ def test_the_command_line_gives_the_records_of_the_text(ner: Predictor, trained_
         same(found, next(ner.pipe([source])).records())
 
 
-def test_the_records_of_the_command_line_are_read_as_a_corpus(trained_model: Path, tmp_path: Path) -> None:
+def test_records_of_the_command_line_can_be_read(trained_model: Path, tmp_path: Path) -> None:
     (tmp_path / "in.txt").write_text("the mayor of new york slept", encoding="utf-8")
     out = tmp_path / "out.jsonl"
     command = ["predict", str(trained_model), str(tmp_path / "in.txt"), "-o", str(out)]
@@ -92,7 +92,7 @@ def test_the_records_of_the_command_line_are_read_as_a_corpus(trained_model: Pat
     assert [(e.start, e.end) for e in sentence.entities] == [(0, 5), (3, 5), (3, 5)]
 
 
-def test_the_server_gives_the_records(ner: Predictor) -> None:
+def test_server_gives_the_records(ner: Predictor) -> None:
     service = Service(ner, "model", ServerLimits())
     with TestClient(app_of(service, None, ())) as client:
         for body in ({"text": TEXT}, {"texts": ["x", TEXT]}, {"tokens": TOKENS}, {"sentences": [["x"], TOKENS]}):
@@ -120,7 +120,7 @@ def test_batch_inference_gives_the_records(
     same(rows[0]["entities"], next(ner.pipe([TEXT if column == "text" else TOKENS])).records())
 
 
-def test_spacy_has_the_same_spans_and_scores(ner: Predictor, trained_model: Path) -> None:
+def test_spacy_gives_the_same_spans_and_scores(ner: Predictor, trained_model: Path) -> None:
     nlp = spacy.blank("en")
     nlp.add_pipe("nestag", config={"model": str(trained_model), "device": "cpu"})
     text = TEXT.removeprefix("\ufeff")
@@ -143,7 +143,7 @@ def test_hugging_face_gives_the_records(ner: Predictor, trained_model: Path) -> 
         same(rows[0], next(ner.pipe([source])).records())
 
 
-def test_the_demo_draws_the_same_entities(ner: Predictor, capsys: pytest.CaptureFixture[str]) -> None:
+def test_demo_draws_the_same_entities(ner: Predictor, capsys: pytest.CaptureFixture[str]) -> None:
     demo.draw_entities(ner, ["the mayor of new york slept"])
     drawn = capsys.readouterr().out
     assert [drawn.count(kind) for kind in ("PER", "GPE", "ORG")] == [1, 1, 1]

@@ -38,6 +38,6 @@ def test_versions_agree() -> None:
     assert f"## [{nestag.__version__}]" in (TOP / "CHANGELOG.md").read_text(encoding="utf-8")
 
 
-def test_no_placeholder_address_is_left() -> None:
+def test_no_placeholder_address_remains() -> None:
     assert "urls" not in PROJECT["project"]
     assert "example.org" not in (TOP / "README.md").read_text(encoding="utf-8")

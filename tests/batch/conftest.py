@@ -1,4 +1,4 @@
-"""One model that loads in milliseconds, and one cluster for all tests that need a real one."""
+"""A model that loads in milliseconds, and one cluster for all tests that need a real one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A real cluster of Ray whose processes are killed: the bytes are always those of an undisturbed run."""
+"""A Ray cluster whose processes are killed writes the same bytes as an undisturbed run."""
 
 import json
 import os
@@ -68,7 +68,7 @@ def run(
     return tag(str(source), str(out), str(model), JOB, Cluster(cluster.address, workers), watch=watch)
 
 
-def test_a_killed_worker_changes_nothing(
+def test_killed_worker_does_not_change_the_output(
     source: Path, undisturbed: Path, model: Path, cluster: Workers, tmp_path: Path
 ) -> None:
     killed: list[int] = []
@@ -85,7 +85,7 @@ def test_a_killed_worker_changes_nothing(
     assert content(tmp_path / "out") == content(undisturbed)  # without what the worker had begun to write
 
 
-def test_a_killed_driver_and_a_restart_with_another_number_of_workers_change_nothing(
+def test_killed_driver_resumes_with_other_workers_to_the_same_output(
     source: Path, undisturbed: Path, model: Path, cluster: Workers, tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
@@ -103,7 +103,7 @@ def test_a_killed_driver_and_a_restart_with_another_number_of_workers_change_not
     assert content(out) == content(undisturbed)
 
 
-def test_a_full_disk_stops_the_run_and_a_restart_changes_nothing(
+def test_run_resumes_after_a_full_disk_to_the_same_output(
     source: Path, undisturbed: Path, model: Path, cluster: Workers, tmp_path: Path
 ) -> None:
     def fill(totals: Totals) -> None:
@@ -145,7 +145,7 @@ def test_other_settings_are_refused(
         tag(str(undisturbed), str(source), str(model), Job(text="file"), Cluster(cluster.address))
 
 
-def test_the_command_shows_what_was_done(tmp_path: Path, model: Path, cluster: Workers) -> None:
+def test_batch_shows_progress_and_summary(tmp_path: Path, model: Path, cluster: Workers) -> None:
     write_lines(tmp_path / "in" / "a.jsonl", ["Paris", None])
     words = ["batch", tmp_path / "in", tmp_path / "out", "--model", model, "--tokenizer", "whitespace", "--json"]
     done = CliRunner().invoke(app, [*map(str, words), "--address", cluster.address])
@@ -155,7 +155,7 @@ def test_the_command_shows_what_was_done(tmp_path: Path, model: Path, cluster: W
     assert counts["tagging"] >= 0
 
 
-def test_a_part_that_kills_its_workers_is_given_up(source: Path, model: Path, cluster: Workers, tmp_path: Path) -> None:
+def test_part_that_kills_its_workers_is_given_up(source: Path, model: Path, cluster: Workers, tmp_path: Path) -> None:
     over = threading.Event()
 
     def kill() -> None:
@@ -191,7 +191,7 @@ def test_a_part_that_kills_its_workers_is_given_up(source: Path, model: Path, cl
         ({"CPU": 500.0}, "cpu", 1, None, 100),  # no more than there are parts
     ],
 )
-def test_how_many_workers_there_are(
+def test_number_of_workers(
     resources: dict[str, float],
     device: Device,
     size: int,

@@ -1,4 +1,4 @@
-"""Input files and parts: every row is in exactly one part, whatever the size of parts."""
+"""Input files and parts: every row is in exactly one part."""
 
 import gzip
 from pathlib import Path
@@ -44,12 +44,12 @@ def test_every_row_group_is_in_one_part(size: int, tmp_path: Path) -> None:
     assert read_all(tmp_path, part_bytes=size) == (texts(30), list(range(30)))
 
 
-def test_packed_lines_are_one_part(tmp_path: Path) -> None:
+def test_compressed_file_is_one_part(tmp_path: Path) -> None:
     (tmp_path / "a.txt.gz").write_bytes(gzip.compress("one\r\ntwo\nthree".encode("utf-8-sig")))
     assert read_all(tmp_path, part_bytes=2)[0] == ["one", "two", "three"]
 
 
-def test_words_are_read_from_tables_and_lines(tmp_path: Path) -> None:
+def test_tokens_are_read_from_tables_and_lines(tmp_path: Path) -> None:
     write_lines(tmp_path / "a.jsonl", [["New", "York"], []])
     assert read_all(tmp_path, tokens="text")[0] == [["New", "York"], []]
 
@@ -65,7 +65,7 @@ def test_globs_hidden_files_and_files_of_other_kinds(tmp_path: Path) -> None:
     assert [file.name for file in find_input_files(f"file://{tmp_path}/2023/a.jsonl").files] == ["a.jsonl"]
 
 
-def test_refused_inputs(tmp_path: Path) -> None:
+def test_invalid_inputs_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no input files"):
         find_input_files(str(tmp_path))
     write_lines(tmp_path / "a.jsonl", ["x"])
@@ -77,7 +77,7 @@ def test_refused_inputs(tmp_path: Path) -> None:
         find_input_files(str(tmp_path), "parquet")
 
 
-def test_other_columns_are_failures(tmp_path: Path) -> None:
+def test_missing_columns_are_failures(tmp_path: Path) -> None:
     write_table(tmp_path / "a.parquet", ["x"])
     (tmp_path / "b.parquet").write_bytes(b"PAR1 and no more")
     import pyarrow as pa
@@ -95,7 +95,7 @@ def test_other_columns_are_failures(tmp_path: Path) -> None:
     assert "'text' is missing" in missing.error
 
 
-def test_the_output_of_an_earlier_run_is_not_an_input(tmp_path: Path) -> None:
+def test_output_of_an_earlier_run_is_not_an_input(tmp_path: Path) -> None:
     for name in ("in/a.jsonl", "out/a.jsonl-1-00000.jsonl", "outside/b.jsonl"):
         write_lines(tmp_path / name, ["x"])
     found = find_input_files(f"{tmp_path}/**/*.jsonl", None, f"file://{tmp_path}/out")
@@ -110,7 +110,7 @@ def test_lines_of_text_have_no_columns(tmp_path: Path, settings: dict[str, objec
 
 
 @pytest.mark.parametrize("settings", [{"text": "txet"}, {"keep": ("id", "txet")}, {"tokens": "txet"}])
-def test_a_column_that_no_row_has_is_refused(tmp_path: Path, settings: dict[str, object]) -> None:
+def test_unknown_column_is_refused(tmp_path: Path, settings: dict[str, object]) -> None:
     (tmp_path / "a.jsonl.gz").write_bytes(b"no gzip")
     (tmp_path / "b.jsonl").write_bytes(b'\xff\n[1]\n{"text": "x", "id": 1}\n')
     job = Job(**settings).on("cpu")  # type: ignore[arg-type]
@@ -120,7 +120,7 @@ def test_a_column_that_no_row_has_is_refused(tmp_path: Path, settings: dict[str,
     assert len(plan_parts(find_input_files(str(tmp_path)), job).parts) == 2
 
 
-def test_a_file_of_which_nothing_was_written_may_be_mended_or_taken_away(tmp_path: Path) -> None:
+def test_file_without_output_may_be_fixed_or_removed(tmp_path: Path) -> None:
     out, source = Folder(str(tmp_path / "out")), tmp_path / "in"
     write_table(source / "a.parquet", ["x"])
     (source / "b.parquet").write_bytes(b"PAR1 and no more")
@@ -145,7 +145,7 @@ def test_a_file_of_which_nothing_was_written_may_be_mended_or_taken_away(tmp_pat
         begin()
 
 
-def test_a_folder_that_was_begun_with_broken_files_alone_can_go_on(tmp_path: Path) -> None:
+def test_run_with_only_broken_files_can_resume(tmp_path: Path) -> None:
     out, path, job = Folder(str(tmp_path / "out")), tmp_path / "in" / "a.parquet", Job().on("cpu")
     path.parent.mkdir()
     for mend in (lambda: path.write_bytes(b"PAR1"), lambda: write_table(path, ["x"])):
@@ -156,6 +156,6 @@ def test_a_folder_that_was_begun_with_broken_files_alone_can_go_on(tmp_path: Pat
     assert plan.schema == ("text string",)
 
 
-def test_kept_columns_must_not_hide_ours() -> None:
+def test_kept_columns_may_not_have_output_names() -> None:
     with pytest.raises(InputError, match="column 'entities'"):
         Job(keep=("entities",))

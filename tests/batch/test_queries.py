@@ -1,4 +1,4 @@
-"""The queries of docs/how-to/batch.md run on what is written."""
+"""The queries of docs/how-to/batch.md run on real output."""
 
 import re
 from pathlib import Path
@@ -29,7 +29,7 @@ def example(opening: str, out: Path) -> str:
     return str(found).replace("OUT", str(out))
 
 
-def test_the_query_for_duckdb(out: Path) -> None:
+def test_documented_duckdb_query_works(out: Path) -> None:
     duckdb = pytest.importorskip("duckdb")
     expected: dict[str, int] = {}
     for row in rows(out):
@@ -45,7 +45,7 @@ def test_the_query_for_duckdb(out: Path) -> None:
     assert duckdb.sql(example("-- DuckDB", out)).fetchall() == top
 
 
-def test_the_query_for_polars(out: Path) -> None:
+def test_documented_polars_query_works(out: Path) -> None:
     pytest.importorskip("polars")
     scope: dict[str, object] = {"print": lambda table: scope.update(table=table)}
     exec(example("# Polars", out), scope)

@@ -13,7 +13,7 @@ from nestag.batch.worker import PartOutcome
 from nestag.cli import app
 
 
-def test_speed_and_time_left_are_those_since_the_first_part_was_done(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_speed_counts_from_the_first_finished_part(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = [1_000.0]
     monkeypatch.setattr(summary.time, "monotonic", lambda: clock[0])
     totals = summary.Totals(parts=12, weight=120)

@@ -34,7 +34,7 @@ def tag_here(source: Path | str, out: Path | str, model: Path, **settings: objec
     return [tagger.tag(part) for part in plan_parts(find_input_files(str(source)), job).parts]
 
 
-def test_rows_come_out_with_the_entities_that_the_recognizer_finds(tmp_path: Path, model: Path) -> None:
+def test_rows_get_the_entities_of_the_recognizer(tmp_path: Path, model: Path) -> None:
     write_table(tmp_path / "in" / "a.parquet", list(texts(2_500)), group=1_000)  # more than the engine's chunk
     outcomes = tag_here(tmp_path / "in", tmp_path / "out", model, keep=("id",), part_bytes=1)
     assert [outcome.done.rows for outcome in outcomes if outcome.done] == [1_000, 1_000, 500]
@@ -51,7 +51,7 @@ def test_rows_come_out_with_the_entities_that_the_recognizer_finds(tmp_path: Pat
         assert [e["confidence"] for e in row["entities"]] == [round(e.confidence, 4) for e in entities]
 
 
-def test_texts_of_many_sentences_go_on_from_one_chunk_to_the_next(tmp_path: Path, model: Path) -> None:
+def test_long_texts_continue_in_the_next_chunk(tmp_path: Path, model: Path) -> None:
     several = ["\n".join(texts(number % 7)) for number in range(1_500)]  # none too, and over 2,000 sentences in all
     write_table(tmp_path / "in" / "a.parquet", list(several), group=1_500)
     tag_here(tmp_path / "in", tmp_path / "out", model)
@@ -63,7 +63,7 @@ def test_texts_of_many_sentences_go_on_from_one_chunk_to_the_next(tmp_path: Path
         assert [(e["start"], e["end"], e["type"], e["text"]) for e in row["entities"]] == [e[:4] for e in entities]
 
 
-def test_lines_and_tables_words_and_texts_agree(tmp_path: Path, model: Path) -> None:
+def test_all_input_kinds_give_the_same_entities(tmp_path: Path, model: Path) -> None:
     words = [text.split() for text in texts(20)]
     write_lines(tmp_path / "lines" / "a.jsonl", list(words))
     (tmp_path / "table").mkdir()
@@ -100,7 +100,7 @@ def test_bad_rows_are_recorded_and_counted(tmp_path: Path, model: Path, monkeypa
     assert bad[1]["excerpt"] == '{"text": 7, "id": 2}\n'
 
 
-def test_bad_rows_of_tables(tmp_path: Path, model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bad_rows_of_tables_are_recorded(tmp_path: Path, model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "MAX_BYTES", 100)
     raw = pa.array([b"Paris", None, b"\xff", b"x" * 101, b"Rome"], pa.binary())
     text = pa.StringArray.from_buffers(5, *raw.buffers()[1:], raw.buffers()[0])  # strings that are not UTF-8
@@ -112,7 +112,7 @@ def test_bad_rows_of_tables(tmp_path: Path, model: Path, monkeypatch: pytest.Mon
     assert [row["position"] for row in rows(tmp_path / "out")] == [0, 4]
 
 
-def test_files_without_rows_or_without_good_rows_become_empty_parts(tmp_path: Path, model: Path) -> None:
+def test_files_without_good_rows_give_empty_parts(tmp_path: Path, model: Path) -> None:
     write_table(tmp_path / "in" / "a.parquet", [])
     write_table(tmp_path / "in" / "b.parquet", [None])
     outcomes = tag_here(tmp_path / "in", tmp_path / "out", model)
@@ -120,7 +120,7 @@ def test_files_without_rows_or_without_good_rows_become_empty_parts(tmp_path: Pa
     assert pq.read_table(tmp_path / "out").schema.names == ["file", "position", "entities"]
 
 
-def test_a_part_of_a_broken_file_is_an_error_and_leaves_nothing(tmp_path: Path, model: Path) -> None:
+def test_broken_file_is_an_error_without_output(tmp_path: Path, model: Path) -> None:
     write_table(tmp_path / "in" / "a.parquet", list(texts(5_000)), group=5_000)
     data = bytearray((tmp_path / "in" / "a.parquet").read_bytes())
     data[4:2_000] = bytes(1_996)  # the footer is whole, the pages are not
@@ -132,7 +132,7 @@ def test_a_part_of_a_broken_file_is_an_error_and_leaves_nothing(tmp_path: Path, 
     assert content(tmp_path / "out") == {}
 
 
-def test_a_file_that_changes_while_it_is_read_is_an_error(tmp_path: Path, model: Path) -> None:
+def test_file_that_changes_while_it_is_read_is_an_error(tmp_path: Path, model: Path) -> None:
     path = tmp_path / "in" / "a.txt"
     path.parent.mkdir()
     path.write_text("Paris\n")
@@ -143,7 +143,7 @@ def test_a_file_that_changes_while_it_is_read_is_an_error(tmp_path: Path, model:
     assert "it was changed after the run began" in outcome.error
 
 
-def test_a_full_disk_stops_the_run_and_leaves_nothing(tmp_path: Path, model: Path) -> None:
+def test_full_disk_stops_the_run_without_partial_files(tmp_path: Path, model: Path) -> None:
     write_lines(tmp_path / "in" / "a.jsonl", list(texts(2_000)))
     job = Job(tokenizer="whitespace").on("cpu")
     tagger = PartTagger(job, read_model(str(model)), Folder(str(tmp_path / "out")))
@@ -160,7 +160,7 @@ def test_a_full_disk_stops_the_run_and_leaves_nothing(tmp_path: Path, model: Pat
     assert tagger.tag(part).done
 
 
-def test_an_object_store_gets_whole_files(tmp_path: Path, model: Path) -> None:
+def test_object_store_gets_complete_files(tmp_path: Path, model: Path) -> None:
     fsspec = pytest.importorskip("fsspec")
     write_lines(tmp_path / "in" / "a.jsonl", list(texts(30)))
     tag_here(tmp_path / "in", tmp_path / "out", model)
@@ -176,7 +176,9 @@ def test_an_object_store_gets_whole_files(tmp_path: Path, model: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["parquet", "jsonl"])
-def test_arrow_file_systems(kind: str, tmp_path: Path, model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_arrow_file_systems_are_supported(
+    kind: str, tmp_path: Path, model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Without s3fs, fsspec has nothing for s3://; Arrow's own client reads, lists and writes."""
     monkeypatch.setitem(sys.modules, "s3fs", None)
     write_lines(tmp_path / "in" / "a.jsonl", list(texts(300)))
@@ -205,14 +207,14 @@ def test_arrow_file_systems(kind: str, tmp_path: Path, model: Path, monkeypatch:
         ({"thresholds": {"XYZ": 0.5}}, "no type is called 'XYZ'; there are "),
     ],
 )
-def test_settings_that_a_model_cannot_have_are_refused_before_workers_begin(
+def test_invalid_settings_are_refused_before_workers_start(
     model: Path, changes: dict[str, object], reason: str
 ) -> None:
     with pytest.raises(NestagError, match=reason):
         read_model(str(model), changes)
 
 
-def test_a_language_that_there_is_not_leaves_no_output_begun(tmp_path: Path, model: Path) -> None:
+def test_unknown_language_is_refused_before_output_starts(tmp_path: Path, model: Path) -> None:
     (tmp_path / "a.txt").write_text("Paris\n")
     with pytest.raises(NestagError, match="spaCy cannot tokenize 'zz'"):
         tag(str(tmp_path / "a.txt"), str(tmp_path / "out"), str(model), Job(language="zz"))
@@ -225,7 +227,7 @@ def test_an_unknown_address_is_refused() -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems count otherwise")
-def test_memory_is_that_of_the_process_alone() -> None:
+def test_memory_is_that_of_the_process() -> None:
     """A small process that a large one starts; getrusage would say how large that one is."""
     held = b"x" * 2**28
     code = "from nestag.batch.worker import peak_memory; print(peak_memory())"
@@ -235,7 +237,7 @@ def test_memory_is_that_of_the_process_alone() -> None:
     assert peak_memory() > len(held)
 
 
-def test_bad_words_are_recorded(tmp_path: Path, model: Path) -> None:
+def test_bad_tokens_are_recorded(tmp_path: Path, model: Path) -> None:
     raw = pa.array([[b"New", b"York"], [b""], [b"\xff"], None, [None], []], pa.list_(pa.binary()))
     (tmp_path / "in").mkdir()
     pq.write_table(pa.table({"text": raw}), tmp_path / "in" / "a.parquet")
@@ -244,9 +246,7 @@ def test_bad_words_are_recorded(tmp_path: Path, model: Path) -> None:
     assert (outcome.done.rows, outcome.done.bad_rows) == (2, 4)
 
 
-def test_the_bytes_of_a_part_do_not_depend_on_what_its_worker_did_before(
-    tmp_path: Path, tiny_encoder: Callable[[str], str]
-) -> None:
+def test_part_does_not_depend_on_earlier_work_of_the_worker(tmp_path: Path, tiny_encoder: Callable[[str], str]) -> None:
     from nestag.training.run import new_recognizer
 
     new_recognizer(quick(tiny_encoder("bert")), Vocabulary.learn(CORPUS, "rel")).save_pretrained(tmp_path / "model")

@@ -1,4 +1,4 @@
-"""The boundary: whatever the files and streams are, a command ends with a line and a code, never with a traceback."""
+"""Commands end with a line and an exit code for any files and streams, never with a traceback."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_pipes_of_a_shell_are_read_like_files(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(("redirection", "reason"), [(">/dev/full", "No space left"), (">&-", "it is closed")])
-def test_a_full_or_closed_output_is_one_line(redirection: str, reason: str, folder: Path) -> None:
+def test_full_or_closed_output_is_a_one_line_error(redirection: str, reason: str, folder: Path) -> None:
     found = shell(folder, f"nestag stats corpus.jsonl {redirection}")
     assert (found.returncode, found.stderr.count("\n")) == (2, 1)
     assert "the standard output: " in found.stderr
@@ -56,26 +56,26 @@ def test_a_full_or_closed_output_is_one_line(redirection: str, reason: str, fold
 
 
 @pytest.mark.parametrize("redirection", ["2>/dev/full", "2>&- <&-"])
-def test_streams_that_are_not_needed_do_not_matter(redirection: str, folder: Path) -> None:
+def test_closed_unused_streams_are_ignored(redirection: str, folder: Path) -> None:
     assert shell(folder, f"nestag convert corpus.jsonl out.jsonl {redirection}").returncode == 0
     assert list(jsonl.read(folder / "out.jsonl")) == SENTENCES
 
 
-def test_a_closed_input_is_one_line(folder: Path) -> None:
+def test_closed_input_is_a_one_line_error(folder: Path) -> None:
     found = shell(folder, "nestag stats - --from jsonl <&-")
     assert (found.returncode, found.stderr) == (
         2, "nestag: -: cannot be read (the standard input is closed); check the path\n",
     )  # fmt: skip
 
 
-def test_a_reader_that_goes_away_is_no_error(folder: Path) -> None:
+def test_closed_pipe_is_not_an_error(folder: Path) -> None:
     (folder / "many.jsonl").write_text('{"tokens": ["a"], "entities": []}\n' * 100_000)
     found = shell(folder, "nestag convert many.jsonl - --to jsonl | head -1")
     assert (found.stdout.count("\n"), found.stderr) == (1, "")
 
 
 @pytest.mark.parametrize("encoding", ["cp1252", "ascii"])
-def test_what_an_output_cannot_hold_is_escaped(encoding: str, folder: Path) -> None:
+def test_unencodable_characters_are_escaped(encoding: str, folder: Path) -> None:
     jsonl.write([Sentence(["😀"], [Entity(0, 1, "Łódź")])], folder / "emoji.jsonl")
     more = {"PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"}
     table = shell(folder, "nestag stats emoji.jsonl --types --json", **more)
@@ -86,7 +86,7 @@ def test_what_an_output_cannot_hold_is_escaped(encoding: str, folder: Path) -> N
     assert (shown.returncode, shown.stderr) == (0, "")
 
 
-def test_an_output_that_is_appended_to_is_not_destroyed(folder: Path) -> None:
+def test_failed_append_keeps_the_output(folder: Path) -> None:
     (folder / "kept.jsonl").write_text("kept\n")
     for line in ("/dev/stdout --to jsonl >> kept.jsonl", "/dev/fd/3 --to jsonl 3>> kept.jsonl"):
         assert shell(folder, f"nestag convert corpus.jsonl {line}").returncode == 0
@@ -94,7 +94,7 @@ def test_an_output_that_is_appended_to_is_not_destroyed(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
-def test_a_signal_leaves_nothing_half_written(sent: signal.Signals, tmp_path: Path) -> None:
+def test_signals_leave_no_partial_file(sent: signal.Signals, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.jsonl")
     command = [sys.executable, "-m", "nestag", "convert", "pipe.jsonl", "out.jsonl"]
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
@@ -111,7 +111,7 @@ def test_a_signal_leaves_nothing_half_written(sent: signal.Signals, tmp_path: Pa
     assert [path.name for path in tmp_path.iterdir()] == ["pipe.jsonl"]
 
 
-def test_a_split_that_fails_writes_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_split_writes_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     where = folder / "splits"
     where.mkdir()
     (where / "notes.txt").write_text("mine", encoding="utf-8")
@@ -129,7 +129,7 @@ def test_a_split_that_fails_writes_nothing(folder: Path, monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize("mark", ["@2", "@3", ""])
-def test_an_article_stays_in_one_split_whatever_its_ids(mark: str, tmp_path: Path) -> None:
+def test_article_stays_in_one_split(mark: str, tmp_path: Path) -> None:
     ids = [f"MEDLINE:{article}-{number}{again}" for article in range(6) for again in ("", mark) for number in range(5)]
     jsonl.write([Sentence(["a"], [Entity(0, 1, "X")], name) for name in ids], tmp_path / "genia.jsonl")
     assert CliRunner().invoke(app, ["split", str(tmp_path / "genia.jsonl"), "-o", str(tmp_path / "o")]).exit_code == 0
@@ -140,9 +140,7 @@ def test_an_article_stays_in_one_split_whatever_its_ids(mark: str, tmp_path: Pat
     assert sum(map(len, articles)) == len(set.union(*articles)) == 6
 
 
-def test_our_own_mistakes_are_reported_with_what_we_need(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_internal_errors_ask_for_a_report(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(sys, "argv", ["nestag", "stats", "a b\x1b[31m.jsonl"])
 
     def wrong() -> None:
@@ -171,12 +169,12 @@ def test_our_own_mistakes_are_reported_with_what_we_need(
         (RecursionError(), 70, "RecursionError"),
     ],
 )
-def test_errors_and_their_codes(error: BaseException, code: int, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_errors_have_exit_codes(error: BaseException, code: int, said: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert code_of(error) == code
     assert said in capsys.readouterr().err
 
 
-def test_a_line_about_endless_input_ends(tmp_path: Path) -> None:
+def test_error_about_endless_input_is_short(tmp_path: Path) -> None:
     (tmp_path / "x.conllu").write_text("a" * 100_000 + "\n")
     found = CliRunner().invoke(app, ["stats", str(tmp_path / "x.conllu")])
     assert (found.exit_code, found.stderr.count("\n"), len(found.stderr) < 1_100) == (2, 1, True)
@@ -184,7 +182,7 @@ def test_a_line_about_endless_input_ends(tmp_path: Path) -> None:
     assert " … " in found.stderr
 
 
-def test_ids_in_messages_cannot_command_a_terminal(tmp_path: Path) -> None:
+def test_control_characters_in_messages_are_escaped(tmp_path: Path) -> None:
     crossing = [Entity(0, 2, "A\x1b[1m"), Entity(1, 3, "B")]
     jsonl.write([Sentence(["a", "b", "c"], crossing, "id\x1b[2J\x07-1")], tmp_path / "x.jsonl")
     for arguments in (
@@ -202,7 +200,7 @@ def test_ids_in_messages_cannot_command_a_terminal(tmp_path: Path) -> None:
         assert "\x1b[1m" not in found.output, arguments
 
 
-def test_a_named_pipe_does_not_hang(tmp_path: Path) -> None:
+def test_named_pipe_does_not_hang(tmp_path: Path) -> None:
     jsonl.write(SENTENCES, tmp_path / "corpus.jsonl")
     os.mkfifo(tmp_path / "pipe")
     writer = Thread(target=(tmp_path / "pipe").write_bytes, args=((tmp_path / "corpus.jsonl").read_bytes(),))
@@ -218,9 +216,7 @@ def test_a_named_pipe_does_not_hang(tmp_path: Path) -> None:
     [["stats", ""], ["convert", "", "y.jsonl"], ["convert", "x.jsonl", ""], ["evaluate", "x.jsonl", ""],
      ["split", "x.jsonl", "-o", ""], ["encode", "x.jsonl", "-o", ""], ["predict", "", "x.jsonl"]],
 )  # fmt: skip
-def test_an_empty_path_is_not_the_current_folder(
-    arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_empty_path_is_refused(arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Which it is for pathlib, so that an unset variable in a script would read or fill whatever is there."""
     monkeypatch.chdir(tmp_path)
     jsonl.write([Sentence(["a"], id=f"{name}-1") for name in "abcdef"], tmp_path / "x.jsonl")

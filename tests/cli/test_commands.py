@@ -1,4 +1,4 @@
-"""The table of commands: each is found by name, and only the one that is used is loaded."""
+"""Commands are found by name, and only the called one is imported."""
 
 import subprocess
 import sys
@@ -14,7 +14,7 @@ from nestag.cli import COMMANDS, app, boundary, load
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_is_found_and_has_a_help_page(name: str) -> None:
+def test_every_command_has_a_help_page(name: str) -> None:
     assert load(name).name == name
     shown = CliRunner().invoke(app, [name, "--help"])
     assert shown.exit_code == 0
@@ -28,7 +28,7 @@ def test_an_unknown_command_is_refused() -> None:
     assert "trane" in refused.output
 
 
-def test_a_command_of_nestag_does_not_look_for_others() -> None:
+def test_builtin_command_loads_no_plugins() -> None:
     code = (
         "import sys; import nestag.cli as cli; cli.plugin_commands = None; cli.Commands().get_command(None, 'convert');"
         "print([name for name in sys.modules if name.startswith('nestag_lab')])"

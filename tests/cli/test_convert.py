@@ -1,4 +1,4 @@
-"""convert and split, as a person would run them."""
+"""The commands `convert` and `split`."""
 
 import gzip
 import re
@@ -37,7 +37,7 @@ def corpus(tmp_path: Path) -> Path:
     return tmp_path / "in.jsonl"
 
 
-def test_a_corpus_comes_through_whole_with_what_was_done_on_the_error_stream(corpus: Path) -> None:
+def test_convert_keeps_the_corpus_and_reports_to_stderr(corpus: Path) -> None:
     target = corpus.with_name("out.jsonl.gz")
     done = CliRunner().invoke(app, ["convert", str(corpus), str(target)])
     assert (done.exit_code, done.stdout) == (0, "")
@@ -51,13 +51,13 @@ def test_a_corpus_comes_through_whole_with_what_was_done_on_the_error_stream(cor
 
 @settings(max_examples=settings.default.max_examples // 2)
 @given(st.lists(sentences(), max_size=4))
-def test_every_sentence_survives_a_conversion(tmp_path: Path, found: list[Sentence]) -> None:
+def test_conversion_keeps_every_sentence(tmp_path: Path, found: list[Sentence]) -> None:
     jsonl.write(found, tmp_path / "a.jsonl")
     assert CliRunner().invoke(app, ["convert", str(tmp_path / "a.jsonl"), str(tmp_path / "b.jsonl")]).exit_code == 0
     assert list(jsonl.read(tmp_path / "b.jsonl")) == found
 
 
-def test_pipes_are_recognised_by_their_content_or_need_a_format(corpus: Path) -> None:
+def test_format_of_a_pipe_is_detected_or_required(corpus: Path) -> None:
     text = corpus.read_text("utf-8")
     found = nestag("convert", "-", corpus.with_name("x.jsonl"), given=text)
     assert (found.returncode, corpus.with_name("x.jsonl").read_text("utf-8")) == (0, text)
@@ -68,7 +68,7 @@ def test_pipes_are_recognised_by_their_content_or_need_a_format(corpus: Path) ->
         assert (done.returncode, done.stdout) == (0, text)
 
 
-def test_crossing_entities_are_kept_refused_or_set_aside(corpus: Path) -> None:
+def test_crossing_entities_are_kept_refused_or_dropped(corpus: Path) -> None:
     target = corpus.with_name("out.jsonl")
     refused = CliRunner().invoke(app, ["convert", str(corpus), str(target), "--crossing", "error"])
     assert refused.exit_code == 2
@@ -80,7 +80,7 @@ def test_crossing_entities_are_kept_refused_or_set_aside(corpus: Path) -> None:
     assert [len(sentence.entities) for sentence in jsonl.read(target)] == [2, 1]
 
 
-def test_list_tells_every_finding_and_not_only_the_first(tmp_path: Path) -> None:
+def test_list_shows_every_finding(tmp_path: Path) -> None:
     jsonl.write([CROSSED] * 1_500, tmp_path / "in.jsonl")
     arguments = ["convert", str(tmp_path / "in.jsonl"), str(tmp_path / "out.jsonl"), "--crossing", "drop"]
     short = CliRunner().invoke(app, arguments).stderr
@@ -89,9 +89,7 @@ def test_list_tells_every_finding_and_not_only_the_first(tmp_path: Path) -> None
     assert f"{tmp_path}/in.jsonl: sentence 1500 (doc-1): crossing entity dropped: [" in listed
 
 
-def test_what_cannot_be_read_or_written_is_one_line_and_exit_code_2(
-    corpus: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unreadable_and_unwritable_paths_exit_with_2(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for arguments, part in (
         (["no.jsonl", "x.jsonl"], "there is no such file"),
         ([str(corpus), "x.unknown"], "name the format (--to)"),
@@ -109,7 +107,7 @@ def test_help_names_every_format() -> None:
     assert re.split(r", | and ", formats[1]) == sorted(available())
 
 
-def test_options_reach_the_reader(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reading_options_are_applied(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen = []
 
     def read(path: object, options: object, report: object) -> Sequence[Sentence]:
@@ -131,7 +129,7 @@ def peak(source: Path) -> int:
     return most
 
 
-def test_memory_does_not_grow_with_the_corpus(tmp_path: Path) -> None:
+def test_convert_needs_constant_memory(tmp_path: Path) -> None:
     line = jsonl.to_line(Sentence(["word"] * 30, [Entity(i, i + 2, "TYPE") for i in range(0, 28, 2)]))
     small, large = tmp_path / "small.jsonl", tmp_path / "large.jsonl"
     small.write_text(line * 100)
@@ -149,7 +147,7 @@ def documents(count: int) -> list[Sentence]:
     ]
 
 
-def test_a_split_keeps_documents_whole_and_loses_nothing(tmp_path: Path) -> None:
+def test_split_keeps_documents_together(tmp_path: Path) -> None:
     given = documents(60)
     jsonl.write(given, tmp_path / "all.jsonl.gz")
     out = tmp_path / "new" / "splits"
@@ -167,7 +165,7 @@ def test_a_split_keeps_documents_whole_and_loses_nothing(tmp_path: Path) -> None
     assert ["PER", "42", "9", "9", "60", "70.00", "15.00", "15.00"] in rows
 
 
-def test_a_seed_decides_and_the_same_seed_always_alike(tmp_path: Path) -> None:
+def test_split_depends_on_the_seed_only(tmp_path: Path) -> None:
     jsonl.write(documents(40), tmp_path / "all.jsonl")
     for name, seed in (("a", "1"), ("b", "1"), ("c", "2")):
         assert CliRunner().invoke(
@@ -177,7 +175,7 @@ def test_a_seed_decides_and_the_same_seed_always_alike(tmp_path: Path) -> None:
     assert a == b != c
 
 
-def test_shares_may_be_any_three_and_an_empty_one_is_not_written(tmp_path: Path) -> None:
+def test_split_shares_are_free_and_empty_splits_not_written(tmp_path: Path) -> None:
     jsonl.write(documents(40), tmp_path / "all.jsonl")
     out = tmp_path / "out"
     arguments = ["split", str(tmp_path / "all.jsonl"), "-o", str(out), "--by", "sentence", "--shares"]
@@ -189,14 +187,14 @@ def test_shares_may_be_any_three_and_an_empty_one_is_not_written(tmp_path: Path)
         assert (refused.exit_code, "write them like 70/15/15" in refused.stderr) == (2, True), bad
 
 
-def test_a_corpus_of_one_document_is_refused_with_a_remedy(tmp_path: Path) -> None:
+def test_single_document_is_refused_with_a_fix(tmp_path: Path) -> None:
     jsonl.write([PLAIN] * 10, tmp_path / "all.jsonl")
     done = CliRunner().invoke(app, ["split", str(tmp_path / "all.jsonl"), "-o", str(tmp_path / "out")])
     assert (done.exit_code, "--by sentence" in done.stderr) == (2, True)
     assert not (tmp_path / "out").exists()
 
 
-def test_a_split_of_a_folder_of_files_is_three_files(tmp_path: Path) -> None:
+def test_folder_is_split_into_three_files(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     for name in "abc":
         jsonl.write(
@@ -210,7 +208,7 @@ def test_a_split_of_a_folder_of_files_is_three_files(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["train.jsonl", "dev.conll", "valid.txt"])
-def test_a_folder_that_has_splits_is_refused(name: str, tmp_path: Path) -> None:
+def test_split_into_a_folder_with_splits_is_refused(name: str, tmp_path: Path) -> None:
     jsonl.write(documents(20), tmp_path / "all.jsonl")
     (tmp_path / name).write_text("mine", encoding="utf-8")
     done = CliRunner().invoke(app, ["split", str(tmp_path / "all.jsonl"), "-o", str(tmp_path)])
@@ -219,7 +217,7 @@ def test_a_folder_that_has_splits_is_refused(name: str, tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(["all.jsonl", name])
 
 
-def test_a_split_never_overwrites_its_own_source_nor_reads_a_pipe(tmp_path: Path) -> None:
+def test_split_refuses_its_source_and_pipes(tmp_path: Path) -> None:
     jsonl.write(documents(20), tmp_path / "train.jsonl")
     before = (tmp_path / "train.jsonl").read_bytes()
     done = CliRunner().invoke(app, ["split", str(tmp_path / "train.jsonl"), "-o", str(tmp_path)])
@@ -231,12 +229,12 @@ def test_a_split_never_overwrites_its_own_source_nor_reads_a_pipe(tmp_path: Path
 
 
 @pytest.mark.parametrize("columns", ["1", "0,1", "a,b", "1,1", ""])
-def test_columns_that_are_none_are_refused(columns: str, corpus: Path) -> None:
+def test_unknown_columns_are_refused(columns: str, corpus: Path) -> None:
     done = CliRunner().invoke(app, ["stats", str(corpus), "--columns", columns])
     assert (done.exit_code, "like 1,4" in done.stderr) == (2, True)
 
 
-def test_what_is_odd_about_a_file_is_told_by_every_command_that_reads(tmp_path: Path) -> None:
+def test_every_reading_command_reports_odd_files(tmp_path: Path) -> None:
     odd = tmp_path / "odd.conll"
     odd.write_text("Ada NNP O\nslept VBD O\n\n" * 5 + "Bob PER\n", encoding="utf-8")
     for command in (["convert", str(odd), str(tmp_path / "out.jsonl")], ["stats", str(odd)]):

@@ -17,7 +17,7 @@ main()
 """
 
 
-def test_it_needs_no_torch_and_shows_nested_entities_the_idea_and_what_is_next() -> None:
+def test_demo_runs_without_torch() -> None:
     done = subprocess.run([sys.executable, "-c", NO_TORCH, "demo"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     entities, idea, following = (done.stdout.find(text) for text in ("─person─", "The idea.", "nestag predict english"))
@@ -25,13 +25,13 @@ def test_it_needs_no_torch_and_shows_nested_entities_the_idea_and_what_is_next()
     assert "4tg" in done.stdout
 
 
-def test_a_folder_is_for_a_model_that_is_trained() -> None:
+def test_demo_folder_needs_train() -> None:
     done = CliRunner().invoke(app, ["demo", "-o", "x"])
     assert (done.exit_code, "add --train" in done.stderr) == (2, True)
 
 
 @pytest.mark.parametrize("text", ENGLISH)
-def test_every_sentence_has_nested_entities(text: str) -> None:
+def test_demo_sentences_have_nested_entities(text: str) -> None:
     import nestag
 
     found = [entity.entity for entity in nestag.load("english")(text)]

@@ -1,4 +1,4 @@
-"""stats and coverage, as a person would run them."""
+"""The commands `stats` and `coverage`."""
 
 import csv
 import io
@@ -37,7 +37,7 @@ def answer(*arguments: object) -> dict[str, dict[str, object]]:
     return {str(row[next(key for key in row if key != "section")]): row for row in json.loads(done.stdout)["rows"]}
 
 
-def test_a_folder_is_counted_split_by_split(folder: Path) -> None:
+def test_stats_count_each_split_of_a_folder(folder: Path) -> None:
     rows = answer("stats", folder, "--types")
     assert rows["sentences"] == {"section": "", "characteristic": "sentences", "train": 3, "dev": 2, "all": 5}
     assert [rows["entities"][name] for name in ("train", "dev", "all")] == [8, 5, 13]
@@ -49,7 +49,7 @@ def test_a_folder_is_counted_split_by_split(folder: Path) -> None:
     assert rows["odd_type & 5 %"]["all"] == 1
 
 
-def test_options_and_single_files_say_the_same_as_the_folder(folder: Path) -> None:
+def test_split_options_give_the_same_counts_as_the_folder(folder: Path) -> None:
     train, dev = folder / "train.jsonl.gz", folder / "valid.jsonl"
     assert answer("stats", "--train", train, "--dev", dev) == answer("stats", folder) == answer("stats", dev, train)
     alone = answer("stats", dev)
@@ -57,21 +57,19 @@ def test_options_and_single_files_say_the_same_as_the_folder(folder: Path) -> No
     assert alone["sentences that train has too"]["dev"] is None
 
 
-def test_a_single_file_of_any_name_is_called_by_its_path(folder: Path) -> None:
+def test_single_file_is_named_by_its_path(folder: Path) -> None:
     (folder / "valid.jsonl").rename(folder / "corpus.jsonl")
     assert answer("stats", folder / "corpus.jsonl")["sentences"][f"{folder}/corpus.jsonl"] == 2
 
 
-def test_files_that_would_share_a_name_keep_theirs_apart(
-    folder: Path, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_files_with_equal_names_are_named_by_path(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     other = tmp_path_factory.mktemp("other") / "train.jsonl"
     jsonl.write([ODD], other)
     rows = answer("stats", folder / "train.jsonl.gz", other)
     assert (rows["sentences"][f"{folder}/train.jsonl.gz"], rows["sentences"][str(other)]) == (3, 1)
 
 
-def test_duplicates_are_counted_though_readers_merge_them(tmp_path: Path) -> None:
+def test_merged_duplicates_are_counted(tmp_path: Path) -> None:
     entity = {"start": 0, "end": 1, "type": "A"}
     (tmp_path / "train.jsonl").write_text(json.dumps({"tokens": ["a"], "entities": [entity] * 3}) + "\n")
     rows = answer("stats", tmp_path)
@@ -87,19 +85,19 @@ def test_duplicates_are_counted_though_readers_merge_them(tmp_path: Path) -> Non
         (["{folder}", "--plot", "x.gif"], "end it in .png or .svg"),
     ],
 )
-def test_what_cannot_be_used_is_one_line_and_exit_code_2(folder: Path, arguments: list[str], part: str) -> None:
+def test_invalid_input_is_one_line_and_exits_with_2(folder: Path, arguments: list[str], part: str) -> None:
     done = CliRunner().invoke(app, ["stats", *(argument.format(folder=folder) for argument in arguments)])
     assert (done.exit_code, len(done.stderr.splitlines()), done.stdout) == (2, 1, "")
     assert part in done.stderr
 
 
-def test_two_files_that_could_be_one_split_are_not_guessed(folder: Path) -> None:
+def test_ambiguous_split_files_are_refused(folder: Path) -> None:
     jsonl.write([ODD], folder / "dev.jsonl")
     done = CliRunner().invoke(app, ["stats", str(folder)])
     assert (done.exit_code, "say which with --dev" in done.stderr) == (2, True)
 
 
-def test_every_form_has_every_number(folder: Path) -> None:
+def test_every_output_format_has_every_number(folder: Path) -> None:
     def told(*form: str) -> str:
         done = CliRunner().invoke(app, ["stats", str(folder), "--types", *form])
         assert done.exit_code == 0
@@ -119,7 +117,7 @@ def test_every_form_has_every_number(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("suffix", ["png", "svg"])
-def test_the_picture_is_whole_and_the_same_every_time(folder: Path, suffix: str) -> None:
+def test_plot_is_complete_and_deterministic(folder: Path, suffix: str) -> None:
     pytest.importorskip("matplotlib")
     figure = folder / f"figure.{suffix}"
     figures = []
@@ -134,7 +132,7 @@ def test_the_picture_is_whole_and_the_same_every_time(folder: Path, suffix: str)
     assert not list(folder.glob(".*"))
 
 
-def test_a_picture_that_cannot_be_written_is_exit_code_2(folder: Path) -> None:
+def test_unwritable_plot_exits_with_2(folder: Path) -> None:
     pytest.importorskip("matplotlib")
     done = CliRunner().invoke(app, ["stats", str(folder), "--plot", str(folder / "no" / "figure.png")])
     assert (done.exit_code, "cannot be written" in done.stderr) == (2, True)
@@ -154,7 +152,7 @@ def test_coverage_has_four_encodings_in_two_orders(folder: Path) -> None:
     assert [row["absolute sentences %"] for row in rows[:4]] == [None, None, 60, None]
 
 
-def test_coverage_needs_a_training_split_that_can_be_read_twice(folder: Path) -> None:
+def test_coverage_refuses_a_pipe_as_training_split(folder: Path) -> None:
     no_train = CliRunner().invoke(app, ["coverage", "--dev", str(folder / "valid.jsonl")])
     assert (no_train.exit_code, "no training split" in no_train.stderr) == (2, True)
     piped = CliRunner().invoke(app, ["coverage", "--train", "-", "--from", "jsonl"])
@@ -162,7 +160,7 @@ def test_coverage_needs_a_training_split_that_can_be_read_twice(folder: Path) ->
 
 
 @pytest.mark.skipif(not CORPORA, reason="NESTAG_CORPORA is not set")
-def test_the_published_table_of_genia() -> None:
+def test_genia_statistics_match_the_published_table() -> None:
     rows = answer("stats", f"{CORPORA}/genia")
     assert (rows["sentences"]["all"], rows["entities"]["all"]) == (18546, 57063)
     assert [round(float(str(rows[depth]["all"])), 2) for depth in "012"] == [90.29, 9.45, 0.25]

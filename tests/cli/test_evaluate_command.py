@@ -1,4 +1,4 @@
-"""evaluate, as a person would run it."""
+"""The command `evaluate`."""
 
 import csv
 import io
@@ -94,13 +94,13 @@ def test_the_order_of_sentences_does_not_matter(folder: Path) -> None:
     assert "shuffled.jsonl: sentence 1 (rome): token 0 is 'Rome' and in " in done.stderr
 
 
-def test_training_data_parts_seen_from_unseen(folder: Path) -> None:
+def test_training_data_separates_seen_from_unseen(folder: Path) -> None:
     found = answer(folder, "gold.jsonl", "pred.jsonl.gz", "--train", "train.jsonl")
     assert found["evaluation"]["familiar"] == {"seen": [1, 1, 1, 1], "unseen": [2, 4, 4, 2]}
     assert [row["entities"] for row in found["tables"]["nesting"]["rows"]][3:] == ["seen", "unseen"]
 
 
-def test_another_prediction_is_compared(folder: Path) -> None:
+def test_second_prediction_is_compared(folder: Path) -> None:
     found = answer(folder, "gold.jsonl", "pred.jsonl.gz", "--against", "nothing.jsonl")
     assert found["comparison"]["difference"] == pytest.approx(0.6)
     rows = {row["figure"]: row["value"] for row in found["tables"]["comparison"]["rows"]}
@@ -111,7 +111,7 @@ def test_another_prediction_is_compared(folder: Path) -> None:
     assert "is better than" in " ".join(other.split())
 
 
-def test_the_worst_sentences_are_drawn_gold_above_predicted(folder: Path) -> None:
+def test_worst_sentences_are_drawn(folder: Path) -> None:
     text = told(folder, "gold.jsonl", "pred.jsonl.gz", "--worst", 3)
     drawing = text[text.index("Worst 1") :]
     assert drawing.splitlines() == [
@@ -131,7 +131,7 @@ def test_the_worst_sentences_are_drawn_gold_above_predicted(folder: Path) -> Non
     assert [(one["id"], len(one["gold"])) for one in worst] == [("lincoln", 3)]
 
 
-def test_every_form_has_every_table(folder: Path) -> None:
+def test_every_output_format_has_every_table(folder: Path) -> None:
     markdown = told(folder, "gold.jsonl", "pred.jsonl.gz", "--markdown")
     assert markdown.count("\n| ---") == len(TABLES)
     latex = told(folder, "gold.jsonl", "pred.jsonl.gz", "--latex")
@@ -141,14 +141,14 @@ def test_every_form_has_every_table(folder: Path) -> None:
     assert all(part.startswith("# ") for part in parts)
 
 
-def test_one_table_in_csv_is_nothing_but_csv(folder: Path) -> None:
+def test_one_table_gives_plain_csv(folder: Path) -> None:
     rows = list(csv.DictReader(io.StringIO(told(folder, "gold.jsonl", "pred.jsonl.gz", "--csv", "--table", "overall"))))
     assert [row["average"] for row in rows] == ["micro", "macro"]
     assert float(rows[0]["F1"]) == pytest.approx(60)
     assert 0 <= float(rows[0]["F1 low"]) <= 60 <= float(rows[0]["F1 high"])
 
 
-def test_files_may_be_of_different_formats_and_one_a_pipe(folder: Path) -> None:
+def test_files_may_have_different_formats(folder: Path) -> None:
     brackets.FORMAT.write(PREDICTED, folder / "pred.brackets")
     expected = answer(folder, "gold.jsonl", "pred.jsonl.gz")["evaluation"]
     done = run(folder, "gold.jsonl", "pred.brackets", "--pred-format", "brackets", "--json")
@@ -169,7 +169,7 @@ def test_changes_while_reading_are_reported(folder: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
-def test_nothing_is_cut_in_a_narrow_terminal(folder: Path) -> None:
+def test_narrow_terminals_show_whole_tables(folder: Path) -> None:
     ours, theirs = os.openpty()
     script = "import sys; from nestag.cli import app; app(sys.argv[1:])"
     command = [sys.executable, "-c", script, "evaluate", "gold.jsonl", "pred.jsonl.gz", "--worst", "1"]
@@ -204,13 +204,13 @@ def chunks_of(terminal: BinaryIO) -> Iterator[bytes]:
         (["-", "pred.jsonl.gz", "--against", "nothing.jsonl"], "more than once"),
     ],
 )
-def test_what_cannot_be_used_is_one_line_and_exit_code_2(folder: Path, arguments: list[str], part: str) -> None:
+def test_invalid_input_is_one_line_and_exits_with_2(folder: Path, arguments: list[str], part: str) -> None:
     done = run(folder, *arguments)
     assert (done.exit_code, len(done.stderr.splitlines()), done.stdout) == (2, 1, "")
     assert part in done.stderr
 
 
-def test_what_a_terminal_would_obey_is_shown_in_errors(folder: Path) -> None:
+def test_control_characters_are_escaped_in_errors(folder: Path) -> None:
     coloured = Sentence(["a"], [], "\x1b[31m1")
     jsonl.write([coloured], folder / "coloured.jsonl")
     jsonl.write([Sentence(["b"], [], coloured.id)], folder / "other.jsonl")

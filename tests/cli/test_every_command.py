@@ -1,4 +1,4 @@
-"""Every command, whatever its files and streams are: a line and an exit code, never a traceback, never half a result.
+"""Every command, with any files and streams: a line and an exit code, no traceback, no partial result.
 
 All commands are forked from one process (forked_commands.py), one after another: `train` makes the model of others.
 """
@@ -121,7 +121,7 @@ def found(place: Path, tmp_path_factory: pytest.TempPathFactory) -> Found:
     return dict(zip(names, outcomes(given, tmp_path_factory.mktemp("logs")), strict=True))
 
 
-def test_no_command_is_left_out() -> None:
+def test_every_command_has_a_case() -> None:
     commands = {name for name in COMMANDS if name != "export"}
     commands |= {
         f"export {command.callback.__name__}" for command in export.app.registered_commands if command.callback
@@ -130,7 +130,7 @@ def test_no_command_is_left_out() -> None:
 
 
 @pytest.mark.parametrize("name", LINES)
-def test_a_pipe_is_as_good_as_a_file_and_the_error_stream_is_never_needed(name: str, found: Found) -> None:
+def test_pipes_work_like_files_without_stderr(name: str, found: Found) -> None:
     end = found[f"pipe {name}"]
     if name in TWICE:
         assert (end.code, end.error.count("\n"), "more than once" in end.error) == (2, 1, True), end
@@ -141,7 +141,7 @@ def test_a_pipe_is_as_good_as_a_file_and_the_error_stream_is_never_needed(name: 
 
 
 @pytest.mark.parametrize("name", [name for name in LINES if name not in SILENT])
-def test_an_output_that_cannot_be_written_is_one_line(name: str, found: Found) -> None:
+def test_unwritable_output_is_a_one_line_error(name: str, found: Found) -> None:
     end = found[f"broken {name}"]
     assert end.code == 2, end
     assert "Traceback" not in end.error
@@ -150,7 +150,7 @@ def test_an_output_that_cannot_be_written_is_one_line(name: str, found: Found) -
 
 
 @pytest.mark.parametrize("line", WRITERS)
-def test_a_full_disk_is_one_line_and_leaves_nothing(line: str, found: Found, place: Path) -> None:
+def test_full_disk_is_a_one_line_error_without_files(line: str, found: Found, place: Path) -> None:
     end = found[f"full {line}"]
     assert end.code == 2, end
     assert "Traceback" not in end.error
@@ -161,7 +161,7 @@ def test_a_full_disk_is_one_line_and_leaves_nothing(line: str, found: Found, pla
     assert not (place / "out.jsonl").exists()
 
 
-def test_training_goes_on_where_there_is_room_again(found: Found, place: Path) -> None:
+def test_training_resumes_after_a_full_disk(found: Found, place: Path) -> None:
     assert found["again"].code == 0, found["again"]
     for name in ("model.safetensors", "vocabulary.json", "nestag.json"):
         assert (place / "cut" / name).read_bytes() == (place / "model" / name).read_bytes(), name

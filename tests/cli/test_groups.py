@@ -1,4 +1,4 @@
-"""Groups of options: one value for the command, one by one for a person."""
+"""Option groups: one object for the command, single options for the user."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -29,19 +29,19 @@ def run(*words: str) -> tuple[int, str]:
     return done.exit_code, done.output
 
 
-def test_the_command_gets_its_groups_whole() -> None:
+def test_command_gets_option_groups_as_objects() -> None:
     assert run("cat", "-s", "Main", "--number", "7", "--loud") == (0, f"cat True {Place('Main', 7)}\n")
     assert run("cat", "--street", "Main") == (0, f"cat False {Place('Main')}\n")
 
 
-def test_options_are_checked_one_by_one() -> None:
+def test_options_of_groups_are_checked() -> None:
     code, told = run("cat")
     assert (code, "--street" in told) == (2, True)
     code, told = run("cat", "-s", "Main", "--number", "0")
     assert (code, "--number" in told) == (2, True)
 
 
-def test_help_shows_the_options_where_the_group_stood() -> None:
+def test_help_lists_group_options_in_place() -> None:
     _, told = run("--help")
     assert "Look for something." in told
     assert told.index("--loud") < told.index("--street") < told.index("Its name.") < told.index("--number")

@@ -1,4 +1,4 @@
-"""The help page, completion, terminals of other encodings, and what is said where a library is missing."""
+"""Help, completion, terminals with other encodings, and messages about missing libraries."""
 
 import json
 import os
@@ -19,7 +19,7 @@ def run(*arguments: str, code: str = "", **environment: str) -> subprocess.Compl
     )
 
 
-def test_commands_are_grouped_by_what_a_person_wants() -> None:
+def test_help_groups_commands_by_purpose() -> None:
     page = CliRunner().invoke(app, ["--help"]).stdout
     places = [page.index(f" {title} ") for title in GROUPS]
     assert places == sorted(places)
@@ -33,7 +33,7 @@ def test_shells_complete_options_of_commands() -> None:
 
 
 @pytest.mark.parametrize("encoding", ["cp1252", "ascii", "utf-8"])
-def test_a_terminal_without_lines_is_drawn_in_with_what_it_has(encoding: str) -> None:
+def test_ascii_terminals_get_ascii_drawings(encoding: str) -> None:
     shown = run("demo", "--idea", PYTHONIOENCODING=encoding)
     assert (shown.returncode, shown.stderr) == (0, "")
     assert ("╰─PER─╯" if encoding == "utf-8" else "\\-PER-/") in shown.stdout
@@ -41,7 +41,7 @@ def test_a_terminal_without_lines_is_drawn_in_with_what_it_has(encoding: str) ->
 
 
 @pytest.mark.parametrize("command", ["train --train x --dev x -o y", "predict MODEL -", "demo --train"])
-def test_without_torch_a_line_says_what_to_install(command: str, tmp_path: Path) -> None:
+def test_missing_torch_error_names_the_extra(command: str, tmp_path: Path) -> None:
     names = ("config.json", "vocabulary.json", "nestag.json", "tokenizer.json", "model.safetensors")
     (tmp_path / "manifest.json").write_text(json.dumps({"format": 1, "files": dict.fromkeys(names, "")}))
     missing = run(*command.replace("MODEL", str(tmp_path)).split(), code="sys.modules['torch'] = None")
@@ -66,7 +66,7 @@ def test_shells_complete_values(words: str, completed: list[str]) -> None:
     assert run(_NESTAG_COMPLETE="complete_bash", COMP_WORDS=words, COMP_CWORD=place).stdout.split() == completed
 
 
-def test_help_names_types_in_words_of_shells() -> None:
+def test_help_shows_metavars() -> None:
     page = CliRunner().invoke(app, ["adapt", "--help"]).stdout
     assert "TEXT..." in page
     assert "INT" in page
@@ -74,7 +74,7 @@ def test_help_names_types_in_words_of_shells() -> None:
     assert page.index("─ Options ") < page.index("─ Reading files ")
 
 
-def test_a_mistyped_command_gets_a_suggestion() -> None:
+def test_mistyped_command_gets_a_suggestion() -> None:
     refused = CliRunner().invoke(app, ["predct"])
     assert (refused.exit_code, "Did you mean 'predict'?" in refused.output) == (2, True)
     refused = CliRunner().invoke(app, ["\x1b[31mred"])

@@ -1,4 +1,4 @@
-"""encode, decode, vocabulary and show, as a person would run them."""
+"""The commands `encode`, `decode`, `vocabulary` and `show`."""
 
 import gzip
 import json
@@ -45,7 +45,7 @@ def test_encode_writes_the_columns(figure: Path, tmp_path: Path) -> None:
     assert "encoded 1 sentences, 6 tokens, 3 entities as dyn" in done.stderr
 
 
-def test_pipes_and_gzip(figure: Path, tmp_path: Path) -> None:
+def test_encode_reads_pipes_and_gzip(figure: Path, tmp_path: Path) -> None:
     assert nestag("encode", "-", "-e", "dyn", given=figure.read_bytes()).stdout == DYN
     packed = tmp_path / "out.tsv.gz"
     nestag("encode", figure, "-o", packed, "-e", "dyn")
@@ -82,7 +82,7 @@ def test_repairs_are_counted() -> None:
     assert "repaired 1 labels in 1 sentences" in done.stderr
 
 
-def test_naming_by_majority() -> None:
+def test_node_labels_by_majority() -> None:
     given_labels = "a\t2\tA\t-\nb\t2\tB\t-\nc\t2\tB\t-\nd\t1\tS\t-\ne\t1\tS\t-\n"
     done = nestag("decode", "-", "-e", "abs", "--node-label-strategy", "majority", given=given_labels)
     assert json.loads(done.stdout)["entities"] == [{"start": 0, "end": 4, "type": "B"}]
@@ -120,7 +120,7 @@ def entity(**fields: object) -> str:
         ("decode", b"\xff\t1\tS\t-", "not UTF-8"),
     ],
 )
-def test_bad_input_is_one_line_with_its_place(command: str, text: str | bytes, told: str, tmp_path: Path) -> None:
+def test_bad_input_names_file_and_line(command: str, text: str | bytes, told: str, tmp_path: Path) -> None:
     source, out = tmp_path / "in.jsonl", tmp_path / "out.txt"
     before = GOOD if command == "encode" else LABELS
     raw = text if isinstance(text, bytes) else text.encode()
@@ -135,13 +135,13 @@ def test_bad_input_is_one_line_with_its_place(command: str, text: str | bytes, t
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.jsonl"]
 
 
-def test_an_earlier_output_survives_a_failure(tmp_path: Path) -> None:
+def test_failure_keeps_an_earlier_output(tmp_path: Path) -> None:
     (tmp_path / "out.tsv").write_text("precious")
     assert nestag("encode", "-", "-o", tmp_path / "out.tsv", given="{").exit_code == 2
     assert (tmp_path / "out.tsv").read_text() == "precious"
 
 
-def test_any_format_is_read_and_a_pipe_if_it_is_named(figure: Path, tmp_path: Path) -> None:
+def test_encode_reads_any_format(figure: Path, tmp_path: Path) -> None:
     other = tmp_path / "figure.nested"
     assert nestag("convert", figure, other).exit_code == 0
     assert nestag("encode", other, "-e", "dyn").stdout == DYN
@@ -153,7 +153,7 @@ def test_any_format_is_read_and_a_pipe_if_it_is_named(figure: Path, tmp_path: Pa
     assert "no format is called 'nothing'" in refused.stderr
 
 
-def test_what_a_reader_changed_is_told(tmp_path: Path) -> None:
+def test_changes_while_reading_are_reported_by_encode(tmp_path: Path) -> None:
     (tmp_path / "in.txt").write_text("Lincoln slept")
     (tmp_path / "in.ann").write_text("T1\tPER 0 5\tLinco\n")
     for command in ("encode", "show", "vocabulary"):
@@ -173,20 +173,20 @@ def test_what_a_reader_changed_is_told(tmp_path: Path) -> None:
         ("bad.jsonl.gz", "not a whole gzip file"),
     ],
 )
-def test_files_that_cannot_be_read(source: str, told: str, tmp_path: Path) -> None:
+def test_unreadable_files_exit_with_2(source: str, told: str, tmp_path: Path) -> None:
     (tmp_path / "bad.jsonl.gz").write_bytes(b"\x1f\x8bnonsense")
     done = nestag("encode", tmp_path / source)
     assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
     assert told in done.stderr
 
 
-def test_an_output_that_cannot_be_written(figure: Path, tmp_path: Path) -> None:
+def test_unwritable_output_exits_with_2(figure: Path, tmp_path: Path) -> None:
     done = nestag("encode", figure, "-o", tmp_path / "no" / "out.tsv")
     assert done.exit_code == 2
     assert "cannot be written (No such file or directory)" in done.stderr
 
 
-def test_crossing_entities_stop_or_are_set_aside() -> None:
+def test_crossing_entities_are_refused_or_dropped() -> None:
     crossing = [{"start": 0, "end": 2, "type": "A"}, {"start": 1, "end": 4, "type": "B"}]
     corpus = json.dumps({"tokens": list("abcd"), "entities": crossing, "id": "x"}) + "\n"
     stopped = nestag("encode", "-", given=corpus)
@@ -197,12 +197,12 @@ def test_crossing_entities_stop_or_are_set_aside() -> None:
     assert "1 crossing entity dropped (-: sentence 1 (x): [0, 2) A)" in done.stderr
 
 
-def test_duplicates_are_told() -> None:
+def test_duplicates_are_reported() -> None:
     twice = json.dumps({"tokens": ["a"], "entities": [{"start": 0, "end": 1, "type": "A"}] * 3})
     assert "2 duplicate entity merged (-:1: [0, 1) A)" in nestag("encode", "-", given=twice).stderr
 
 
-def test_a_vocabulary_orders_same_spans_and_counts_what_it_lacks(tmp_path: Path) -> None:
+def test_vocabulary_orders_same_spans_and_counts_unknown_labels(tmp_path: Path) -> None:
     train = {
         "tokens": ["Ada", "B"],
         "entities": [{"start": 0, "end": 2, "type": "PER"}, {"start": 0, "end": 1, "type": "FIRST"}],
@@ -251,7 +251,7 @@ def test_show_wraps_wide_sentences_and_makes_controls_visible() -> None:
     assert done.stdout.count("漢字") == 40
 
 
-def test_show_says_that_it_stopped() -> None:
+def test_show_reports_its_limit() -> None:
     many = "".join(json.dumps({"tokens": [f"t{i}"], "entities": []}) + "\n" for i in range(4))
     done = nestag("show", "-", "--limit", "2", given=many)
     assert "t1" in done.stdout
@@ -266,7 +266,7 @@ def test_show_draws_crossing_entities_without_a_tree() -> None:
     assert "entities cross, so there is no tree" in done.stdout
 
 
-def test_the_version_is_told() -> None:
+def test_version_is_printed() -> None:
     import nestag as package
 
     assert nestag("--version").stdout == f"nestag {package.__version__}\n"

@@ -1,4 +1,4 @@
-"""predict as people use it: many files, patterns and folders, each cut as the model was trained."""
+"""The command `predict`: files, patterns and folders, tokenized as in training."""
 
 import json
 import shutil
@@ -37,7 +37,7 @@ def notes(tmp_path: Path) -> Path:
     return folder
 
 
-def test_a_folder_becomes_one_stream_with_documents_told_apart(trained_model: Path, notes: Path) -> None:
+def test_folder_is_one_stream_with_unique_document_names(trained_model: Path, notes: Path) -> None:
     code, out, told = predict(trained_model, notes)
     assert code == 0, told
     assert [record["id"] for record in records(out) if record["tokens"]] == ["a-1", "a-1@2"]
@@ -56,7 +56,7 @@ def test_patterns_and_files_give_one_output(trained_model: Path, notes: Path, tm
 
 
 @pytest.mark.parametrize("given", [".", "**"])
-def test_an_output_beside_each_input_and_never_read_again(trained_model: Path, notes: Path, given: str) -> None:
+def test_outputs_next_to_inputs_are_not_read_again(trained_model: Path, notes: Path, given: str) -> None:
     for _ in range(2):
         code, out, told = predict(trained_model, notes / given, "--beside")
         assert (code, out) == (0, ""), told
@@ -71,20 +71,20 @@ def test_an_output_beside_each_input_and_never_read_again(trained_model: Path, n
     assert "PER 12 32\tpresident of the usa" in (notes / "a.entities.ann").read_text()
 
 
-def test_files_without_a_sentence_get_an_output_too(trained_model: Path, tmp_path: Path) -> None:
+def test_files_without_sentences_get_an_output(trained_model: Path, tmp_path: Path) -> None:
     (tmp_path / "empty.jsonl").write_text("")
     code, _, told = predict(trained_model, tmp_path / "empty.jsonl", "--from", "jsonl", "--beside")
     assert code == 0, told
     assert (tmp_path / "empty.entities.jsonl").read_text() == ""
 
 
-def test_tokens_have_the_text_of_their_entities_too(trained_model: Path, tmp_path: Path) -> None:
+def test_entities_of_token_input_have_text(trained_model: Path, tmp_path: Path) -> None:
     jsonl.write(CORPUS[:1], tmp_path / "x.jsonl")
     _, out, _ = predict(trained_model, tmp_path / "x.jsonl")
     assert [e["text"] for e in records(out)[0]["entities"]] == ["lincoln", "president of the usa", "the usa"]
 
 
-def test_what_is_piped_is_json_if_it_looks_so_and_text_otherwise(trained_model: Path, tmp_path: Path) -> None:
+def test_piped_input_is_json_or_text(trained_model: Path, tmp_path: Path) -> None:
     jsonl.write(CORPUS[:1], tmp_path / "x.jsonl")
     lines = (tmp_path / "x.jsonl").read_text()
     code, out, told = predict(trained_model, "-", text=lines)
@@ -95,7 +95,7 @@ def test_what_is_piped_is_json_if_it_looks_so_and_text_otherwise(trained_model: 
         assert (code, "-: read as text" in told) == (0, True), told
 
 
-def test_text_is_converted_after_its_entities_were_found(trained_model: Path, tmp_path: Path) -> None:
+def test_predicted_records_convert_like_direct_output(trained_model: Path, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text(f"{TEXT}\n\n  the mayor of new york slept")
     for output in ("a.jsonl", "direct.ann"):
         code, _, told = predict(trained_model, tmp_path / "a.txt", "-o", tmp_path / output)
@@ -107,7 +107,7 @@ def test_text_is_converted_after_its_entities_were_found(trained_model: Path, tm
     assert later.count("\n") > 4
 
 
-def test_show_draws(trained_model: Path) -> None:
+def test_show_draws_entities(trained_model: Path) -> None:
     code, out, told = predict(trained_model, "-", "--show", text=TEXT)
     assert code == 0, told
     assert out.splitlines()[1:3] == ["╰─PER─╯                  ╰─GPE─╯", "            ╰───────PER────────╯"]
@@ -134,13 +134,13 @@ def test_show_writes_a_page(tmp_path: Path) -> None:
         (("-",), "it can be read once"),
     ],
 )
-def test_what_cannot_be_is_one_line(trained_model: Path, arguments: tuple[str, ...], message: str) -> None:
+def test_contradictory_options_are_one_line(trained_model: Path, arguments: tuple[str, ...], message: str) -> None:
     code, _, told = predict(trained_model, "-", *arguments, text="x")
     assert (code, told.count("\n")) == (2, 1), told
     assert message in told
 
 
-def test_no_output_takes_the_place_of_another(trained_model: Path, tmp_path: Path) -> None:
+def test_outputs_with_equal_names_are_refused(trained_model: Path, tmp_path: Path) -> None:
     for name in ("a.txt", "a.conll"):
         (tmp_path / name).write_text("lincoln\n" if name == "a.txt" else "lincoln\tO\n")
     code, _, told = predict(trained_model, tmp_path, "--beside")
@@ -150,7 +150,7 @@ def test_no_output_takes_the_place_of_another(trained_model: Path, tmp_path: Pat
     assert not list(tmp_path.glob("*.entities.*"))
 
 
-def test_an_output_in_a_folder_is_not_read_again(trained_model: Path, notes: Path) -> None:
+def test_output_inside_the_input_folder_is_not_read(trained_model: Path, notes: Path) -> None:
     out = notes / "all.jsonl"
     assert predict(trained_model, notes, "-o", out)[0] == 0
     first = out.read_text()
@@ -159,7 +159,7 @@ def test_an_output_in_a_folder_is_not_read_again(trained_model: Path, notes: Pat
     assert "all.jsonl: skipped, it is the output" in told
 
 
-def test_a_folder_of_nothing_readable_says_so(trained_model: Path, tmp_path: Path) -> None:
+def test_folder_without_readable_files_is_an_error(trained_model: Path, tmp_path: Path) -> None:
     (tmp_path / "picture.bin").write_bytes(b"\0\1")
     code, _, told = predict(trained_model, tmp_path)
     assert code == 2
@@ -167,7 +167,7 @@ def test_a_folder_of_nothing_readable_says_so(trained_model: Path, tmp_path: Pat
     assert "there is no file in it that can be read" in told
 
 
-def test_text_is_cut_as_the_model_was_trained_everywhere(trained_model: Path, tmp_path: Path) -> None:
+def test_text_is_tokenized_as_in_training(trained_model: Path, tmp_path: Path) -> None:
     text = "lincoln var f.eks. president den 4. marts .\nthe usa ."
     words = {
         "en": "lincoln var f.eks . president den 4 . marts . the usa .",

@@ -1,4 +1,4 @@
-"""thresholds: found on a corpus, stored in the model, used by whatever loads it."""
+"""The command `thresholds`: chosen on a corpus, stored in the model, used when it is loaded."""
 
 import json
 import shutil
@@ -34,7 +34,7 @@ def run(*arguments: object) -> tuple[int, str, str]:
     return done.exit_code, done.stdout, done.stderr
 
 
-def test_they_are_stored_and_the_model_stays_whole(model: Path, dev: Path, tmp_path: Path) -> None:
+def test_thresholds_are_stored_in_the_model(model: Path, dev: Path, tmp_path: Path) -> None:
     code, out, told = run(model, dev, "--json", "--plot", tmp_path / "curve.svg")
     assert code == 0, told
     assert "best F1" in out
@@ -48,7 +48,7 @@ def test_they_are_stored_and_the_model_stays_whole(model: Path, dev: Path, tmp_p
     assert all(one.confidence >= ner.settings.threshold for found in ner(CORPUS) for one in found)
 
 
-def test_few_examples_and_training_data_are_warned_of(model: Path, tmp_path: Path) -> None:
+def test_few_examples_and_training_data_give_warnings(model: Path, tmp_path: Path) -> None:
     from two_sentences import MANY
 
     jsonl.write(MANY, tmp_path / "train.jsonl")
@@ -60,7 +60,7 @@ def test_few_examples_and_training_data_are_warned_of(model: Path, tmp_path: Pat
     assert "was trained on" not in run(model, tmp_path / "other.jsonl", "--no-save")[2]
 
 
-def test_recall_can_be_bought_below_what_the_best_labels_hold(trained_model: Path) -> None:
+def test_recall_goal_uses_candidates(trained_model: Path) -> None:
     words = ["lincoln", "york", "usa"]
     best = NestedNER.from_pretrained(trained_model, "cpu").predict([words])[0]
     likely = NestedNER.from_pretrained(trained_model, "cpu", return_candidates=True, threshold=0.001).predict([words])[
@@ -69,7 +69,7 @@ def test_recall_can_be_bought_below_what_the_best_labels_hold(trained_model: Pat
     assert set(best) < set(likely)
 
 
-def test_a_goal_out_of_reach_changes_nothing(model: Path, dev: Path) -> None:
+def test_unreachable_goal_changes_nothing(model: Path, dev: Path) -> None:
     before = (model / "manifest.json").read_bytes()
     jsonl.write([Sentence(["x", "y"], [(0, 1, "PER")]), *CORPUS], dev)  # type: ignore[list-item]
     code, _, told = run(model, dev, "--recall", "1.0")
@@ -81,7 +81,7 @@ def test_a_goal_out_of_reach_changes_nothing(model: Path, dev: Path) -> None:
     assert json.loads((model / "nestag.json").read_text())["return_candidates"] is False
 
 
-def test_other_types_have_a_line_if_there_are_any() -> None:
+def test_rare_types_share_a_row() -> None:
     few = [Candidate("PER", 0.9, True)] * FEWEST
     for more, gold in (([], {"PER": FEWEST}), ([Candidate("GPE", 0.4, True)], {"PER": FEWEST, "GPE": 1})):
         found = find_thresholds([*few, *more], gold, Goal())
@@ -90,6 +90,6 @@ def test_other_types_have_a_line_if_there_are_any() -> None:
         assert names == ["all, one threshold", "PER", *["other types"] * len(more), "all, with those of types"]
 
 
-def test_two_goals_are_one_too_many(model: Path, dev: Path) -> None:
+def test_two_goals_are_refused(model: Path, dev: Path) -> None:
     code, _, told = run(model, dev, "--recall", "0.5", "--precision", "0.5")
     assert (code, "--precision and --recall" in told) == (2, True)

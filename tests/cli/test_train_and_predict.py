@@ -1,4 +1,4 @@
-"""train and predict, as a person would run them, with a tiny encoder."""
+"""The commands `train` and `predict`, with a tiny encoder."""
 
 import json
 import os
@@ -65,7 +65,7 @@ def model(files: Files, tiny_encoder: Callable[[str], str], tmp_path_factory: py
     return out
 
 
-def test_the_model_card_says_what_it_is(model: Path) -> None:
+def test_model_card_describes_the_model(model: Path) -> None:
     card = (model / "README.md").read_text()
     assert "| train | 16 | 104 | 48 |" in card
     assert "| micro | 100.00 (100.0–100.0) | 100.00 (100.0–100.0) | 100.00 (100.0–100.0) | 6 | 6 | 6 |" in card
@@ -94,7 +94,7 @@ def test_without_a_gpu_the_time_is_estimated_before_training(
     assert re.search(r"on this CPU, at most about .+ with --encoder minilm, .+ with --encoder light\n", messages)
 
 
-def test_the_hub_reads_the_scores_of_the_model_card(model: Path) -> None:
+def test_model_card_metadata_is_valid_for_the_hub(model: Path) -> None:
     data = ModelCard.load(model / "README.md").data
     assert (data.library_name, data.pipeline_tag) == ("nestag", "token-classification")
     found = [(one.dataset_name, one.metric_type, one.metric_value) for one in data.eval_results or ()]
@@ -130,7 +130,7 @@ def test_predict_is_a_pipe(model: Path) -> None:
     assert {e["type"] for e in json.loads(out)["entities"]} <= {"GPE"}
 
 
-def test_several_seeds_are_summed_up(files: Files, tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
+def test_several_seeds_are_summarized(files: Files, tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
     code, _, told = run(
         "train", "--train", files[0], "--dev", files[1], "-o", tmp_path / "m", "--encoder", tiny_encoder("bert"),
         "--seeds", 2, "--cpu", *settings("epochs=1"),
@@ -140,7 +140,7 @@ def test_several_seeds_are_summed_up(files: Files, tiny_encoder: Callable[[str],
     assert NestedNER.from_pretrained(tmp_path / "m" / "seed-2", "cpu").vocabulary.encoding == "rel"
 
 
-def test_several_seeds_go_on_in_the_one_that_was_stopped(
+def test_several_seeds_resume_in_the_interrupted_one(
     files: Files, tiny_encoder: Callable[[str], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     command = (
@@ -163,7 +163,7 @@ def test_several_seeds_go_on_in_the_one_that_was_stopped(
 
 
 @pytest.mark.slow
-def test_a_stopped_demo_claims_only_what_is_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_interrupted_demo_reports_only_saved_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     steps: list[int] = []
 
     def stop(bar: TrainingDisplay, progress: Progress) -> None:
@@ -192,14 +192,14 @@ def test_a_stopped_demo_claims_only_what_is_saved(tmp_path: Path, monkeypatch: p
     assert steps[0] == step_of(checkpoint)
 
 
-def test_the_shortest_windows_end_whatever_the_words(model: Path) -> None:
+def test_shortest_windows_terminate(model: Path) -> None:
     ner = NestedNER.from_pretrained(model, "cpu", max_length=8)
     words = ["a" * 5_000, "lincoln", "b" * 40, "x"] * 3
     assert len(ner.predict([words, [], ["y"]])) == 3
 
 
 @pytest.mark.parametrize("device", ["cuda", "cuda:7", "tape"])
-def test_a_device_that_is_not_there_is_one_line(model: Path, device: str) -> None:
+def test_missing_device_is_a_one_line_error(model: Path, device: str) -> None:
     import torch
 
     if device.startswith("cuda") and torch.cuda.is_available():
@@ -209,9 +209,7 @@ def test_a_device_that_is_not_there_is_one_line(model: Path, device: str) -> Non
     assert f"the device '{device}' cannot be used" in told
 
 
-def test_a_finished_command_scores_again_and_changes_nothing(
-    model: Path, files: Files, tiny_encoder: Callable[[str], str]
-) -> None:
+def test_finished_training_only_prints_scores(model: Path, files: Files, tiny_encoder: Callable[[str], str]) -> None:
     before = (model / "manifest.json").read_bytes()
     (model / "README.md").unlink()  # as if it had been killed before the card was written
     code, _, told = run(
@@ -224,7 +222,7 @@ def test_a_finished_command_scores_again_and_changes_nothing(
     assert (model / "manifest.json").read_bytes() == before
 
 
-def test_a_stored_threshold_is_obeyed_unless_another_is_given(model: Path, files: Files, tmp_path: Path) -> None:
+def test_option_overrides_the_stored_threshold(model: Path, files: Files, tmp_path: Path) -> None:
     strict = tmp_path / "strict"
     NestedNER.from_pretrained(model, "cpu", threshold=1.0).save_pretrained(strict)
     for option, some in (((), False), (("--threshold", 0), True)):
@@ -258,7 +256,7 @@ def test_every_setting_is_listed() -> None:
         (["--set", "learning_rate=1e300"], "learning_rate is '1e300'"),
     ],
 )
-def test_what_cannot_be_is_said_before_any_work(
+def test_invalid_options_are_refused_before_training(
     change: list[str], told: str, files: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "folder.toml").mkdir()
@@ -269,12 +267,12 @@ def test_what_cannot_be_is_said_before_any_work(
     assert not (tmp_path / "m").exists()
 
 
-def test_predict_says_what_it_cannot_write(tmp_path: Path) -> None:
+def test_predict_refuses_unknown_output_formats(tmp_path: Path) -> None:
     code, _, told = run("predict", tmp_path, "-", "-o", tmp_path / "x.unknown", text="x")
     assert (code, "name the format (--to)" in told) == (2, True)
 
 
-def test_predict_refuses_what_is_no_model(tmp_path: Path) -> None:
+def test_predict_refuses_a_folder_without_a_model(tmp_path: Path) -> None:
     code, _, told = run("predict", tmp_path, "-", text="x")
     assert code == 2
     assert "manifest.json" in told

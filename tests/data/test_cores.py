@@ -19,14 +19,14 @@ from nestag.data.cores import cpu_limit, usable_cores
         ({}, None),
     ],
 )
-def test_both_versions_of_cgroups_are_read(files: dict[str, str], limit: int | None, tmp_path: Path) -> None:
+def test_cgroup_limits_of_both_versions_are_read(files: dict[str, str], limit: int | None, tmp_path: Path) -> None:
     (tmp_path / "cpu").mkdir()
     for name, text in files.items():
         (tmp_path / name).write_text(text)
     assert cpu_limit(tmp_path) == limit
 
 
-def test_a_limit_counts_and_there_is_a_core_at_least(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cpu_limit_is_at_least_one_core(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("nestag.data.cores.CGROUP", tmp_path)
     everything = usable_cores()
     (tmp_path / "cpu.max").write_text("100 100000")

@@ -18,7 +18,7 @@ def nest(entities: tuple[Entity, ...]) -> bool:
 
 
 @given(entity_sets)
-def test_the_fewest_are_set_aside(entities: list[Entity]) -> None:
+def test_fewest_crossing_entities_are_dropped(entities: list[Entity]) -> None:
     unique = set(entities)
     kept, aside = drop_crossing(entities)
     assert nest(kept)
@@ -41,10 +41,10 @@ def test_every_crossing_pair_is_found(entities: list[Entity]) -> None:
     assert len(found) == len(expected) == count_crossing(entities)
 
 
-def test_of_two_the_longer_is_kept() -> None:
+def test_longer_of_two_crossing_entities_is_kept() -> None:
     assert drop_crossing([Entity(0, 3, "A"), Entity(2, 9, "B")]).nested == (Entity(2, 9, "B"),)
 
 
-def test_a_knot_too_large_to_untangle_is_refused() -> None:
+def test_too_many_crossing_entities_are_refused() -> None:
     with pytest.raises(CrossingError, match="split the sentence or"):
         drop_crossing(Entity(i, i + 2_000, "A") for i in range(MOST_CROSSING + 1))

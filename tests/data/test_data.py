@@ -40,7 +40,7 @@ def test_impossible_tokens_are_named(tokens: list[str]) -> None:
         Sentence(tokens)
 
 
-def test_a_sentence_cannot_be_changed() -> None:
+def test_sentences_are_immutable() -> None:
     tokens = ["x", "y"]
     sentence = Sentence(tokens)
     tokens.append("z")
@@ -49,7 +49,7 @@ def test_a_sentence_cannot_be_changed() -> None:
         sentence.tokens = ()  # type: ignore[misc]
 
 
-def test_offsets_must_lie_in_their_piece_of_text() -> None:
+def test_offsets_outside_their_text_are_refused() -> None:
     assert Sentence(["ab"], origin=Origin("d", 5, " ab", ((6, 8),))).origin
     with pytest.raises(DataError, match="token 0 has the offsets 4 to 8"):
         Sentence(["ab"], origin=Origin("d", 5, " ab", ((4, 8),)))
@@ -67,7 +67,7 @@ def test_offsets_must_lie_in_their_piece_of_text() -> None:
         lambda half: Sentence(["a"], origin=Origin("d", 0, f"a{half}", ((0, 1),))),
     ],
 )
-def test_half_a_character_is_refused(make: Callable[[str], Sentence]) -> None:
+def test_lone_surrogate_is_refused(make: Callable[[str], Sentence]) -> None:
     with pytest.raises(DataError, match="half of a character"):
         make("\ud800")
 

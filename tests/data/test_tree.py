@@ -10,7 +10,7 @@ from strategies import random_sentence, sentences
 
 
 @given(sentences())
-def test_entities_come_back(sentence: Sentence) -> None:
+def test_tree_round_trips(sentence: Sentence) -> None:
     tree = Tree.from_entities(len(sentence), sentence.entities)
     assert tree.entities() == sentence.entities
     assert (tree.start, tree.end) == (0, len(sentence))
@@ -23,24 +23,24 @@ def test_the_order_of_entities_does_not_matter(sentence: Sentence) -> None:
     )
 
 
-def test_same_spans_share_a_node_in_the_given_order() -> None:
+def test_same_spans_share_an_ordered_node() -> None:
     entities = [Entity(0, 2, kind) for kind in ("NAME", "FIRST", "PER")]
     assert str(Tree.from_entities(3, entities)) == "(S (FIRST+NAME+PER 0 1) 2)"
     assert str(Tree.from_entities(3, entities, order=["PER", "NAME"])) == "(S (PER+NAME+FIRST 0 1) 2)"
     assert str(Tree.from_entities(3, entities, order=None)) == "(S (NAME+FIRST+PER 0 1) 2)"
 
 
-def test_the_whole_sentence_joins_the_root_unless_it_is_one_word() -> None:
+def test_entity_over_the_sentence_joins_the_root() -> None:
     assert Tree.from_entities(2, [Entity(0, 2, "PER")]).name == Name(("PER",), root=True)
     assert str(Tree.from_entities(1, [Entity(0, 1, "PER")])) == "(S (PER 0))"
 
 
-def test_crossing_entities_are_both_named() -> None:
+def test_crossing_error_names_both_entities() -> None:
     with pytest.raises(CrossingError, match=r"\[0, 3\) ORG and \[2, 5\) LOC cross"):
         Tree.from_entities(6, [Entity(2, 5, "LOC"), Entity(0, 3, "ORG")])
 
 
-def test_trees_are_equal_by_what_they_hold() -> None:
+def test_trees_are_compared_by_value() -> None:
     tree = Tree.from_entities(4, [Entity(1, 3, "A")])
     assert tree == Tree.from_entities(4, [Entity(1, 3, "A")])
     assert hash(tree) == hash(Tree.from_entities(4, [Entity(1, 3, "A")]))
@@ -58,7 +58,7 @@ def test_depth_is_not_bounded_by_recursion() -> None:
     assert str(tree).count("(") == length - 1
 
 
-def test_long_random_sentences_come_back() -> None:
+def test_long_random_sentences_round_trip() -> None:
     rng = random.Random(1)
     for _ in range(20):
         sentence = random_sentence(rng, rng.randint(1, 500), 20)

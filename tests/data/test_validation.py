@@ -1,4 +1,4 @@
-"""Dataclasses from TOML, JSON and text: what is taken, what is refused, and what the error says."""
+"""Dataclasses from TOML, JSON and text, and their errors."""
 
 import json
 from collections import Counter
@@ -66,7 +66,7 @@ GOOD: dict[str, Any] = {
 }
 
 
-def test_every_kind_of_value_is_taken() -> None:
+def test_every_field_type_is_accepted() -> None:
     plan = from_mapping(Plan, GOOD, "a.toml")
     assert plan == Plan(
         "x", 7, 2.0, True, "last", "abs", 4, (1, 2), (0.1, 1.0), (1, "a"), {"PER": 0.5}, Counter({0: 3}),
@@ -121,7 +121,7 @@ def test_every_kind_of_value_is_taken() -> None:
         ("zzz", 3, "there is no setting 'zzz'; there are title, epochs, "),
     ],
 )
-def test_what_is_wrong_is_said_with_its_place(key: str, value: object, told: str) -> None:
+def test_errors_name_the_field(key: str, value: object, told: str) -> None:
     with pytest.raises(SettingError) as caught:
         from_mapping(Plan, {"title": "x", key: value}, "my.toml")
     assert str(caught.value).startswith(f"my.toml: {told}")
@@ -130,14 +130,14 @@ def test_what_is_wrong_is_said_with_its_place(key: str, value: object, told: str
     assert isinstance(caught.value, NestagError)
 
 
-def test_a_missing_key_and_a_value_that_is_no_table_are_refused() -> None:
+def test_missing_keys_and_wrong_types_are_refused() -> None:
     with pytest.raises(SettingError, match=r"my.toml: the key 'title' is missing"):
         from_mapping(Plan, {}, "my.toml")
     with pytest.raises(SettingError, match=r"my.toml: it is \[\]; it takes a table"):
         from_mapping(Plan, [], "my.toml")  # type: ignore[arg-type]
 
 
-def test_text_is_read_by_the_kind_of_its_field() -> None:
+def test_text_is_parsed_by_field_type() -> None:
     texts = {
         "title": "3",
         "epochs": "5",
@@ -156,7 +156,7 @@ def test_text_is_read_by_the_kind_of_its_field() -> None:
             changed(plan, {key: text}, "--set", text=True)
 
 
-def test_a_copy_is_changed_and_the_original_is_not() -> None:
+def test_changed_copy_leaves_the_original() -> None:
     plan = Plan("x")
     assert changed(plan, {"epochs": 9}, "train()") == Plan("x", 9)
     assert changed(plan, {"epochs": "9"}, "--set", text=True) == Plan("x", 9)
@@ -165,7 +165,7 @@ def test_a_copy_is_changed_and_the_original_is_not() -> None:
         changed(plan, {"epoch": 9}, "train()")
 
 
-def test_settings_are_described_for_a_help_page() -> None:
+def test_settings_have_help_texts() -> None:
     epochs, rate, *_ = described(Plan)[0:2]
     assert epochs == ("epochs", "a whole number of at least 1 and of at most 100", 3, "passes over the corpus")
     assert rate == ("rate", "a number of at least 0", 0.1, "learning rate")
@@ -179,7 +179,7 @@ VALUES = st.recursive(
 
 
 @given(st.sampled_from(sorted(GOOD)), VALUES)
-def test_any_value_is_taken_or_refused_with_one_kind_of_error(key: str, value: object) -> None:
+def test_any_value_is_accepted_or_a_validation_error(key: str, value: object) -> None:
     try:
         plan = from_mapping(Plan, {"title": "x", key: value}, "a")
     except SettingError:

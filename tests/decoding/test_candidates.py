@@ -1,4 +1,4 @@
-"""Candidates are as probable as adding up every valid sequence says."""
+"""Probabilities of candidates match enumeration of all valid sequences."""
 
 import numpy as np
 import pytest
@@ -25,9 +25,7 @@ def candidates(
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
-def test_candidates_are_all_entities_with_the_probabilities_of_all_sequences(
-    encoding: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_candidates_match_enumeration(encoding: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "LEAST", 0.0)
     vocabulary = learned(RICH, encoding)
     lengths = [1, 4, 3, 2, 4, 3, 2, 1]
@@ -47,7 +45,9 @@ def test_candidates_are_all_entities_with_the_probabilities_of_all_sequences(
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
 @pytest.mark.parametrize("floor", [0.01, 0.1, 0.4])
-def test_a_floor_leaves_out_only_what_is_below_it(encoding: str, floor: float, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_floor_drops_only_less_probable_candidates(
+    encoding: str, floor: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
     vocabulary = learned(RICH, encoding)
     lengths = [6, 0, 8, 1, 12]
     for seed in range(4):
@@ -64,7 +64,7 @@ def test_a_floor_leaves_out_only_what_is_below_it(encoding: str, floor: float, m
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
-def test_sure_entities_are_as_probable_as_their_confidences(encoding: str) -> None:
+def test_predicted_entities_have_equal_candidate_probability(encoding: str) -> None:
     vocabulary = learned(RICH, encoding)
     batch, lengths = gold_scores(vocabulary, RICH * 3, 3)
     table = decode_scores(vocabulary, *batch, lengths, confidence=True, search=Search(deepest=DEEPEST))
@@ -76,7 +76,7 @@ def test_sure_entities_are_as_probable_as_their_confidences(encoding: str) -> No
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
-def test_words_are_as_probable_as_their_u(encoding: str) -> None:
+def test_single_words_have_the_probability_of_u(encoding: str) -> None:
     vocabulary = loose_vocabulary(encoding)  # its u are none, A, B+A and S+S; no tree has the last two
     batch = random_scores(vocabulary, [3, 1], 1)
     found = candidates(vocabulary, batch, [3, 1])
@@ -97,21 +97,21 @@ def test_candidates_of_a_long_sentence_do_not_underflow(encoding: str) -> None:
     assert {entity: long.get(entity, 0) for entity in near} == pytest.approx(near, abs=1e-6)
 
 
-def test_a_floor_is_a_probability() -> None:
+def test_floor_must_be_a_probability() -> None:
     vocabulary = learned(RICH, "abs")
     with pytest.raises(LabelError, match=r"floor is 1\.5"):
         candidate_entities(vocabulary, *random_scores(vocabulary, [2], 0), [2], floor=1.5)
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
-def test_a_vocabulary_that_can_write_nothing_has_no_candidates(encoding: str) -> None:
+def test_empty_vocabulary_has_no_candidates(encoding: str) -> None:
     nothing = Vocabulary(encoding, ("rL",) if encoding == "4tg" else (7,), (Name((), prime=True),), ((),))
     assert candidate_entities(nothing, *[np.zeros((5, 1))] * 3, [4, 1], floor=0).to_lists() == [(), ()]
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
 @pytest.mark.parametrize("impossible", [0, 0.5, 1])
-def test_any_scores_give_numbers_from_0_to_1(encoding: str, impossible: float) -> None:
+def test_any_scores_give_probabilities(encoding: str, impossible: float) -> None:
     vocabulary = loose_vocabulary(encoding)
     lengths = np.random.default_rng(0).integers(0, 30, 15).tolist()
     batch = random_scores(vocabulary, lengths, 1, impossible)
@@ -120,7 +120,7 @@ def test_any_scores_give_numbers_from_0_to_1(encoding: str, impossible: float) -
         assert all(0.05 <= share <= 1 for rated in found for share in rated.values())
 
 
-def test_a_candidate_has_the_gaps_that_no_smaller_sure_span_has() -> None:
+def test_candidate_gaps_exclude_smaller_spans() -> None:
     start, end = np.array([0, 1, 1]), np.array([6, 6, 4])
     spans = module._candidate_spans(6, start, end, np.array([False, True, True]))
     assert [own.tolist() for own in np.split(spans.gaps, spans.first[1:])] == [[0], [3, 4], [1, 2]]

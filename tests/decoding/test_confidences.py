@@ -1,4 +1,4 @@
-"""Confidences are what adding up every valid sequence gives."""
+"""Confidences match enumeration of all valid sequences."""
 
 import numpy as np
 import pytest
@@ -28,7 +28,7 @@ def columns(spans: list[tuple[int, int]]) -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("encoding", ENCODINGS)
 @settings(max_examples=25, deadline=None)
 @given(corpus=corpora, length=st.integers(2, 4), seed=seeds, impossible=st.sampled_from([0, 0.4]))
-def test_spans_are_as_probable_as_all_sequences_that_have_them(
+def test_confidences_match_enumeration(
     encoding: str, corpus: list[Sentence], length: int, seed: int, impossible: float
 ) -> None:
     vocabulary = learned(corpus, encoding)
@@ -42,7 +42,7 @@ def test_spans_are_as_probable_as_all_sequences_that_have_them(
     assert posterior.named_root == pytest.approx([named], abs=1e-5)
 
 
-def test_binary_trees_are_as_many_as_they_should_be() -> None:
+def test_number_of_binary_trees() -> None:
     assert [len(list(binary_trees(0, length))) for length in range(1, 7)] == [1, 1, 2, 5, 14, 42]
 
 
@@ -62,14 +62,14 @@ decodings = st.sampled_from(["constrained", "greedy"])
 @pytest.mark.parametrize("encoding", ENCODINGS)
 @settings(max_examples=25, deadline=None)
 @given(corpora, st.integers(1, 4), seeds, decodings)
-def test_confidences_are_those_reckoned_by_hand(
+def test_confidences_match_a_worked_example(
     encoding: str, corpus: list[Sentence], length: int, seed: int, decoding: str
 ) -> None:
     check_confidences(learned(corpus, encoding), length, seed, decoding)
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
-def test_confidences_with_names_of_every_kind(encoding: str) -> None:
+def test_confidences_with_every_kind_of_node_label(encoding: str) -> None:
     vocabulary = learned(RICH, encoding)
     for seed in range(60):
         check_confidences(vocabulary, 2 + seed % 3, seed, ["constrained", "greedy"][seed % 2])
@@ -78,7 +78,7 @@ def test_confidences_with_names_of_every_kind(encoding: str) -> None:
 @pytest.mark.parametrize("encoding", ENCODINGS)
 @settings(max_examples=15, deadline=None)
 @given(corpus=st.lists(sentences(), min_size=1, max_size=3), seed=seeds)
-def test_gold_labels_that_stand_out_are_certain(encoding: str, corpus: list[Sentence], seed: int) -> None:
+def test_confident_gold_labels_have_probability_1(encoding: str, corpus: list[Sentence], seed: int) -> None:
     vocabulary = learned(corpus, encoding)
     batch, lengths = gold_scores(vocabulary, corpus, seed)
     table = decode_scores(vocabulary, *batch, lengths, confidence=True, search=Search(deepest=20))
@@ -89,7 +89,7 @@ def test_gold_labels_that_stand_out_are_certain(encoding: str, corpus: list[Sent
 @pytest.mark.parametrize("encoding", ENCODINGS)
 @pytest.mark.parametrize("decoding", ["constrained", "greedy"])
 @pytest.mark.parametrize("impossible", [0, 0.5, 1])
-def test_any_scores_give_numbers_from_0_to_1(encoding: str, decoding: str, impossible: float) -> None:
+def test_any_scores_give_probabilities(encoding: str, decoding: str, impossible: float) -> None:
     vocabulary = loose_vocabulary(encoding)
     lengths = np.random.default_rng(0).integers(0, 12, 15).tolist()
     batch = random_scores(vocabulary, lengths, 1, impossible)
@@ -114,7 +114,7 @@ def test_confidences_do_not_depend_on_the_batch(encoding: str) -> None:
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
-def test_the_size_of_blocks_and_groups_changes_nothing(encoding: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_confidences_do_not_depend_on_block_size(encoding: str, monkeypatch: pytest.MonkeyPatch) -> None:
     vocabulary = loose_vocabulary(encoding)
     lengths = [*np.random.default_rng(0).integers(0, 12, 8).tolist(), 30]
     batch = random_scores(vocabulary, lengths, 4)
@@ -140,7 +140,7 @@ def test_long_sentences_do_not_underflow(encoding: str) -> None:
     assert table.confidence[table.sentence == 1] == pytest.approx(short.confidence, abs=1e-9)
 
 
-def test_more_entities_around_than_the_search_is_deep() -> None:
+def test_entities_deeper_than_the_search_have_probabilities() -> None:
     sentence = Sentence(["w"] * 14, [(i, 14, "X") for i in range(1, 13)])
     for encoding in ENCODINGS:
         vocabulary = learned([sentence], encoding)
@@ -152,7 +152,7 @@ def test_more_entities_around_than_the_search_is_deep() -> None:
 
 
 @pytest.mark.parametrize("encoding", ["abs", "rel", "dyn"])
-def test_below_the_root_nothing_is_probable_if_the_search_is_one_deep(encoding: str) -> None:
+def test_search_of_depth_one_has_no_inner_entities(encoding: str) -> None:
     sentence = Sentence(["w"] * 4, [(1, 3, "X")])
     vocabulary = learned([sentence], encoding)
     batch, lengths = gold_scores(vocabulary, [sentence], 0)
@@ -164,7 +164,7 @@ def test_below_the_root_nothing_is_probable_if_the_search_is_one_deep(encoding: 
 
 @pytest.mark.parametrize("certain", [-30, -1_000])
 @pytest.mark.parametrize("mark", ["rR", "rL", "lR", "lL"])
-def test_marks_that_would_climb_too_high_give_numbers(mark: str, certain: float) -> None:
+def test_marks_above_the_root_give_finite_numbers(mark: str, certain: float) -> None:
     vocabulary = learned(RICH, "4tg")
     n, c, u = random_scores(vocabulary, [80], 0)
     n = np.where([label == mark for label in vocabulary.n], 0.0, certain + n)

@@ -1,4 +1,4 @@
-"""An encoding brings its decoder; one that brings none is repaired, decoded greedily and rated all the same."""
+"""Encodings bring their decoder; others are repaired and decoded greedily."""
 
 from collections.abc import Iterator
 from importlib.metadata import EntryPoint, EntryPoints
@@ -51,13 +51,13 @@ def vocabulary_of(added: Encoding) -> Vocabulary:
 
 
 @given(sentence=sentences())
-def test_the_fifth_encoding_is_one(sentence: Sentence) -> None:
+def test_fifth_encoding_is_valid(sentence: Sentence) -> None:
     assert decode(encode(sentence, FromTheRight()), FromTheRight()) == sentence.entities
 
 
 @pytest.mark.parametrize("added", [Backwards(), FromTheRight()])
 @pytest.mark.parametrize("naming", ["first", "majority"])
-def test_repair_needs_nothing_but_the_encoding(added: Encoding, naming: registry.Naming) -> None:
+def test_repair_works_for_any_encoding(added: Encoding, naming: registry.Naming) -> None:
     registry.register(added)
     vocabulary = vocabulary_of(added)
     rng = np.random.default_rng(3)
@@ -68,7 +68,7 @@ def test_repair_needs_nothing_but_the_encoding(added: Encoding, naming: registry
     assert decode_batch(vocabulary, *batch, lengths, naming).to_lists() == alone
 
 
-def test_a_relative_of_the_depths_is_searched_and_rated_like_them() -> None:
+def test_depth_encodings_share_the_search() -> None:
     registry.register(Backwards())
     loose = loose_vocabulary("abs")
     turned = Vocabulary("backwards", tuple(-n for n in loose.n), loose.c, loose.u)  # type: ignore[operator]
@@ -80,7 +80,7 @@ def test_a_relative_of_the_depths_is_searched_and_rated_like_them() -> None:
     assert found.confidence == pytest.approx(expected.confidence)
 
 
-def test_without_a_search_constrained_decoding_is_greedy_and_says_so(right: FromTheRight) -> None:
+def test_constrained_decoding_without_search_warns_and_is_greedy(right: FromTheRight) -> None:
     vocabulary = vocabulary_of(right)
     batch = random_scores(vocabulary, [5, 8], 9)
     with pytest.warns(
@@ -91,7 +91,7 @@ def test_without_a_search_constrained_decoding_is_greedy_and_says_so(right: From
 
 
 @given(seed=st.integers(0, 1_000), temperature=st.sampled_from([1.0, 2.0]))
-def test_without_probabilities_confidence_is_the_mean_probability_of_the_labels(seed: int, temperature: float) -> None:
+def test_fallback_confidence_is_the_mean_label_probability(seed: int, temperature: float) -> None:
     vocabulary = vocabulary_of(FromTheRight())
     batch = random_scores(vocabulary, [5, 0, 8], seed, impossible=0.1)
     search = Search(temperature=temperature)
@@ -105,7 +105,7 @@ def test_without_probabilities_confidence_is_the_mean_probability_of_the_labels(
         assert value == pytest.approx(np.prod(chances) ** (1 / len(chances)))
 
 
-def test_a_decoder_of_its_own_is_used_for_the_encoding_and_its_subclasses(right: FromTheRight) -> None:
+def test_registered_decoder_serves_subclasses(right: FromTheRight) -> None:
     vocabulary = vocabulary_of(right)
     assert type(decoder_of(vocabulary)) is Decoder
 
@@ -126,12 +126,12 @@ def test_a_decoder_of_its_own_is_used_for_the_encoding_and_its_subclasses(right:
         assert decode_scores(vocabulary_of(added), *batch, [5]).to_lists() == expected
 
 
-def test_names_of_the_package_stay_its_own() -> None:
+def test_builtin_names_cannot_be_replaced() -> None:
     with pytest.raises(LabelError, match="nestag has an encoding called 'abs'; give yours another name"):
         registry.register(AbsoluteDepth())
 
 
-def test_an_encoding_is_found_by_its_entry_point(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_encoding_is_found_by_entry_point(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry, "_registered", {})
     with pytest.raises(UnknownNameError, match=r"no encoding is called 'right'.*import the module that registers it"):
         registry.encoding("right")

@@ -1,4 +1,4 @@
-"""The best depths: how deep they are searched, and that sentences with valid labels need no search."""
+"""The best depths: search depth, and sentences with valid labels."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ def searched_depth(vocabulary: Vocabulary) -> int:
     return module.searched_depth(depth_steps(named(vocabulary.encoding), vocabulary), vocabulary)
 
 
-def test_how_deep_is_searched() -> None:
+def test_search_depth_follows_the_vocabulary() -> None:
     names = (Name((), root=True), Name(("X", "Y", "Z")))
     assert searched_depth(Vocabulary("abs", (1, 3, 2), names, ())) == 3
     assert searched_depth(Vocabulary("rel", (1, 0, -1), names, ())) == 8
@@ -42,7 +42,7 @@ def noisy_scores(vocabulary: Vocabulary, corpus: list[Sentence], margin: float, 
 
 @pytest.mark.parametrize("by", ["abs", "rel", "dyn"])
 @pytest.mark.parametrize("margin", [3.0, 6.0, 9.0, 15.0])
-def test_searching_only_sentences_that_are_not_valid_finds_the_same(
+def test_skipping_valid_sentences_gives_the_same_result(
     by: str, margin: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     entities = [(3, 6, "X"), (4, 6, "Y"), (10, 14, "Y"), (10, 12, "X"), (13, 14, "Y"), (20, 24, "X")]
@@ -64,7 +64,7 @@ def test_searching_only_sentences_that_are_not_valid_finds_the_same(
     assert margin < 15 or skipped > 16  # the sentences without words are never searched
 
 
-def test_labels_that_agree_are_not_searched(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_valid_labels_are_not_searched(monkeypatch: pytest.MonkeyPatch) -> None:
     corpus = [Sentence(["w"] * 9, [Entity(1, 5, "X"), Entity(2, 4, "Y")]), Sentence(["w"] * 3, [])]
     vocabulary = Vocabulary.learn(corpus, "rel")
     heads, lengths = gold_scores(vocabulary, corpus, 0)
@@ -77,7 +77,7 @@ def test_labels_that_agree_are_not_searched(monkeypatch: pytest.MonkeyPatch) -> 
         best_depths(scores, rules)
 
 
-def test_no_depth_but_the_root_s_stands_after_the_last_word() -> None:
+def test_last_word_ends_at_the_root() -> None:
     vocabulary = Vocabulary.learn([Sentence(["w"] * 3, [Entity(1, 3, "X")])], "rel")
     heads = [np.zeros((2, len(table))) for table in (vocabulary.n, vocabulary.c, vocabulary.u)]
     heads[0][[0, 1], vocabulary.n.index(1)] = 9

@@ -1,4 +1,4 @@
-"""Tables of entities are filtered by confidence, and joined."""
+"""Entity tables are filtered by confidence and joined."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ from strategies import loose_vocabulary, sentences
 
 @settings(max_examples=30)
 @given(st.lists(sentences(), max_size=4), st.randoms(use_true_random=False))
-def test_filtering_keeps_what_is_sure_enough(corpus: list[Sentence], rng) -> None:
+def test_filtering_keeps_entities_above_the_threshold(corpus: list[Sentence], rng) -> None:
     kinds = tuple(sorted({entity.type for sentence in corpus for entity in sentence.entities}))
     rows = [(i, *entity) for i, sentence in enumerate(corpus) for entity in sentence.entities]
     values = [rng.random() for _ in rows]
@@ -34,7 +34,7 @@ def test_filtering_keeps_what_is_sure_enough(corpus: list[Sentence], rng) -> Non
     assert filter_entities(table, 1.1).to_lists() == [()] * len(corpus)
 
 
-def test_filtering_needs_confidences_and_types_that_exist() -> None:
+def test_filtering_needs_confidences_and_known_types() -> None:
     vocabulary = loose_vocabulary("abs")
     batch = random_scores(vocabulary, [5], 3)
     with pytest.raises(LabelError, match="the table has no confidences; decode the scores with confidence=True"):
@@ -44,7 +44,7 @@ def test_filtering_needs_confidences_and_types_that_exist() -> None:
 
 
 @pytest.mark.parametrize("confidence", [False, True])
-def test_joined_tables_are_those_of_all_sentences(confidence: bool) -> None:
+def test_joined_tables_cover_all_sentences(confidence: bool) -> None:
     vocabulary = loose_vocabulary("dyn")
     lengths = [4, 0, 9, 1]
     batch = random_scores(vocabulary, lengths, 5)

@@ -1,4 +1,4 @@
-"""Batches of numbers decode to what each sentence alone decodes to."""
+"""Batches are repaired like single sentences."""
 
 from collections.abc import Sequence
 
@@ -31,7 +31,7 @@ def one_by_one(vocabulary: Vocabulary, batch: Sequence[np.ndarray], lengths: np.
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
 @pytest.mark.parametrize("naming", ["first", "majority"])
-def test_a_batch_is_its_sentences(encoding: str, naming: Naming) -> None:
+def test_batch_equals_single_sentences(encoding: str, naming: Naming) -> None:
     vocabulary = loose_vocabulary(encoding)
     lengths = np.random.default_rng(0).integers(0, 60, TOKENS // 60)
     batch = random_batch(vocabulary, lengths, seed=1)
@@ -51,7 +51,7 @@ def test_small_batches_equal_single_sentences(encoding: str, naming: Naming) -> 
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
-def test_long_sentences_and_deep_walks(encoding: str) -> None:
+def test_long_and_deep_sentences_are_repaired(encoding: str) -> None:
     vocabulary = loose_vocabulary(encoding)
     lengths = np.array([4_000, 1, 0, 3_000])
     batch = random_batch(vocabulary, lengths, seed=2)
@@ -62,7 +62,7 @@ def test_long_sentences_and_deep_walks(encoding: str) -> None:
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
 @given(corpus=st.lists(sentences(), max_size=4))
-def test_gold_comes_back(encoding: str, corpus: list[Sentence]) -> None:
+def test_gold_labels_round_trip(encoding: str, corpus: list[Sentence]) -> None:
     vocabulary = Vocabulary.learn(corpus, encoding)
     ids = [vocabulary.ids(vocabulary.encode(sentence)) for sentence in corpus]
     batch = [[number for row in ids for number in row[head]] for head in range(3)]
@@ -70,7 +70,7 @@ def test_gold_comes_back(encoding: str, corpus: list[Sentence]) -> None:
     assert table.to_lists() == [sentence.entities for sentence in corpus]
 
 
-def test_inputs_are_left_as_they_are() -> None:
+def test_repair_does_not_change_its_input() -> None:
     vocabulary = loose_vocabulary("rel")
     lengths = np.array([5, 9])
     batch = random_batch(vocabulary, lengths, seed=4)

@@ -1,4 +1,4 @@
-"""What a tagger says is checked, and what is wrong with it is named."""
+"""Invalid scores of a tagger are refused with an exact error."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from random_scores import random_scores
 from strategies import loose_vocabulary
 
 
-def test_scores_that_are_no_numbers_are_named() -> None:
+def test_nan_scores_are_refused() -> None:
     vocabulary = loose_vocabulary("abs")
     n, c, u = random_scores(vocabulary, [2, 0, 3], 8)
     c[4, 4] = np.nan
@@ -22,7 +22,7 @@ def test_scores_that_are_no_numbers_are_named() -> None:
         decode_scores(vocabulary, n, c, u, [2, 0, 3], "greedy")
 
 
-def test_scores_of_another_shape_are_named() -> None:
+def test_wrong_shapes_are_refused() -> None:
     vocabulary = loose_vocabulary("abs")
     n, c, u = random_scores(vocabulary, [2, 3], 8)
     with pytest.raises(LabelError, match=r"n holds float64 shaped \(5, 2\); give scores shaped \(5, 13\)"):
@@ -36,12 +36,12 @@ def test_scores_of_another_shape_are_named() -> None:
 
 
 @pytest.mark.parametrize("lengths", [[-1, 3], [[1, 1]], [0.5, 1.5], 2])
-def test_lengths_are_numbers_of_words(lengths: object) -> None:
+def test_lengths_must_match_the_scores(lengths: object) -> None:
     with pytest.raises(LabelError, match="give the number of words of each sentence"):
         decode_batch(loose_vocabulary("abs"), [0, 0], [0, 0], [0, 0], lengths)  # type: ignore[arg-type]
 
 
-def test_ids_outside_the_tables_are_named() -> None:
+def test_ids_outside_the_vocabulary_are_refused() -> None:
     vocabulary = loose_vocabulary("abs")
     with pytest.raises(LabelError, match="sentence 1, word 0: c is number 99; the vocabulary has 0 to 23"):
         decode_batch(vocabulary, [0, 0, 0], [0, 0, 99], [0, 0, 0], [2, 1])
@@ -55,13 +55,13 @@ def test_ids_outside_the_tables_are_named() -> None:
         decode_batch(vocabulary, [0, 0], [0], [0, 0], [2])
 
 
-def test_a_decoding_of_another_name_is_refused() -> None:
+def test_unknown_decoding_is_refused() -> None:
     vocabulary = loose_vocabulary("abs")
     with pytest.raises(UnknownNameError, match="no decoding is called 'best'; there are constrained and greedy"):
         decode_scores(vocabulary, *random_scores(vocabulary, [2], 8), [2], "best")  # type: ignore[arg-type]
 
 
-def test_a_search_out_of_range_is_refused() -> None:
+def test_search_settings_out_of_range_are_refused() -> None:
     with pytest.raises(LabelError, match="deepest is 0"):
         Search(deepest=0)
     with pytest.raises(LabelError, match="temperature is 0; give a number above 0"):

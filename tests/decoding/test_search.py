@@ -1,4 +1,4 @@
-"""Constrained decoding finds what trying every valid sequence finds."""
+"""Constrained decoding matches enumeration of all valid sequences."""
 
 import numpy as np
 import pytest
@@ -58,7 +58,7 @@ def check_marks(vocabulary: Vocabulary, batch: list[np.ndarray], length: int) ->
 @pytest.mark.parametrize("encoding", DEPTHS)
 @settings(max_examples=30, deadline=None)
 @given(corpora, st.integers(1, 4), seeds, st.sampled_from([0, 0.3, 0.9]))
-def test_depths_are_the_best_of_all(
+def test_depths_match_enumeration(
     encoding: str, corpus: list[Sentence], length: int, seed: int, impossible: float
 ) -> None:
     vocabulary = learned(corpus, encoding)
@@ -67,13 +67,15 @@ def test_depths_are_the_best_of_all(
 
 @settings(max_examples=30, deadline=None)
 @given(corpora, st.integers(1, 5), seeds, st.sampled_from([0, 0.3, 0.9]))
-def test_marks_and_names_are_the_best_of_all(corpus: list[Sentence], length: int, seed: int, impossible: float) -> None:
+def test_marks_and_node_labels_match_enumeration(
+    corpus: list[Sentence], length: int, seed: int, impossible: float
+) -> None:
     vocabulary = learned(corpus, "4tg")
     check_marks(vocabulary, random_scores(vocabulary, [length], seed, impossible), length)
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
-def test_the_best_of_all_with_names_of_every_kind(encoding: str) -> None:
+def test_every_kind_of_node_label_matches_enumeration(encoding: str) -> None:
     vocabulary = learned(RICH, encoding)
     longest = 6 if encoding == "4tg" else 4
     for seed in range(100):
@@ -88,7 +90,7 @@ def test_the_best_of_all_with_names_of_every_kind(encoding: str) -> None:
 @pytest.mark.parametrize("encoding", ENCODINGS)
 @settings(max_examples=20, deadline=None)
 @given(corpus=st.lists(sentences(), min_size=1, max_size=4), seed=seeds)
-def test_gold_labels_that_stand_out_give_the_gold_entities(encoding: str, corpus: list[Sentence], seed: int) -> None:
+def test_confident_gold_labels_give_the_gold_entities(encoding: str, corpus: list[Sentence], seed: int) -> None:
     vocabulary = learned(corpus, encoding)
     batch, lengths = gold_scores(vocabulary, corpus, seed)
     search = Search(deepest=20)
@@ -99,7 +101,7 @@ def test_gold_labels_that_stand_out_give_the_gold_entities(encoding: str, corpus
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
 @pytest.mark.parametrize("impossible", [0, 0.5, 1])
-def test_any_scores_give_entities_that_nest(encoding: str, impossible: float) -> None:
+def test_any_scores_give_nested_entities(encoding: str, impossible: float) -> None:
     vocabulary = loose_vocabulary(encoding)
     lengths = np.random.default_rng(0).integers(0, 16, 25).tolist()
     batch = random_scores(vocabulary, lengths, 1, impossible)
@@ -111,7 +113,7 @@ def test_any_scores_give_entities_that_nest(encoding: str, impossible: float) ->
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
 @pytest.mark.parametrize("decoding", ["constrained", "greedy"])
-def test_a_batch_is_its_sentences_in_any_order(encoding: str, decoding: Decoding) -> None:
+def test_result_does_not_depend_on_the_batch(encoding: str, decoding: Decoding) -> None:
     vocabulary = loose_vocabulary(encoding)
     rng = np.random.default_rng(2)
     lengths = [*rng.integers(0, 12, 12).tolist(), 40, 0, 1, 2]
@@ -127,7 +129,7 @@ def test_a_batch_is_its_sentences_in_any_order(encoding: str, decoding: Decoding
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
-def test_greedy_is_the_best_label_of_each_head_and_repair(encoding: str) -> None:
+def test_greedy_decoding_repairs_the_best_labels(encoding: str) -> None:
     vocabulary = loose_vocabulary(encoding)
     lengths = [9, 0, 4, 30]
     batch = [np.nan_to_num(head) for head in random_scores(vocabulary, lengths, 4)]
@@ -138,7 +140,7 @@ def test_greedy_is_the_best_label_of_each_head_and_repair(encoding: str) -> None
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
-def test_a_constant_for_a_token_and_the_type_of_numbers_change_nothing(encoding: str) -> None:
+def test_result_does_not_depend_on_constants_and_dtype(encoding: str) -> None:
     vocabulary = loose_vocabulary(encoding)
     lengths = [12, 3, 20]
     batch = [np.nan_to_num(head).astype(np.float32) for head in random_scores(vocabulary, lengths, 5)]
@@ -152,7 +154,7 @@ def test_a_constant_for_a_token_and_the_type_of_numbers_change_nothing(encoding:
     assert decode_scores(vocabulary, *whole, lengths).sentences == 3
 
 
-def test_the_best_valid_sequence_beats_repair() -> None:
+def test_constrained_score_is_at_least_greedy() -> None:
     """One wrong n shifts all that follows in rel; the valid sequence sees that the end does not fit."""
     sentence = Sentence(["a", "b", "c", "d", "e", "f"], [(1, 3, "X"), (4, 6, "Y")])
     vocabulary = learned([sentence], "rel")
@@ -163,7 +165,7 @@ def test_the_best_valid_sequence_beats_repair() -> None:
     assert decode_scores(vocabulary, *batch, lengths, "greedy").to_lists() != [sentence.entities]
 
 
-def test_what_the_vocabulary_lacks_is_taken_only_if_there_is_no_other_way() -> None:
+def test_unseen_labels_are_a_last_resort() -> None:
     # nothing leads up from depth 2 but -1, and that is missing: the search stays at depth 1
     names = (Name((), root=True), Name(("X",)))
     vocabulary = Vocabulary("rel", (1, 0), names, ((),))
@@ -178,7 +180,7 @@ def test_what_the_vocabulary_lacks_is_taken_only_if_there_is_no_other_way() -> N
         assert table.to_lists() == [(), ()]
 
 
-def test_names_have_as_many_types_as_levels() -> None:
+def test_node_labels_have_one_type_per_level() -> None:
     names = (Name((), root=True), Name(("X",)), Name(("Y", "Z")))
     vocabulary = Vocabulary("abs", (1, 2, 3), names, ((),))
     n, c, u = np.zeros((4, 3)), np.zeros((4, 3)), np.zeros((4, 1))
@@ -187,7 +189,7 @@ def test_names_have_as_many_types_as_levels() -> None:
     assert [e.type for e in decode_scores(vocabulary, n, c, u, [4]).to_lists()[0]] == ["Y", "Z"]
 
 
-def test_long_batches_are_decoded_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_batches_are_decoded_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     vocabulary = loose_vocabulary("rel")
     lengths = [3, 0, 12, 1, 0, 30, 7, 0]
     batch = random_scores(vocabulary, lengths, 3)
@@ -201,7 +203,7 @@ def test_long_batches_are_decoded_in_pieces(monkeypatch: pytest.MonkeyPatch) -> 
     assert pieces.confidence == pytest.approx(whole.confidence)
 
 
-def test_no_sentences_and_no_words() -> None:
+def test_empty_batches_and_sentences() -> None:
     vocabulary = loose_vocabulary("rel")
     batch = [np.zeros((0, len(table))) for table in (vocabulary.n, vocabulary.c, vocabulary.u)]
     for rows in (0, 2):
@@ -212,7 +214,7 @@ def test_no_sentences_and_no_words() -> None:
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
-def test_words_take_a_u_that_no_tree_has_only_if_there_is_no_other(encoding: str) -> None:
+def test_impossible_u_is_a_last_resort(encoding: str) -> None:
     n, names = ("rR", "r", "l") if encoding == "4tg" else (1, 0), (Name((), root=True),)
     twice = Vocabulary(encoding, n, names, (("A", "A"),))
     batch = [np.zeros((2, len(twice.n))), np.zeros((2, 1)), np.zeros((2, 1))]
@@ -223,7 +225,7 @@ def test_words_take_a_u_that_no_tree_has_only_if_there_is_no_other(encoding: str
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
-def test_names_that_no_tree_has_are_never_taken(encoding: str) -> None:
+def test_impossible_node_labels_are_never_used(encoding: str) -> None:
     n = MARKS if encoding == "4tg" else (1, 2, 0, -1)
     twice = (Name(("A", "A")), Name(("A", "A"), root=True), Name(("A", "A"), prime=True))
     names = (*twice, Name(("B",)), Name(("B",), prime=True), Name((), root=True))

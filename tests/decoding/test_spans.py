@@ -1,4 +1,4 @@
-"""Decoding of a span grid equals a literal version of its definition, one sentence at a time."""
+"""Decoding of a span grid matches a literal implementation."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def literal(vocabulary: Vocabulary, logits: np.ndarray, scores: list[np.ndarray]
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
 @pytest.mark.parametrize("seed", range(4))
-def test_spans_of_a_batch_are_those_of_the_definition(encoding: str, seed: int) -> None:
+def test_spans_match_the_definition(encoding: str, seed: int) -> None:
     vocabulary = learned(RICH, encoding)
     heads = random_scores(vocabulary, LENGTHS, seed)
     logits, spans = grid_of(vocabulary, seed)
@@ -102,7 +102,7 @@ def test_a_higher_temperature_moves_probabilities_towards_one_half() -> None:
     assert two.confidence.max() < one.confidence.max()
 
 
-def test_the_most_probable_spans_are_looked_at_if_there_are_too_many() -> None:
+def test_too_many_spans_keep_the_most_probable() -> None:
     vocabulary, words = learned(RICH, "rel"), 50
     first = np.repeat(np.arange(words), WIDTH * len(vocabulary.types))
     length = np.tile(np.repeat(np.arange(WIDTH) + 1, len(vocabulary.types)), words)
@@ -127,7 +127,7 @@ def test_without_sentences_there_are_no_entities() -> None:
 
 
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 9), st.integers(1, 6), st.integers(0, 3)), max_size=25))
-def test_the_more_probable_of_two_crossing_entities_stays(drawn: list[tuple[int, int, int, int]]) -> None:
+def test_more_probable_of_two_crossing_entities_is_kept(drawn: list[tuple[int, int, int, int]]) -> None:
     rows = sorted({(sentence, start, start + size): value for sentence, start, size, value in drawn}.items(),
                   key=lambda row: (row[0][0], row[0][1], -row[0][2]))  # fmt: skip
     sentence, start, end = np.array([row for row, _ in rows], dtype=np.int64).reshape(-1, 3).T

@@ -37,7 +37,7 @@ def written(labels: list[Label], encoding: str) -> list[str]:
         ("4tg", ["rR S PER", "rL S' -", "rL PER -", "rL PER' -", "rL GPE -", "l GPE -"]),
     ],
 )
-def test_figure_1(encoding: str, row: list[str]) -> None:
+def test_labels_of_figure_1(encoding: str, row: list[str]) -> None:
     labels = encode(FIGURE_1, encoding)
     assert written(labels, encoding) == row
     assert decode(labels, encoding) == FIGURE_1.entities
@@ -58,7 +58,7 @@ def test_chains_count_one_level_each(encoding: str, row: list[str]) -> None:
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
-def test_one_word_has_everything_in_u(encoding: str) -> None:
+def test_single_word_sentence_has_only_u(encoding: str) -> None:
     labels = encode(Sentence(["x"], [Entity(0, 1, "B"), Entity(0, 1, "A")]), encoding)
     assert labels == [Label("r" if encoding == "4tg" else 1, S, ("A", "B"))]
     assert encode(Sentence([]), encoding) == []
@@ -105,7 +105,7 @@ def test_any_labels_decode(encoding: str, data: st.DataObject) -> None:
 
 
 @given(sentence=sentences(most=30))
-def test_rel_and_dyn_are_abs_written_otherwise(sentence: Sentence) -> None:
+def test_rel_and_dyn_are_equivalent_to_abs(sentence: Sentence) -> None:
     depths = {}
     for name in ("abs", "rel", "dyn"):
         encoding = encodings.encoding(name)
@@ -115,7 +115,7 @@ def test_rel_and_dyn_are_abs_written_otherwise(sentence: Sentence) -> None:
     assert depths["abs"] == depths["rel"] == depths["dyn"]
 
 
-def test_dyn_is_absolute_after_a_fall_of_two_to_three_or_less() -> None:
+def test_dyn_is_absolute_after_large_falls_to_low_depths() -> None:
     encoding = encodings.encoding("dyn")
     assert isinstance(encoding, DepthEncoding)
     assert encoding.to_ns([6, 4, 2, 1, 5, 3, 9, 6, 1]) == [
@@ -127,42 +127,42 @@ def test_dyn_is_absolute_after_a_fall_of_two_to_three_or_less() -> None:
 
 
 @pytest.mark.parametrize(("naming", "kind"), [("first", "PER"), ("majority", "ORG")])
-def test_several_names_for_one_node(naming: encodings.Naming, kind: str) -> None:
+def test_node_with_several_labels(naming: encodings.Naming, kind: str) -> None:
     labels = [Label(1, S, ()), Label(2, PER, ()), Label(2, ORG, ()), Label(2, ORG, ()), Label(1, S, ())]
     assert decode(labels, "abs", naming) == (Entity(1, 5, kind),)
     assert repairs(labels, "abs", naming) == (2 if naming == "first" else 1)
 
 
-def test_of_names_equally_frequent_the_first_is_kept() -> None:
+def test_first_of_equally_frequent_labels_is_kept() -> None:
     labels = [Label(2, ORG, ()), Label(2, PER, ()), Label(1, S, ()), Label(1, S, ())]
     assert decode(labels, "abs", "majority") == (Entity(0, 3, "ORG"),)
 
 
-def test_nodes_without_a_name_vanish() -> None:
+def test_nodes_without_a_label_are_removed() -> None:
     labels = [Label(1, S, ()), Label(4, GPE, ()), Label(1, S, ()), Label(1, S, ())]
     assert decode(labels, "abs") == (Entity(1, 3, "GPE"),)
     assert repairs(labels, "abs") == 1
 
 
-def test_a_node_that_holds_others_is_named_later() -> None:
+def test_parent_is_labelled_after_its_children() -> None:
     labels = [Label(3, GPE, ()), Label(2, PER, ()), Label(1, S, ()), Label(1, S, ())]
     assert decode(labels, "abs") == (Entity(0, 3, "PER"), Entity(0, 2, "GPE"))
 
 
-def test_indices_out_of_range_go_to_the_nearest() -> None:
+def test_out_of_range_depths_are_clipped() -> None:
     labels = [Label(1, S, ()), Label(1, PER, ()), Label(-7, S, ()), Label(0, S, ())]
     assert decode(labels, "rel") == (Entity(1, 3, "PER"),)
     assert encodings.encoding("rel").to_depths(label.n for label in labels) == [1, 2, 1, 1]  # type: ignore[attr-defined]
     assert decode([Label(Absolute(-3), S, ()), Label(-7, S, ())], "dyn") == ()
 
 
-def test_the_root_has_only_names_with_its_mark() -> None:
+def test_root_labels_need_the_root_mark() -> None:
     assert decode([Label(1, PER, ()), Label(1, S, ()), Label(1, S, ())], "abs") == ()
     assert decode([Label(1, Name(("PER",), root=True), ()), Label(1, S, ())], "abs") == (Entity(0, 2, "PER"),)
     assert decode([Label(2, S, ()), Label(1, S, ()), Label(1, S, ())], "abs") == ()
 
 
-def test_a_tetra_transition_that_cannot_be_made_is_skipped() -> None:
+def test_impossible_tetra_transition_is_skipped() -> None:
     # the second L has no subtree below to fill, so it is skipped and the third word starts anew
     labels = [Label("rR", PER, ()), Label("lL", ORG, ()), Label("r", S, ())]
     assert decode(labels, "4tg") == (Entity(0, 3, "PER"),)
@@ -174,7 +174,7 @@ def test_a_subtree_fills_the_slot_right_below_it() -> None:
     assert decode(labels, "4tg") == (Entity(1, 4, "PER"), Entity(2, 4, "ORG"))
 
 
-def test_stranded_words_hang_from_the_lowest_node_of_the_right_spine() -> None:
+def test_leftover_words_attach_to_the_lowest_right_node() -> None:
     # PER holds the first two words; after the skipped L the third has no place and joins them
     labels = [Label("rR", S, ()), Label("rL", PER, ()), Label("lL", ORG, ()), Label("l", S, ())]
     assert decode(labels, "4tg") == (Entity(1, 4, "PER"),)
@@ -186,17 +186,17 @@ def test_a_slot_is_filled_once() -> None:
     assert decode(labels, "4tg") == (Entity(0, 4, "PER"),)
 
 
-def test_a_stranded_word_fills_the_slot_of_the_subtree_it_hangs_from() -> None:
+def test_leftover_word_fills_the_slot_of_its_subtree() -> None:
     # the third word waits, and with it the fourth joins GPE; then both are ORG's right child
     labels = [Label("rR", PER, ()), Label("rR", GPE, ()), Label("r", S, ()), Label("lL", ORG, ()), Label("l", S, ())]
     assert decode(labels, "4tg") == (Entity(0, 5, "PER"), Entity(1, 5, "ORG"), Entity(1, 4, "GPE"))
 
 
-def test_no_gap_follows_the_last_word_however_long_the_sentence() -> None:
+def test_last_word_has_no_gap() -> None:
     assert decode([Label("r", S, ())] * 300 + [Label("rR", PER, ())], "4tg") == ()
 
 
-def test_words_stranded_before_any_node_are_outside() -> None:
+def test_leftover_words_before_any_node_are_outside() -> None:
     labels = [Label("lL", PER, ("GPE",)), Label("l", S, ()), Label("rR", ORG, ()), Label("l", S, ())]
     assert decode(labels, "4tg") == (Entity(0, 1, "GPE"), Entity(2, 4, "ORG"))
 
@@ -218,12 +218,12 @@ def test_words_stranded_before_any_node_are_outside() -> None:
         ((1, S), "abs", r"label 1 is \(1"),
     ],
 )
-def test_labels_that_are_not_well_formed_are_named(label: Label, encoding: str, told: str) -> None:
+def test_malformed_labels_are_named(label: Label, encoding: str, told: str) -> None:
     with pytest.raises(LabelError, match=told):
         decode([Label("r" if encoding == "4tg" else 1, S, ()), label], encoding)
 
 
-def test_integers_of_numpy_are_integers() -> None:
+def test_numpy_integers_are_accepted() -> None:
     labels = [Label(n._replace(n=np.int64(n.n)).n, n.c, n.u) for n in encode(FIGURE_1, "rel")]
     assert decode(labels, "rel") == FIGURE_1.entities
 
@@ -234,7 +234,7 @@ def test_encodings_are_found_by_name() -> None:
         encodings.encoding("bio")
 
 
-def test_an_encoding_of_another_package_is_found_by_its_entry_point(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_encoding_of_another_package_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     class Mine(AbsoluteDepth):
         name = "mine"
 
@@ -254,7 +254,7 @@ def test_an_encoding_of_another_package_is_found_by_its_entry_point(monkeypatch:
 
 
 @pytest.mark.parametrize("method", ["encode", "decode", "write_n", "read_n"])
-def test_an_encoding_that_lacks_a_method_cannot_be_made(method: str) -> None:
+def test_incomplete_encoding_cannot_be_created(method: str) -> None:
     methods = {name: getattr(AbsoluteDepth, name) for name in ("encode", "decode", "write_n", "read_n")}
     del methods[method]
     with pytest.raises(TypeError, match=method):

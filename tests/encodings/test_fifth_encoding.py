@@ -1,4 +1,4 @@
-"""A fifth encoding from one module, without a search: trained, saved, loaded and used like the others."""
+"""A fifth encoding in one module, without a search, is trained, saved, loaded and used."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -22,7 +22,7 @@ def _registered(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.mark.filterwarnings("ignore:encoding 'right' has no search")
-def test_it_trains_saves_loads_and_predicts(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
+def test_fifth_encoding_trains_saves_loads_and_predicts(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
     run = train(MANY, CORPUS, tmp_path / "model", quick(tiny_encoder("bert"), encoding="right"), use_cpu=True)
     assert run.dev.f1 == 1.0
     loaded = NestedNER.from_pretrained(tmp_path / "model", "cpu")

@@ -1,4 +1,4 @@
-"""One name, one thing: no type of the package has the name of another."""
+"""Type names are unique in the package."""
 
 import ast
 from collections import defaultdict
@@ -24,12 +24,12 @@ def types_of(source: str) -> Iterator[str]:
                 yield name
 
 
-def test_types_of_a_module() -> None:
+def test_type_names_of_a_module_are_collected() -> None:
     source = "X = 1\nLIMIT: int = 2\nFloats = list[float]\nGroup: TypeAlias = int\nclass Tally:\n    class _Row: ...\n"
     assert sorted(types_of(source)) == ["Floats", "Group", "Tally"]
 
 
-def test_no_two_modules_name_a_type_alike() -> None:
+def test_type_names_are_unique() -> None:
     places = defaultdict(set)
     for path in SOURCES.rglob("*.py"):
         for name in types_of(path.read_text()):

@@ -15,7 +15,7 @@ corpora = st.lists(sentences(most=8), max_size=5)
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
 @given(corpus=corpora)
-def test_every_label_of_the_corpus_has_a_number(encoding: str, corpus: list[Sentence]) -> None:
+def test_every_label_of_the_corpus_has_an_id(encoding: str, corpus: list[Sentence]) -> None:
     vocabulary = Vocabulary.learn(corpus, encoding)
     for sentence in corpus:
         labels = vocabulary.encode(sentence)
@@ -26,18 +26,18 @@ def test_every_label_of_the_corpus_has_a_number(encoding: str, corpus: list[Sent
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
 @given(corpus=corpora)
-def test_saved_and_read_again_it_is_equal(encoding: str, corpus: list[Sentence]) -> None:
+def test_saved_vocabulary_is_equal(encoding: str, corpus: list[Sentence]) -> None:
     vocabulary = Vocabulary.learn(corpus, encoding)
     assert Vocabulary.from_json(vocabulary.to_json()) == vocabulary
 
 
 @given(corpus=corpora)
-def test_neither_sentence_order_nor_entity_order_matters(corpus: list[Sentence]) -> None:
+def test_vocabulary_does_not_depend_on_order(corpus: list[Sentence]) -> None:
     turned = [Sentence(s.tokens, reversed(s.entities)) for s in reversed(corpus)]
     assert Vocabulary.learn(corpus, "dyn") == Vocabulary.learn(turned, "dyn")
 
 
-def test_the_order_of_same_spans_is_learned_from_what_holds_what() -> None:
+def test_same_spans_are_ordered_by_nesting() -> None:
     # a full name holds first names, so over a single word the person stands outside as well
     corpus = [
         Sentence(["Ada", "Byron"], [Entity(0, 2, "PER"), Entity(0, 1, "FIRST")]),
@@ -49,12 +49,12 @@ def test_the_order_of_same_spans_is_learned_from_what_holds_what() -> None:
     assert vocabulary.types == ("FIRST", "PER")
 
 
-def test_types_never_nested_stand_between_those_outside_and_those_inside() -> None:
+def test_types_never_nested_are_ordered_in_the_middle() -> None:
     corpus = [Sentence(["a", "b", "c"], [Entity(0, 2, "Z"), Entity(0, 1, "A"), Entity(2, 3, "M")])]
     assert Vocabulary.learn(corpus, "abs").order == ("Z", "M", "A")
 
 
-def test_unseen_parts_are_marked_and_counted() -> None:
+def test_unseen_labels_are_marked_and_counted() -> None:
     vocabulary = Vocabulary.learn([Sentence(["x", "y"])], "abs")
     ids = vocabulary.ids(encode(Sentence(["x", "y", "z"], [Entity(0, 2, "A"), Entity(2, 3, "B")]), "abs"))
     assert ids == LabelIds([UNSEEN, 0, 0], [UNSEEN, 0, 0], [0, 0, UNSEEN])
@@ -81,6 +81,6 @@ def edited(**fields: object) -> str:
         (edited(c=[1]), "cannot be read"),
     ],
 )
-def test_a_damaged_file_is_refused(text: str, told: str) -> None:
+def test_damaged_file_is_refused(text: str, told: str) -> None:
     with pytest.raises(LabelError, match=told):
         Vocabulary.from_json(text)

@@ -1,4 +1,4 @@
-"""Evaluations as tables: the figures people see, the numbers programs get."""
+"""Evaluations as tables: figures for people, numbers for programs."""
 
 import csv
 import io
@@ -69,7 +69,7 @@ def record(table: Table, name: str) -> dict[str, object]:
     return next(one for one in rows if one[table.columns[0]] == name)
 
 
-def test_people_see_each_figure_with_its_interval() -> None:
+def test_tables_show_intervals() -> None:
     table = overall(evaluation())
     assert row(table, "micro") == [
         "micro", "75.00 (70.0–80.0)", "60.00 (50.0–60.0)", "66.67 (61.0–69.0)", "10", "8", "6",
@@ -81,7 +81,7 @@ def test_people_see_each_figure_with_its_interval() -> None:
     assert "3 types" in table.note
 
 
-def test_programs_get_numbers_and_nothing_else() -> None:
+def test_csv_and_json_have_plain_numbers() -> None:
     for table in tables(evaluation(), detail=Detail.NUMBERS).values():
         kinds = {type(value) for one in json.loads(to_json(table))["rows"] for value in list(one.values())[2:]}
         assert kinds <= {int, float, type(None), *([str] if table.title == "Mistakes" else [])}
@@ -93,13 +93,13 @@ def test_programs_get_numbers_and_nothing_else() -> None:
     assert (float(read["recall"]), read["predicted"]) == (60, "8")
 
 
-def test_in_a_terminal_only_f1_has_its_interval() -> None:
+def test_terminal_shows_the_interval_of_f1_only() -> None:
     assert row(overall(evaluation(), Detail.NARROW), "micro")[1:4] == ["75.00", "60.00", "66.67 (61.0–69.0)"]
     assert tables_within(evaluation(), 78) == tables(evaluation(), Detail.NARROW)
     assert all(len(line.text) <= 78 for table in tables_within(evaluation(), 78).values() for line in lines(table, 78))
 
 
-def test_an_evaluation_prints_and_draws_itself_in_a_few_lines() -> None:
+def test_evaluation_has_a_short_repr_and_html() -> None:
     many = evaluation(types={f"T{number:02}": Score.of(1, 1, 40 - number) for number in range(30)})
     text = repr(many)
     assert (text == str(many), text.count("\n") < 25, max(map(len, text.split("\n"))) <= 100) == (True, True, True)
@@ -110,20 +110,20 @@ def test_an_evaluation_prints_and_draws_itself_in_a_few_lines() -> None:
     assert "<script" not in evaluation(types={"<script>": Score.of(1, 1, 1)})._repr_html_()
 
 
-def test_types_come_by_frequency() -> None:
+def test_types_are_sorted_by_frequency() -> None:
     table = by_type(evaluation())
     assert [cells[0] for cells in table.sections[0].rows] == ["B", "A", "only predicted"]
     assert len(table.sections) == 1
 
 
-def test_a_share_of_nothing_is_not_shown_as_zero() -> None:
+def test_share_of_nothing_is_a_dash() -> None:
     assert row(by_type(evaluation()), "only predicted")[1:] == ["–", "–", "–", "0", "0", "0"]
     missed = evaluation(types={"A": Score.of(0, 0, 2)})
     assert row(by_type(missed), "A")[1:4] == ["–", "0.00 (50.0–60.0)", "0.00 (61.0–69.0)"]
     assert record(by_type(missed, Detail.NUMBERS), "A")["precision"] is None
 
 
-def test_the_mean_over_no_types_is_nothing() -> None:
+def test_mean_over_no_types_is_a_dash() -> None:
     nothing = evaluation(sentences=1, overall=Score(), types={}, intervals={})
     assert row(overall(nothing), "macro")[1:] == ["–"] * 6
     assert record(overall(nothing, Detail.NUMBERS), "macro")["F1"] is None
@@ -131,13 +131,13 @@ def test_the_mean_over_no_types_is_nothing() -> None:
     assert overall(nothing).note.startswith("macro: the mean over 0 types.")
 
 
-def test_nearly_all_is_not_shown_as_all() -> None:
+def test_almost_100_is_not_rounded_to_100() -> None:
     nearly = evaluation(overall=Score.of(99_999, 100_000, 100_000))
     assert row(overall(nearly), "micro")[1].startswith("99.9990 ")
     assert row(overall(nearly, Detail.NARROW), "micro")[1] == ">99.99"
 
 
-def test_depths_have_both_counts() -> None:
+def test_depth_table_has_gold_and_predicted_counts() -> None:
     table = by_depth(evaluation())
     assert row(table, "0") == [
         "0", "71.43 (70.0–80.0)", "50.00 (50.0–60.0)", "58.82 (61.0–69.0)", "8", "4", "7", "5",
@@ -152,7 +152,7 @@ def test_lengths_are_grouped() -> None:
     assert row(table, "≥ 10")[1] == "–"
 
 
-def test_seen_and_unseen_are_shown_if_they_are_known() -> None:
+def test_seen_and_unseen_are_shown_with_training_data() -> None:
     plain = by_nesting(evaluation())
     assert [cells[0] for cells in plain.sections[0].rows] == ["flat", "outer", "inner"]
     known = by_nesting(evaluation(familiar={"seen": Score.of(6, 6, 7), "unseen": Score.of(0, 2, 3)}))
@@ -166,14 +166,14 @@ def test_mistakes_are_shares_of_all_mistakes() -> None:
     assert row(mistakes(evaluation(mistakes=Mistakes())), "type")[1:3] == ["0", "–"]
 
 
-def test_the_confusion_has_gold_in_rows() -> None:
+def test_confusion_rows_are_gold_types() -> None:
     table = confusion(evaluation())
     assert table.columns == ("gold", "B", "A", "only predicted", "–")
     assert row(table, "B") == ["B", "5", "1", "0", "2"]
     assert row(table, "–") == ["–", "0", "1", "0", "–"]
 
 
-def test_rare_types_are_put_together_and_none_is_lost() -> None:
+def test_rare_types_are_summarized() -> None:
     table = confusion(evaluation(), most=1)
     assert table.columns == ("gold", "B", "2 others", "–")
     assert row(table, "B") == ["B", "5", "1", "2"]
@@ -190,7 +190,7 @@ def test_rare_types_are_put_together_and_none_is_lost() -> None:
         assert sum(cell for cells in found.sections[0].rows for cell in cells[1:] if isinstance(cell, int)) == 30
 
 
-def test_programs_get_every_confusion_whatever_the_types_are_called() -> None:
+def test_json_has_every_confusion() -> None:
     kinds = ("gold", "–", *(f"type number {number}" for number in range(20)))
     times = (Confused("gold", "–", 3), Confused("–", "gold", 2), Confused("type number 7", None, 1))
     full = evaluation(types=dict.fromkeys(kinds, Score.of(1, 1, 1)), mistakes=Mistakes(confusion=times))
@@ -206,7 +206,7 @@ SURE = Comparison(0.75, 0.72, 0.03, Interval(0.012, 0.048), 0.001, 0.0001)
 UNSURE = Comparison(0.72, 0.725, -0.005, Interval(-0.02, 0.01), 0.4, 0.41)
 
 
-def test_a_comparison_has_a_sentence_and_a_table() -> None:
+def test_comparison_has_a_sentence_and_a_table() -> None:
     table = comparison(SURE, ("a.jsonl", "b.jsonl"))
     assert table.note == (
         "a.jsonl is better than b.jsonl by 3.00 points of F1 (95% interval 1.20 to 4.80, p 0.0001);"
@@ -222,7 +222,7 @@ def test_a_comparison_has_a_sentence_and_a_table() -> None:
     assert record(comparison(SURE, ("a", "b"), Detail.NUMBERS), "p by the bootstrap")["value"] == 0.001
 
 
-def test_a_difference_that_may_be_chance_is_called_so() -> None:
+def test_insignificant_difference_is_reported() -> None:
     assert verdict(UNSURE, ("a", "b")) == (
         "a is worse than b by 0.50 points of F1 (95% interval -1.00 to 2.00, p 0.4100); that may be chance."
     )
@@ -232,7 +232,7 @@ def test_a_difference_that_may_be_chance_is_called_so() -> None:
 
 @pytest.mark.parametrize("form", list(TableForm))
 @pytest.mark.parametrize("detail", list(Detail))
-def test_nothing_at_all_can_be_shown(form: TableForm, detail: Detail) -> None:
+def test_empty_evaluation_can_be_shown(form: TableForm, detail: Detail) -> None:
     nothing = Evaluation(0, Score(), {}, {}, {}, dict.fromkeys(("flat", "outer", "inner"), Score()), {}, {},
                          Mistakes(), {})  # fmt: skip
     for table in tables(nothing, detail=detail).values():

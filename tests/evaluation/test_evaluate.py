@@ -1,4 +1,4 @@
-"""evaluate, as a program calls it: files, sentences, or entities alone."""
+"""`nestag.evaluate` with files, sentences, and entities."""
 
 from pathlib import Path
 
@@ -25,7 +25,7 @@ def test_files_sentences_and_entities_score_alike(tmp_path: Path) -> None:
     assert nestag.evaluate(iter(GOLD), iter(GUESSES)) == found
 
 
-def test_sentences_are_matched_by_id_and_seen_entities_are_scored_apart() -> None:
+def test_matching_by_id_and_seen_entities() -> None:
     found = nestag.evaluate(GOLD, PREDICTED[::-1], train=GOLD[:1])
     assert found.overall == nestag.evaluate(GOLD, PREDICTED).overall
     assert found.familiar["seen"].gold == 2
@@ -34,7 +34,7 @@ def test_sentences_are_matched_by_id_and_seen_entities_are_scored_apart() -> Non
         nestag.evaluate(GOLD, PREDICTED[::-1], by="order")
 
 
-def test_too_few_and_too_many_predictions_are_refused() -> None:
+def test_wrong_number_of_predictions_is_refused() -> None:
     with pytest.raises(InputError, match="predicted ends after sentence 1"):
         nestag.evaluate(GOLD, GUESSES[:1])
     with pytest.raises(DataError, match="2 more predictions than gold sentences"):

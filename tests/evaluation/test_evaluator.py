@@ -1,4 +1,4 @@
-"""The evaluator agrees with others: with nervaluate on flat data, with definitions as loops on nested data."""
+"""Scores match nervaluate on flat data and a literal implementation on nested data."""
 
 import json
 import random
@@ -66,7 +66,7 @@ def tags(sentence: Sentence) -> list[str]:
     return found
 
 
-def test_the_interval_of_the_macro_average_is_drawn_from_types_alone() -> None:
+def test_interval_of_the_macro_average_ignores_entity_counts() -> None:
     """A is always right and B always missed, three times as often."""
     right, missed = Entity(0, 1, "A"), [Entity(start, start + 1, "B") for start in (1, 2, 3)]
     pair = Pair(Sentence(["w"] * 4, [right, *missed]), Sentence(["w"] * 4, [right]))
@@ -76,7 +76,7 @@ def test_the_interval_of_the_macro_average_is_drawn_from_types_alone() -> None:
 
 
 @given(flat_pairs())
-def test_flat_data_is_scored_as_by_nervaluate(pairs: list[Pair]) -> None:
+def test_flat_scores_match_nervaluate(pairs: list[Pair]) -> None:
     evaluation = evaluate_pairs(pairs)
     sides = [tags(gold) for gold, _ in pairs], [tags(predicted) for _, predicted in pairs]
     theirs = nervaluate.Evaluator(*sides, tags=list(evaluation.types), loader="list").evaluate()
@@ -171,7 +171,7 @@ def parts(evaluation: Evaluation) -> dict[str, dict[object, Score]]:
 
 
 @given(nested_pairs(), st.lists(sentences(), max_size=3))
-def test_nested_data_is_scored_as_by_brute_force(pairs: list[Pair], train: list[Sentence]) -> None:
+def test_nested_scores_match_brute_force(pairs: list[Pair], train: list[Sentence]) -> None:
     found = evaluate_pairs(pairs, train)
     assert parts(found) == brute_force(pairs, train)
     assert found.sentences == len(pairs)
@@ -183,7 +183,7 @@ def test_nested_data_is_scored_as_by_brute_force(pairs: list[Pair], train: list[
 
 
 @given(nested_pairs(), st.lists(sentences(), max_size=3))
-def test_each_breakdown_adds_up_to_the_whole(pairs: list[Pair], train: list[Sentence]) -> None:
+def test_breakdowns_add_up(pairs: list[Pair], train: list[Sentence]) -> None:
     found = evaluate_pairs(pairs, train)
     for part in (found.types, found.depths, found.lengths, found.nesting, found.familiar):
         assert total(part.values()) == found.overall
@@ -202,7 +202,7 @@ def test_each_breakdown_adds_up_to_the_whole(pairs: list[Pair], train: list[Sent
 
 
 @given(nested_pairs(), st.lists(sentences(), max_size=3), st.randoms(use_true_random=False))
-def test_neither_order_nor_portions_matter(pairs: list[Pair], train: list[Sentence], rng: random.Random) -> None:
+def test_scores_do_not_depend_on_order_and_chunks(pairs: list[Pair], train: list[Sentence], rng: random.Random) -> None:
     expected = evaluate_pairs(pairs, train)
     mixed = []
     for gold, predicted in pairs:
@@ -219,14 +219,14 @@ def test_neither_order_nor_portions_matter(pairs: list[Pair], train: list[Senten
 
 
 @given(nested_pairs())
-def test_every_figure_has_an_interval_and_survives_json(pairs: list[Pair]) -> None:
+def test_every_score_has_an_interval_and_round_trips(pairs: list[Pair]) -> None:
     found = evaluate_pairs(pairs)
     assert {name for name, score in found.figures().items() if any(score)} <= set(found.intervals)
     assert all(0 <= low <= high <= 1 for three in found.intervals.values() for low, high in three)
     assert from_mapping(Evaluation, json.loads(json.dumps(to_mapping(found))), "evaluation") == found
 
 
-def test_the_counts_for_comparisons_are_those_of_all_entities() -> None:
+def test_comparison_counts_cover_all_entities() -> None:
     gold = Sentence(["a"] * 4, [Entity(0, 4, "A"), Entity(1, 2, "B")])
     evaluator = Evaluator()
     evaluator.see([Pair(gold, gold.with_entities([Entity(0, 4, "A"), Entity(2, 3, "B"), Entity(3, 4, "B")]))])
@@ -237,25 +237,25 @@ def test_the_counts_for_comparisons_are_those_of_all_entities() -> None:
     )
 
 
-def test_confusions_come_by_gold_type_and_those_of_no_gold_type_last() -> None:
+def test_confusions_are_sorted_by_gold_type() -> None:
     gold = Sentence(["a"] * 5, [Entity(0, 1, "A"), Entity(1, 2, "B"), Entity(2, 3, "B")])
     guess = [Entity(0, 1, "B"), Entity(1, 2, "B"), Entity(4, 5, "A")]
     found = evaluate_pairs([Pair(gold, gold.with_entities(guess))]).mistakes.confusion
     assert found == (("A", "B", 1), ("B", None, 1), ("B", "B", 1), (None, "A", 1))
 
 
-def test_the_authors_count_each_class_of_lengths_one_token_longer() -> None:
+def test_paper_length_classes_are_one_token_longer() -> None:
     assert PAPER_LENGTHS == (("1", 2, 2), ("2–4", 3, 5), ("≥ 2", 3, None), ("5–9", 6, 10), ("≥ 10", 11, None))
 
 
-def test_words_are_told_apart_whatever_is_in_them() -> None:
+def test_any_tokens_are_compared_exactly() -> None:
     train = Sentence(["a", "b"], [Entity(0, 2, "A")])
     for tokens, seen in ((["a", "b"], True), (["a\x1fb"], False), (["a b"], False)):
         gold = Sentence(tokens, [Entity(0, len(tokens), "A")])
         assert bool(evaluate_pairs([Pair(gold, gold)], [train]).familiar["seen"].gold) == seen
 
 
-def test_several_depths_together_are_scored_as_the_paper_prints_them() -> None:
+def test_depth_groups_follow_the_paper() -> None:
     """An entity at depth 1 of gold that is predicted at 0: found at depth 1, but not at depths of 1 and more."""
     words = ["a"] * 40
     gold = [Entity(place, place + 4, "A") for place in range(0, 40, 4)]

@@ -1,4 +1,4 @@
-"""Matching: all pairs and only those, whatever the order, and every difference refused."""
+"""Sentences are matched in any order, and every difference is an error."""
 
 import random
 from collections import Counter
@@ -43,7 +43,7 @@ def test_shuffled_files_give_the_same_pairs(gold: list[Sentence], by: By, rng: r
 
 
 @given(corpora(), st.sampled_from(WAYS), st.booleans(), st.data())
-def test_any_change_of_a_token_is_caught(gold: list[Sentence], by: By, longer: bool, data: st.DataObject) -> None:
+def test_changed_token_is_an_error(gold: list[Sentence], by: By, longer: bool, data: st.DataObject) -> None:
     number = data.draw(st.integers(0, len(gold) - 1))
     tokens = list(gold[number].tokens)
     at = data.draw(st.integers(0, len(tokens) - 1))
@@ -75,7 +75,7 @@ def refusal(gold: list[Sentence], predicted: list[Sentence], by: By = "auto") ->
 
 
 @pytest.mark.parametrize("by", ["auto", "order"])
-def test_a_file_that_goes_on_is_refused(by: By) -> None:
+def test_longer_file_is_refused(by: By) -> None:
     gold = [sentence("a", "1"), sentence("b", "2"), sentence("c")]
     assert refusal(gold, gold[:1], by) == (
         "gold.jsonl: sentence 2 (2): it has no partner: pred.jsonl ends after sentence 1; give both the same sentences"
@@ -88,14 +88,14 @@ def test_a_file_that_goes_on_is_refused(by: By) -> None:
     )
 
 
-def test_a_sentence_left_out_in_the_middle_is_named() -> None:
+def test_missing_sentence_is_named() -> None:
     gold = [sentence(word, word) for word in "abcd"]
     assert refusal(gold, [gold[0], *gold[2:]]) == (
         "gold.jsonl: sentence 2 (b): its id has no partner in pred.jsonl; give both the same sentences"
     )
 
 
-def test_ids_of_another_kind_lead_to_matching_by_order() -> None:
+def test_unrelated_ids_are_matched_by_order() -> None:
     gold = [sentence("a b", "doc-1"), sentence("c", "doc-2")]
     predicted = [sentence("a b", "1"), sentence("c", "2")]
     assert refusal(gold, predicted) == (
@@ -107,7 +107,7 @@ def test_ids_of_another_kind_lead_to_matching_by_order() -> None:
     assert 'by="order"' not in refusal(gold, [sentence("a b", "1"), sentence("x", "2")])
 
 
-def test_an_id_given_twice_is_refused_where_ids_decide() -> None:
+def test_duplicate_id_is_refused() -> None:
     gold = [sentence("a", "1"), sentence("b", "2"), sentence("b", "2")]
     twice = 'its id occurs twice, but sentences are matched by id; make ids differ, or use by="order"'
     assert refusal(gold, gold, "id") == f"gold.jsonl: sentence 3 (2): {twice}"
@@ -115,14 +115,14 @@ def test_an_id_given_twice_is_refused_where_ids_decide() -> None:
     assert refusal(gold[1:2] * 2, [gold[0]] * 2) == f"gold.jsonl: sentence 2 (2): {twice}"
 
 
-def test_a_missing_id_is_refused_where_ids_decide() -> None:
+def test_missing_id_is_refused() -> None:
     gold = [sentence("a", "1"), sentence("b", "2"), sentence("c")]
     reason = "it has no id, but sentences are matched by id"
     assert refusal(gold, gold, "id").startswith(f"gold.jsonl: sentence 3: {reason}")
     assert refusal(gold, [gold[1], gold[0], gold[2]]).startswith(f"gold.jsonl: sentence 3: {reason}")
 
 
-def test_messages_show_both_words_and_both_places() -> None:
+def test_mismatch_error_shows_both_tokens_and_places() -> None:
     gold = [sentence("a b", "1"), sentence("c", "2")]
     assert refusal(gold, [sentence("c", "2"), sentence("a x", "1")]) == (
         "pred.jsonl: sentence 2 (1): token 1 is 'x' and in gold.jsonl, sentence 1, 'b';"
@@ -138,7 +138,7 @@ def test_messages_show_both_words_and_both_places() -> None:
     assert len(long) < 220
 
 
-def test_no_more_is_read_than_is_needed() -> None:
+def test_matching_reads_lazily() -> None:
     read: Counter[str] = Counter()
 
     def endless(name: str, swapped: bool) -> Iterator[Sentence]:

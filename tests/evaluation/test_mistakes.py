@@ -1,4 +1,4 @@
-"""Mistakes: judged by their definitions, written down a second time as loops."""
+"""Mistakes match a literal implementation of their definitions."""
 
 import random
 from collections import Counter
@@ -67,14 +67,14 @@ def literal(gold: set[Entity], predicted: set[Entity]) -> list[Mistake]:
 
 
 @given(entities(), entities())
-def test_every_mistake_is_told_as_defined(gold: list[Entity], predicted: list[Entity]) -> None:
+def test_mistakes_follow_their_definitions(gold: list[Entity], predicted: list[Entity]) -> None:
     found = mistakes_of(gold, predicted)
     assert Counter(found) == Counter(literal(set(gold), set(predicted)))
     assert mistakes_of(gold[::-1], predicted[::-1] + predicted) == found
 
 
 @given(st.lists(pairs(), max_size=6))
-def test_counts_add_up(seen: list[Pair]) -> None:
+def test_mistake_counts_add_up(seen: list[Pair]) -> None:
     counter = MistakeCounter()
     for pair in seen:
         counter.see(pair)
@@ -87,7 +87,7 @@ def test_counts_add_up(seen: list[Pair]) -> None:
 
 
 @given(st.lists(pairs(), max_size=6))
-def test_the_confusion_holds_every_type_on_both_sides(seen: list[Pair]) -> None:
+def test_confusion_has_every_type_on_both_sides(seen: list[Pair]) -> None:
     counter = MistakeCounter()
     for pair in seen:
         counter.see(pair)
@@ -116,7 +116,7 @@ def test_the_order_of_sentences_does_not_matter(seen: list[Pair], rng: random.Ra
     assert (one.kinds, one.confusion, one.worst()) == (two.kinds, two.confusion, two.worst())
 
 
-def test_the_worst_sentences_come_first_and_few_are_kept() -> None:
+def test_worst_sentences_come_first() -> None:
     rng = random.Random(0)
     seen = []
     for number in range(4 * MOST_KEPT):
@@ -132,14 +132,14 @@ def test_the_worst_sentences_come_first_and_few_are_kept() -> None:
     assert [one.id for one in counter.worst()] == [bad[-1] for bad in wrong[:MOST_KEPT]]
 
 
-def test_sentences_without_mistakes_leave_no_trace() -> None:
+def test_correct_sentences_are_not_stored() -> None:
     gold = Sentence(["a"], [Entity(0, 1, "A")])
     counter = MistakeCounter()
     counter.see(Pair(gold, gold))
     assert (counter.kinds.total(), counter.confusion, counter.worst()) == (0, Counter(), ())
 
 
-def test_very_many_mistakes_in_one_sentence_are_told_in_time() -> None:
+def test_many_mistakes_in_one_sentence_are_fast() -> None:
     size = 20_000
     gold = [Entity(2 * i, 2 * i + 2, "A") for i in range(size)]
     predicted = [Entity(2 * i + 1, 2 * i + 3, "A") for i in range(size)]
@@ -147,7 +147,7 @@ def test_very_many_mistakes_in_one_sentence_are_told_in_time() -> None:
     assert kinds == {"boundary": size}
 
 
-def test_one_long_entity_over_very_many_mistakes_costs_no_more() -> None:
+def test_long_entity_over_many_mistakes_is_fast() -> None:
     size = 20_000
     gold = [Entity(0, 2 * size, "A"), *(Entity(2 * i, 2 * i + 1, "A") for i in range(size))]
     predicted = [Entity(2 * i, 2 * i + 2, "B") for i in range(size)]

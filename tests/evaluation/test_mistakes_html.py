@@ -1,4 +1,4 @@
-"""Sentences as HTML: boxes in boxes, whatever the entities are."""
+"""Mistakes as HTML: nested boxes for any entities."""
 
 from hypothesis import given
 
@@ -21,7 +21,7 @@ def test_mistakes_are_named_on_both_sides() -> None:
 
 
 @given(sentences())
-def test_as_many_marks_as_mistaken_entities(given: tuple[list[str], list[Entity]]) -> None:
+def test_every_mistake_has_one_mark(given: tuple[list[str], list[Entity]]) -> None:
     tokens, entities = given
     gold, guess = entities[::2], entities[1::2]
     text = mistakes_html(Shown(None, tuple(tokens), tuple(gold), tuple(guess)))
@@ -29,7 +29,7 @@ def test_as_many_marks_as_mistaken_entities(given: tuple[list[str], list[Entity]
     assert text.count("<i>") == sum((one.gold is not None) + (one.predicted is not None) for one in found)
 
 
-def test_hostile_text_stays_text() -> None:
+def test_hostile_text_is_escaped() -> None:
     bad = ("<script>alert(1)</script>", '"onmouseover=')
     text = mistakes_html(Shown(bad[0], bad, (Entity(0, 1, bad[0]),), (Entity(1, 2, bad[1]),)))
     read = Reader(text)

@@ -1,4 +1,4 @@
-"""The page of one model, in a user's words, and the command that writes it."""
+"""The report on one model, and its command."""
 
 import re
 import shutil
@@ -30,7 +30,7 @@ def trial() -> Trial:
     return Trial("my model", "test.jsonl", gold, found)
 
 
-def test_the_page_says_in_plain_words_how_good_a_model_is() -> None:
+def test_report_summarizes_the_scores() -> None:
     page = model_page(trial())
     assert re.search(r"\d+ of 100 predicted entities are correct", page)
     assert re.search(r"\d+ of 100 gold entities are found", page)
@@ -44,12 +44,12 @@ def test_the_page_says_in_plain_words_how_good_a_model_is() -> None:
     assert page == model_page(trial())
 
 
-def test_confidences_are_counted_by_tenths() -> None:
+def test_report_bins_confidences_in_tenths() -> None:
     (row,) = confidence_table(calibration([Candidate("X", 0.95, True), Candidate("X", 0.95, False)])).rows
     assert row[:2] == ("90 to 100%", 2)
 
 
-def test_types_are_those_of_the_model_in_the_same_colours_everywhere() -> None:
+def test_types_of_the_model_have_fixed_colours() -> None:
     types = ("A", "B", "never in the test")
     page = model_page(Trial("m", "t", [Sentence(["x", "y"], [Entity(0, 1, "B")])], [{Entity(0, 1, "B"): 0.9}], types))
     colours = colours_of(types)
@@ -58,7 +58,7 @@ def test_types_are_those_of_the_model_in_the_same_colours_everywhere() -> None:
     assert f'class="e k{colours["B"]}"' in page
 
 
-def test_sentences_are_shown_as_they_were_written() -> None:
+def test_report_shows_the_original_text() -> None:
     origin = Origin("d", 10, " a,\n  b ", ((11, 12), (12, 13), (16, 17)))
     gold = Sentence(["a", ",", "b"], [Entity(0, 2, "X")], origin=origin)
     for predicted in ({Entity(0, 2, "X"): 0.9}, {Entity(2, 3, "X"): 0.9}):
@@ -66,14 +66,14 @@ def test_sentences_are_shown_as_they_were_written() -> None:
         assert re.search(r">a,<b> <bdi>X", page)
 
 
-def test_hostile_names_stay_text() -> None:
+def test_hostile_type_names_are_escaped() -> None:
     bad = "<script>alert(1)</script>\x1b[31m\u202e"
     found = [{Entity(0, 1, bad): 0.9}]
     page = model_page(Trial(bad, bad, [Sentence([bad], [Entity(0, 1, bad)], bad)], found))
     assert "<script" not in page
 
 
-def test_the_command_tests_a_model(trained_model: Path, tmp_path: Path) -> None:
+def test_report_command_evaluates_a_model(trained_model: Path, tmp_path: Path) -> None:
     model = Path(shutil.copytree(trained_model, tmp_path / "model"))
     jsonl.write(CORPUS, tmp_path / "test.jsonl")
     words = ["report", str(model), "--test", str(tmp_path / "test.jsonl"), "--device", "cpu"]

@@ -1,4 +1,4 @@
-"""Scores of counts by hand: one entity, none, and groups in which correct and found differ."""
+"""Scores from counts, including groups whose correct gold and predicted entities differ."""
 
 import pytest
 
@@ -14,7 +14,7 @@ def test_a_share_of_nothing_is_zero() -> None:
     assert macro({}) == (0, 0, 0)
 
 
-def test_precision_and_recall_have_numerators_of_their_own() -> None:
+def test_precision_and_recall_have_separate_numerators() -> None:
     found = Score(correct=3, predicted=4, gold=10, found=5)
     assert (found.precision, found.recall) == (0.75, 0.5)
     assert found.f1 == pytest.approx(2 * 0.75 * 0.5 / (0.75 + 0.5))

@@ -23,13 +23,13 @@ def random_rows(rng: random.Random, size: int, right: float) -> list[list[int]]:
     return [[hit, 1, 1, hit] for hit in (int(rng.random() < right) for _ in range(size))]
 
 
-def test_the_figures_that_the_documentation_names() -> None:
+def test_constants_match_the_documentation() -> None:
     assert (DRAWS, SWAPS, WITHIN) == (1_000, 10_000, (2.5, 97.5))
     assert DRAWS % AT_ONCE == SWAPS % AT_ONCE == 0  # or more would be drawn than are counted
     assert GROUPS == 2**14
 
 
-def test_the_least_chance_is_one_in_all_swaps_and_what_was_seen() -> None:
+def test_smallest_p_value_counts_the_observed_permutation() -> None:
     right, wrong = counts([[1, 1, 1, 1]] * 60), counts([[0, 1, 1, 0]] * 60)
     found = compare(right, wrong)
     assert found.randomization == 1 / 10_001
@@ -37,7 +37,7 @@ def test_the_least_chance_is_one_in_all_swaps_and_what_was_seen() -> None:
     assert found.bootstrap == 2 / 1_001
 
 
-def test_an_interval_covers_the_truth_about_19_times_of_20() -> None:
+def test_intervals_cover_the_truth_in_95_percent() -> None:
     rng = random.Random(1)
     inside = 0
     for _ in range(60):
@@ -47,13 +47,13 @@ def test_an_interval_covers_the_truth_about_19_times_of_20() -> None:
     assert 50 <= inside <= 60  # fewer than 50 of 60 would come by chance less than once in 1,000 times
 
 
-def test_an_interval_is_as_wide_as_theory_says() -> None:
+def test_interval_width_matches_theory() -> None:
     sample = counts(random_rows(random.Random(2), 2_000, 0.5))
     low, high = intervals([("all", sample.rows)], (), 2_000)["all"].precision
     assert high - low == pytest.approx(2 * 1.96 * (0.25 / 2_000) ** 0.5, rel=0.1)
 
 
-def test_the_mean_over_types_is_drawn_with_them() -> None:
+def test_macro_average_is_resampled_with_its_types() -> None:
     rng = random.Random(5)
     one, two = (counts(random_rows(rng, 100, right)).rows for right in (0.9, 0.1))
     found = intervals([("type A", one), ("type B", two), ("all", one + two)], {"type A", "type B"}, 100)
@@ -62,7 +62,7 @@ def test_the_mean_over_types_is_drawn_with_them() -> None:
     assert found["macro"].f1.high - found["macro"].f1.low < found["type A"].f1.high - found["type A"].f1.low + 0.05
 
 
-def test_what_is_all_right_has_an_interval_of_no_width_however_rare() -> None:
+def test_perfect_scores_have_an_interval_of_zero_width() -> None:
     """A draw that happens to have no entity of a type says nothing of it."""
     size, types = 60, 20
     rows = {f"type {kind}": [[int(i % types == kind)] * COLUMNS for i in range(size)] for kind in range(types)}
@@ -71,7 +71,7 @@ def test_what_is_all_right_has_an_interval_of_no_width_however_rare() -> None:
     assert all(bounds == (1, 1) for three in found.values() for bounds in three)
 
 
-def test_intervals_are_those_of_scoring_every_draw_by_itself() -> None:
+def test_intervals_match_scoring_each_resample() -> None:
     rng = random.Random(6)
     size, kinds = 12, "ABC"
     rows = {kind: [_random_counts(rng) for _ in range(size)] for kind in kinds}
@@ -99,11 +99,11 @@ def _random_counts(rng: random.Random) -> list[int]:
     return [gold * predicted, predicted, gold, gold * predicted]
 
 
-def test_nothing_has_an_interval_of_zero() -> None:
+def test_interval_of_nothing_is_zero() -> None:
     assert intervals([("all", counts([]).rows)], (), 0)["all"].f1 == (0.0, 0.0)
 
 
-def test_swaps_are_as_exact_as_trying_them_all() -> None:
+def test_permutations_match_enumeration() -> None:
     rng = random.Random(3)
     one, two = (random_rows(rng, 10, right) for right in (0.9, 0.4))
 
@@ -121,7 +121,7 @@ def test_swaps_are_as_exact_as_trying_them_all() -> None:
     assert found.randomization == pytest.approx(exact, abs=0.02)
 
 
-def test_the_bootstrap_is_that_of_scoring_every_draw_by_itself() -> None:
+def test_bootstrap_matches_scoring_each_resample() -> None:
     """p is twice the share of draws in which the worse system is as good."""
     rng = random.Random(8)
     size = 30
@@ -140,13 +140,13 @@ def test_the_bootstrap_is_that_of_scoring_every_draw_by_itself() -> None:
         assert found.interval == pytest.approx(sorted(sign * np.percentile(differences, WITHIN)))
 
 
-def test_a_system_does_not_differ_from_itself() -> None:
+def test_system_does_not_differ_from_itself() -> None:
     rows = counts(random_rows(random.Random(4), 50, 0.5))
     found = compare(rows, rows)
     assert (found.difference, found.interval, found.bootstrap, found.randomization) == (0, (0, 0), 1, 1)
 
 
-def test_the_same_f1_from_other_counts_is_no_difference() -> None:
+def test_equal_f1_is_not_a_difference() -> None:
     """2 of 10 with 2 in gold, and 1 of 4 with 2 in gold, are both a third."""
     one = counts([[1, 1, 1, 1]] * 2 + [[0, 1, 0, 0]] * 8)
     two = counts([[1, 1, 1, 1]] + [[0, 0, 1, 0]] + [[0, 1, 0, 0]] * 3 + [[0, 0, 0, 0]] * 5)
@@ -154,17 +154,17 @@ def test_the_same_f1_from_other_counts_is_no_difference() -> None:
     assert Score.of(2, 10, 2).f1 == Score.of(1, 4, 2).f1 == compare(one, two).first
 
 
-def test_systems_on_other_sentences_are_refused() -> None:
+def test_systems_with_different_sentences_are_refused() -> None:
     with pytest.raises(DataError, match="same sentences"):
         compare(counts([[1, 1, 1, 1]]), counts([[1, 1, 1, 1]] * 2))
 
 
-def test_words_decide_the_group_whatever_they_are() -> None:
+def test_groups_depend_on_tokens_only() -> None:
     assert group_of(["a", "b"]) != group_of(["ab"])
     assert 0 <= group_of(["\ud800"]) < GROUPS
 
 
-def test_documents_are_drawn_if_there_are_enough() -> None:
+def test_documents_are_resampled_if_there_are_enough() -> None:
     def rows(names: list[str | None]) -> list[int]:
         evaluator = Evaluator()
         gold = [Sentence([f"w{number}"], [Entity(0, 1, "A")], name) for number, name in enumerate(names)]
@@ -178,7 +178,7 @@ def test_documents_are_drawn_if_there_are_enough() -> None:
     assert rows([f"book{number % 4}-{number}" for number in range(20)]) == [1] * 20
 
 
-def test_a_judge_draws_documents() -> None:
+def test_evaluator_resamples_documents() -> None:
     """Ten books, each all right or all wrong, are less sure than a hundred sentences."""
 
     def judged_as(name: str) -> Evaluation:

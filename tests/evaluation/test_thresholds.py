@@ -1,4 +1,4 @@
-"""Thresholds: every one tried by brute force, goals kept, ties and nothing at all."""
+"""Thresholds match brute force; goals are met; ties and empty input work."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ def counts(rows: list[Candidate], threshold: float) -> tuple[int, int]:
 
 
 @given(candidates, st.integers(0, 5))
-def test_the_curve_is_what_counting_says(rows: list[Candidate], missed: int) -> None:
+def test_curve_matches_counting(rows: list[Candidate], missed: int) -> None:
     gold = sum(row.right for row in rows) + missed
     curve = Curve.of(rows, gold)
     assert curve.thresholds.tolist() == sorted({row.confidence for row in rows}, reverse=True)
@@ -31,7 +31,7 @@ def test_the_curve_is_what_counting_says(rows: list[Candidate], missed: int) -> 
 
 
 @given(candidates, st.integers(0, 5), st.sampled_from([0.0, 0.5, 0.9]))
-def test_goals_are_kept_and_nothing_allowed_is_better(rows: list[Candidate], missed: int, least: float) -> None:
+def test_goals_are_met_optimally(rows: list[Candidate], missed: int, least: float) -> None:
     gold = sum(row.right for row in rows) + missed
     curve = Curve.of(rows, gold)
     points = [curve.point(place).score for place in range(len(curve))]
@@ -50,7 +50,7 @@ def test_goals_are_kept_and_nothing_allowed_is_better(rows: list[Candidate], mis
             assert curve.at(found.threshold).score == found.score
 
 
-def test_types_with_enough_entities_have_thresholds_of_their_own() -> None:
+def test_types_with_enough_entities_have_thresholds() -> None:
     rows = [Candidate("PER", 0.3, True)] * FEWEST + [Candidate("GPE", 0.6, False)] * 9 + [Candidate("GPE", 0.9, True)]
     found = find_thresholds(rows, {"PER": FEWEST, "GPE": 1}, Goal())
     assert found is not None
@@ -62,7 +62,7 @@ def test_types_with_enough_entities_have_thresholds_of_their_own() -> None:
     assert find_thresholds([], {}, Goal()) is None
 
 
-def test_a_lucky_candidate_does_not_move_the_threshold() -> None:
+def test_single_candidate_does_not_move_the_threshold() -> None:
     """Ten of ten entities with a confidence of 0.1 are correct, but a hundred others were expected to be wrong."""
     sure = [Candidate("PER", 0.9, True)] * 90
     lucky = [Candidate("PER", 0.1, True)] * 10
@@ -76,7 +76,7 @@ def test_a_lucky_candidate_does_not_move_the_threshold() -> None:
     assert PRIOR < 100 * 100
 
 
-def test_types_that_miss_the_goal_together_have_no_thresholds() -> None:
+def test_types_that_miss_the_goal_have_no_thresholds() -> None:
     sure = [Candidate("PER", 0.9, True)] * 100 + [Candidate("ART", 0.9, i % 2 == 0) for i in range(60)]
     less = [Candidate("PER", 0.5, i % 10 > 0) for i in range(1000)] + [Candidate("ART", 0.5, False)] * 20
     gold, goal = {"PER": 1000, "ART": 60}, Goal(precision=0.8)
@@ -90,7 +90,7 @@ def test_types_that_miss_the_goal_together_have_no_thresholds() -> None:
     st.lists(st.builds(Candidate, st.sampled_from("ABC"), st.sampled_from([0.1, 0.3, 0.5, 0.9]), st.booleans())),
     st.sampled_from([Goal(), Goal(precision=0.6), Goal(recall=0.6)]),
 )
-def test_thresholds_give_what_they_say(rows: list[Candidate], goal: Goal) -> None:
+def test_thresholds_give_the_promised_scores(rows: list[Candidate], goal: Goal) -> None:
     gold = {"A": 60, "B": 75, "C": 3}
     found = find_thresholds(rows * 4, gold, goal)
     if found is None:
@@ -106,14 +106,14 @@ def test_thresholds_give_what_they_say(rows: list[Candidate], goal: Goal) -> Non
         assert found.together.f1 >= found.overall.score.f1
 
 
-def test_a_threshold_stays_above_what_was_looked_at() -> None:
+def test_threshold_stays_above_the_candidate_floor() -> None:
     rows = [Candidate("PER", 0.03, True)] * FEWEST
     found = find_thresholds(rows, {"PER": FEWEST}, Goal(recall=1.0), floor=0.02)
     assert found is not None
     assert found.overall.threshold == found.types["PER"].threshold == 0.025
 
 
-def test_a_threshold_lies_half_way_to_the_next_candidate_with_few_digits() -> None:
+def test_threshold_is_a_short_number_between_candidates() -> None:
     def best(sure: float, unsure: float) -> float:
         curve = Curve.of([Candidate("PER", sure, True), Candidate("PER", unsure, False)], 1)
         found = curve.best_point(Goal(precision=1.0))
@@ -125,6 +125,6 @@ def test_a_threshold_lies_half_way_to_the_next_candidate_with_few_digits() -> No
     assert best(0.50002, 0.50001) == (0.50001 + 0.50002) / 2  # four digits cannot tell them apart
 
 
-def test_goals_say_what_they_are() -> None:
+def test_goals_describe_themselves() -> None:
     told = [str(goal) for goal in (Goal(), Goal(precision=0.95), Goal(recall=0.9))]
     assert told == ["best F1", "precision of at least 95%", "recall of at least 90%"]

@@ -1,4 +1,4 @@
-"""BioC as XML and JSON: passages, sentences, annotations, and what is wrong with a document."""
+"""BioC as XML and JSON: passages, sentences, annotations, and errors."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_xml_with_passages_sentences_and_a_doctype(tmp_path: Path) -> None:
         [as_json()],
     ],
 )
-def test_json_as_a_collection_from_the_service_or_alone(content: Any, tmp_path: Path) -> None:
+def test_json_collections_and_single_documents(content: Any, tmp_path: Path) -> None:
     path = saved(tmp_path, "x.json", json.dumps(content))
     assert format_of(path).name == "bioc-json"
     (document,), report = read_documents(format_named("bioc-json"), path)
@@ -84,7 +84,7 @@ def test_json_as_a_collection_from_the_service_or_alone(content: Any, tmp_path: 
         ),
     ],
 )
-def test_what_is_wrong_with_a_document(fields: Any, message: str, tmp_path: Path) -> None:
+def test_document_errors_name_the_place(fields: Any, message: str, tmp_path: Path) -> None:
     path = saved(tmp_path, "x.json", json.dumps([as_json(**fields), as_json()], indent=1))
     with pytest.raises(InputError, match=rf"x\.json:2: .*{message}"):
         read_all(format_named("bioc-json"), path)
@@ -93,7 +93,7 @@ def test_what_is_wrong_with_a_document(fields: Any, message: str, tmp_path: Path
     assert report.counts["bad record skipped"] == 1
 
 
-def test_xml_that_cannot_be_read_is_refused_with_a_reason(tmp_path: Path) -> None:
+def test_invalid_xml_is_refused_with_a_reason(tmp_path: Path) -> None:
     for content, message in (
         ('<!DOCTYPE collection [<!ENTITY a "b">]><collection>&a;</collection>', "EntitiesForbidden"),
         ("<collection><document>", "not XML that can be read"),
@@ -104,7 +104,7 @@ def test_xml_that_cannot_be_read_is_refused_with_a_reason(tmp_path: Path) -> Non
             read_all(format_named("bioc"), saved(tmp_path, "x.xml", content))
 
 
-def test_a_folder_of_xml_is_read_whole(tmp_path: Path) -> None:
+def test_folder_of_xml_is_read(tmp_path: Path) -> None:
     saved(tmp_path, "README", "Two files.")
     for name in ("a.xml", "b.xml"):
         saved(tmp_path, name, XML.replace("<id>7</id>", f"<id>{name}</id>"))

@@ -1,4 +1,4 @@
-"""Brackets in the text: what people write is read, what is rendered comes back, and slips are shown."""
+"""Brackets in text: parsing, round trips, and errors that show the mistake."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def lines(tmp_path: Path, text: str) -> list[Sentence]:
 
 
 @given(sentences())
-def test_what_is_rendered_is_parsed_again(sentence: Sentence) -> None:
+def test_brackets_round_trip(sentence: Sentence) -> None:
     line = render(sentence)
     assert len(line.splitlines()) == 1
     assert not line.startswith(("#", "\ufeff"))
@@ -43,7 +43,7 @@ def test_what_is_rendered_is_parsed_again(sentence: Sentence) -> None:
     assert render(parse(line)) == line
 
 
-def test_a_sentence_of_the_paper() -> None:
+def test_example_of_the_paper() -> None:
     line = "[PER Lincoln] was [PER president of [GPE the USA]]"
     sentence = Sentence(
         ["Lincoln", "was", "president", "of", "the", "USA"],
@@ -63,7 +63,7 @@ def test_a_sentence_of_the_paper() -> None:
         (r"[A \\s\s]", ("\\s ",), "A"),
     ],
 )
-def test_escapes(line: str, tokens: tuple[str, ...], kind: str) -> None:
+def test_escapes_are_read(line: str, tokens: tuple[str, ...], kind: str) -> None:
     assert parse(line) == Sentence(tokens, [Entity(0, len(tokens), kind)])
 
 
@@ -90,21 +90,21 @@ def test_types_over_the_same_tokens_keep_their_order() -> None:
         (r"a \ud800", 3, "half of a character"),
     ],
 )
-def test_slips_are_shown(tmp_path: Path, line: str, column: int, what: str) -> None:
+def test_errors_show_the_mistake(tmp_path: Path, line: str, column: int, what: str) -> None:
     with pytest.raises(DataError, match=f"^column {column}: .*(?:{what})"):
         parse(line)
     with pytest.raises(InputError, match=f"f.nested:3: column {column}: "):
         lines(tmp_path, f"# doc: d\nfine\n{line}\n")
 
 
-def test_documents_and_comments(tmp_path: Path) -> None:
+def test_documents_and_comments_are_read(tmp_path: Path) -> None:
     text = "free\n# doc: d\n# a comment\n#\none\n#two\n\\# three\n\nfree\n# doc: e f\none\n# doc: d\none\n"
     assert [(s.tokens[0], s.id) for s in lines(tmp_path, text)] == [
         ("free", None), ("one", "d-1"), ("#two", "d-2"), ("#", "d-3"), ("free", None), ("one", "e f-1"), ("one", "d-1"),
     ]  # fmt: skip
 
 
-def test_a_document_needs_a_name(tmp_path: Path) -> None:
+def test_document_needs_a_name(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"f.nested:2: the document has no name"):
         lines(tmp_path, "a\n# doc: \n")
 
@@ -118,7 +118,7 @@ def test_documents_are_written(tmp_path: Path) -> None:
     assert report.counts == {"sentence id dropped": 4}
 
 
-def test_what_is_written_is_easy_to_read(tmp_path: Path) -> None:
+def test_output_is_readable(tmp_path: Path) -> None:
     text = "free\n# doc: d\n[A one]\ntwo\n\n# doc: e\n\\#\n"
     FORMAT.write(lines(tmp_path, text), tmp_path / "g")
     assert (tmp_path / "g").read_text() == text
@@ -131,7 +131,7 @@ def test_duplicates_are_counted(tmp_path: Path) -> None:
     assert report.counts == {"duplicate entity merged": 1}
 
 
-def test_crossing_entities_are_named_and_nothing_is_written(tmp_path: Path) -> None:
+def test_crossing_entities_are_named_before_writing(tmp_path: Path) -> None:
     sentence = Sentence(list("abc"), [Entity(0, 2, "X"), Entity(1, 3, "Y")], "d-1")
     with pytest.raises(CrossingError, match="X and"):
         render(sentence)

@@ -1,4 +1,4 @@
-"""brat's standoff: entities, spans over lines, folders, and what is wrong with a line."""
+"""brat standoff: entities, spans over lines, folders, and errors."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_brat_counts_every_character(tmp_path: Path) -> None:
     assert not report.counts
 
 
-def test_brat_writes_spans_over_lines_in_parts(tmp_path: Path) -> None:
+def test_brat_splits_spans_at_line_ends(tmp_path: Path) -> None:
     document = Document("d", "Bank of \n\nNew\r\nYork.", (TextSpan(0, 19, "ORG"), TextSpan(10, 19, "GPE")))
     brat.FORMAT.write(sentences_of(document, EXACT, Report()), tmp_path / "a.ann")
     assert (tmp_path / "a.ann").read_bytes().decode() == (
@@ -72,7 +72,7 @@ def test_brat_writes_spans_over_lines_in_parts(tmp_path: Path) -> None:
     assert report.counts == {"sentences joined because a span covers both": 2, "token cut at a span's border": 1}
 
 
-def test_brat_folders(tmp_path: Path) -> None:
+def test_brat_reads_and_writes_folders(tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
     pair(tmp_path, "Bob", "T1\tP 0 3\tBob\n", "b")
     pair(tmp_path / "sub", "Al", "", "a%2Fb")
@@ -99,12 +99,12 @@ def test_brat_folders(tmp_path: Path) -> None:
         ("Bob", "is not an annotation"),
     ],
 )
-def test_brat_says_what_is_wrong(annotations: str, message: str, tmp_path: Path) -> None:
+def test_brat_errors_name_the_place(annotations: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=message):
         read_all(brat.FORMAT, pair(tmp_path, "Bob", annotations))
 
 
-def test_brat_refuses_what_it_cannot_hold(tmp_path: Path) -> None:
+def test_brat_refuses_unsupported_names(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="brat cannot hold the type 'a b', which has white space"):
         brat.FORMAT.write([Sentence(["x"], [Entity(0, 1, "a b")], "d-1")], tmp_path / "out")
     with pytest.raises(InputError, match=r"one .ann file holds one document, and there are several"):
@@ -120,7 +120,7 @@ def test_brat_refuses_what_it_cannot_hold(tmp_path: Path) -> None:
         read_all(brat.FORMAT, tmp_path / "empty")
 
 
-def test_brat_folders_as_people_have_them(tmp_path: Path) -> None:
+def test_brat_reads_folders_with_other_files(tmp_path: Path) -> None:
     (tmp_path / "batch 1").mkdir()
     saved(tmp_path, "annotation.conf", "[entities]\nPER\n[relations]\n[events]\n[attributes]\n")
     saved(tmp_path, "visual.conf", "[labels]\nPER | Person\n")
@@ -149,7 +149,7 @@ def test_brat_skips_bad_lines_and_counts_them(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["d.a1", "d.a2", ""])
-def test_bionlp_parts_are_read_together(name: str, tmp_path: Path) -> None:
+def test_bionlp_a1_and_a2_files_are_read_together(name: str, tmp_path: Path) -> None:
     saved(tmp_path, "d.txt", "Induction of BAX by p53")
     saved(tmp_path, "d.a1", "T1\tProtein 13 16\tBAX\nT2\tProtein 20 23\tp53\n")
     saved(tmp_path, "d.a2", "T3\tPositive_regulation 0 9\tInduction\nE1\tPositive_regulation:T3 Theme:T1 Cause:T2\n")
@@ -161,7 +161,7 @@ def test_bionlp_parts_are_read_together(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif("NESTAG_CORPORA" not in os.environ, reason="NESTAG_CORPORA does not say where corpora are")
-def test_litbank_is_read_as_its_conversion() -> None:
+def test_litbank_matches_its_conversion() -> None:
     corpora = Path(os.environ["NESTAG_CORPORA"])
     converted: dict[str, list[tuple[Any, Any]]] = {}
     for file in sorted((corpora / "litbank").glob("*.jsonl.gz")):

@@ -1,4 +1,4 @@
-"""UIMA CAS XMI: offsets, layers, zips, and what XML may not hold."""
+"""UIMA CAS XMI: offsets, layers, zips, and characters that XML does not allow."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def annotation(number: int, kind: str, begin: int, end: int, **features: str) ->
     return f'<{kind} xmi:id="{number}" sofa="1" begin="{begin}" end="{end}"{more}/>'
 
 
-def test_cas_offsets_are_units_of_utf16(tmp_path: Path) -> None:
+def test_cas_offsets_are_utf16_units(tmp_path: Path) -> None:
     marks = [
         annotation(2, "ner:NamedEntity", 3, 6, value="PER"),
         annotation(3, "ner:NamedEntity", 0, 14, value="S &#10;x"),
@@ -76,7 +76,7 @@ def test_cas_offsets_are_units_of_utf16(tmp_path: Path) -> None:
     }
 
 
-def test_cas_tokens_and_sentences_are_taken(tmp_path: Path) -> None:
+def test_cas_tokens_and_sentences_are_kept(tmp_path: Path) -> None:
     tokens = [(0, 2), (3, 6), (7, 8), (8, 10), (11, 13), (13, 14)]
     marks = [annotation(n, "seg:Token", a, b) for n, (a, b) in enumerate(tokens, 2)]
     path = xmi_files(
@@ -90,7 +90,7 @@ def test_cas_tokens_and_sentences_are_taken(tmp_path: Path) -> None:
     assert [sentence.tokens for sentence in sentences] == [("😀", "Bob"), ("saw", "Al", ".")]
 
 
-def test_cas_layers(tmp_path: Path) -> None:
+def test_cas_layer_can_be_chosen(tmp_path: Path) -> None:
     def kinds(layers: str, field: str | None = "custom.Span", **features: str) -> list[str]:
         path = xmi_files(tmp_path, annotation(2, "custom:Span", 3, 6, **features), layers=layers)
         return [kind for _, _, kind in read_documents(cas.FORMAT, path, Options("whitespace", field=field))[0][0].spans]
@@ -106,7 +106,7 @@ def test_cas_layers(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("begin", ["1", "99", "x", ""])
-def test_cas_refuses_places_that_are_none(begin: str, tmp_path: Path) -> None:
+def test_cas_refuses_invalid_offsets(begin: str, tmp_path: Path) -> None:
     path = xmi_files(tmp_path, annotation(2, "ner:NamedEntity", 77, 14, value="X").replace("77", begin))
     with pytest.raises(InputError, match=r"a.xmi: not a CAS that can be read"):
         read_all(cas.FORMAT, path)
@@ -125,7 +125,7 @@ def test_cas_refuses_document_type_definitions(encoding: str, file: str, tmp_pat
         read_all(cas.FORMAT, path)
 
 
-def test_cas_zips_and_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cas_reads_zips_and_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     given = [Sentence(["a"], [Entity(0, 1, "X")], "d-1"), Sentence(["b"], [], "e/f-1")]
     cas.FORMAT.write(given, tmp_path / "x.zip")
     cas.FORMAT.write(given, tmp_path / "folder")
@@ -141,7 +141,7 @@ def test_cas_zips_and_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         read_all(cas.FORMAT, tmp_path / "folder")
 
 
-def test_cas_zips_that_cannot_be_read(tmp_path: Path) -> None:
+def test_cas_refuses_invalid_zips(tmp_path: Path) -> None:
     def packed(**files: str) -> Path:
         buffer = io.BytesIO()
         with zipfile.ZipFile(buffer, "w") as archive:
@@ -178,7 +178,7 @@ def test_cas_writes_one_file(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["d.xmi", "e.xmi.gz"]
 
 
-def test_texts_of_more_than_ten_megabytes_may_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cas_reads_texts_over_ten_megabytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import cassis
 
     seen: dict[str, object] = {}  # reading one takes half a minute, so only the parser's limit is looked at

@@ -1,4 +1,4 @@
-"""Columns of BIO tags: every scheme, repairs, comments, and what cannot be read."""
+"""Columns of BIO tags: schemes, repairs, comments, and errors."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ def column_entities(tmp_path: Path, *tags: str) -> tuple[tuple[Entity, ...], Cou
         ("B-A", "E-A", "W-A", "O", "B-B", "M-B", "E-B"),
     ],
 )
-def test_columns_of_each_scheme(tmp_path: Path, tags: tuple[str, ...]) -> None:
+def test_columns_of_each_tagging_scheme(tmp_path: Path, tags: tuple[str, ...]) -> None:
     assert column_entities(tmp_path, *tags) == ((Entity(0, 2, "A"), Entity(2, 3, "A"), Entity(4, 7, "B")), {})
 
 
-def test_columns_of_iob1_need_no_repair_but_are_named(tmp_path: Path) -> None:
+def test_columns_of_iob1_are_detected(tmp_path: Path) -> None:
     found, counts = column_entities(tmp_path, "I-A", "I-A", "B-A", "O", "I-B", "I-C")
     assert found == (Entity(0, 2, "A"), Entity(2, 3, "A"), Entity(4, 5, "B"), Entity(5, 6, "C"))
     assert counts == {"file read as IOB1, where I- may begin an entity": 1}
@@ -66,13 +66,13 @@ def test_columns_with_index_and_comments(tmp_path: Path) -> None:
     assert not counts
 
 
-def test_columns_where_numbers_and_hashes_are_tokens(tmp_path: Path) -> None:
+def test_columns_with_numbers_and_hashes_as_tokens(tmp_path: Path) -> None:
     text = "#\thttp://example.org\t[2009]\n1\tO\tO\n2\tB-A\tO\n\n#\tO\tO\n#x\tB-A\tO\n# a comment\n\n# alone\n\n"
     found, _ = read(columns.FORMAT, tmp_path / "f", text)
     assert found == [Sentence(["1", "2"], [Entity(1, 2, "A")]), Sentence(["#", "#x"], [Entity(1, 2, "A")])]
 
 
-def test_columns_are_as_many_as_the_file_needs(tmp_path: Path) -> None:
+def test_number_of_columns_follows_nesting(tmp_path: Path) -> None:
     nested = Sentence(list("abcd"), [Entity(0, 4, "A"), Entity(1, 3, "B")])
     crossing = Sentence(list("ab"), [Entity(0, 1, "A"), Entity(1, 2, "A"), Entity(0, 2, "A"), Entity(0, 1, "B")])
     text = written(columns.FORMAT, tmp_path / "f", Sentence(["x"]), nested, crossing)
@@ -84,7 +84,7 @@ def test_columns_are_as_many_as_the_file_needs(tmp_path: Path) -> None:
     assert written(columns.FORMAT, tmp_path / "f", Sentence(["x"])) == "x\tO\n\n"
 
 
-def test_columns_merge_and_count_duplicates(tmp_path: Path) -> None:
+def test_columns_merge_duplicates_and_count_them(tmp_path: Path) -> None:
     found, counts = read(columns.FORMAT, tmp_path / "f", "a\tB-A\tB-A\n")
     assert found == [Sentence(["a"], [Entity(0, 1, "A")])]
     assert counts == {"duplicate entity merged": 1}
@@ -101,12 +101,12 @@ def test_columns_merge_and_count_duplicates(tmp_path: Path) -> None:
         ("1\ta\tO\n2\tb\tO\n\n" * columns.LOOKED_AT + "1\ta\tO\n3\tb\tO\n", 302, "it should be 2"),
     ],
 )
-def test_columns_that_cannot_be_read(tmp_path: Path, text: str, line: int, what: str) -> None:
+def test_columns_errors_name_the_line(tmp_path: Path, text: str, line: int, what: str) -> None:
     with pytest.raises(InputError, match=f"f:{line}: .*{what}"):
         read(columns.FORMAT, tmp_path / "f", text)
 
 
-def test_columns_parted_by_blanks_with_documents_and_phrases(tmp_path: Path) -> None:
+def test_columns_separated_by_blanks(tmp_path: Path) -> None:
     text = (
         "-DOCSTART- -X- -X- O\n\nAda NNP B-NP B-PER\nslept VBD B-VP O\n\n-DOCSTART- -X- -X- O\n\n"
         "New NNP B-NP B-LOC\nYork NNP I-NP I-LOC\nwoke VBD B-VP O\n\nIt PRP B-NP O\n"
@@ -126,7 +126,7 @@ def test_columns_parted_by_blanks_with_documents_and_phrases(tmp_path: Path) -> 
     ]
 
 
-def test_columns_are_chosen_by_number(tmp_path: Path) -> None:
+def test_columns_can_be_chosen_by_number(tmp_path: Path) -> None:
     path = saved(tmp_path, "f", "x Ada B-NP B-PER 7\ny B. I-NP I-PER 8\n")
 
     def chosen(*numbers: int) -> list[Sentence]:
@@ -141,7 +141,7 @@ def test_columns_are_chosen_by_number(tmp_path: Path) -> None:
             chosen(1, missing)
 
 
-def test_ragged_columns_are_filled(tmp_path: Path) -> None:
+def test_missing_columns_are_filled(tmp_path: Path) -> None:
     found, counts = read(columns.FORMAT, tmp_path / "f", "a\tB-A\tB-B\nb\tI-A\nc\tO\n\nd\tO\n")
     assert found == [Sentence(["a", "b", "c"], [Entity(0, 2, "A"), Entity(0, 1, "B")]), Sentence(["d"])]
     assert counts == {"tag missing at the end of a line read as O": 3}
@@ -155,13 +155,13 @@ def test_ragged_columns_are_filled(tmp_path: Path) -> None:
         ("B-X|B-Y", "I-X|B-X", "I-X|I-X", "O"),
     ],
 )
-def test_several_tags_in_a_cell(tmp_path: Path, cells: tuple[str, ...]) -> None:
+def test_joined_tags_in_one_column(tmp_path: Path, cells: tuple[str, ...]) -> None:
     found, counts = column_entities(tmp_path, *cells)
     assert found == (Entity(0, 3, "X"), Entity(0, 1, "Y"), Entity(1, 3, "X"))
     assert not counts
 
 
-def test_a_joined_tag_that_nothing_began_is_repaired(tmp_path: Path) -> None:
+def test_joined_tag_without_a_begin_is_repaired(tmp_path: Path) -> None:
     found, counts = column_entities(tmp_path, "B-X|I-Y", "I-Y|E-Z", "B-a|b", "O")
     assert found == (Entity(0, 2, "Y"), Entity(0, 1, "X"), Entity(1, 2, "Z"), Entity(2, 3, "a|b"))
     assert counts == {"tag repaired to begin an entity": 2}
@@ -176,7 +176,7 @@ def test_bad_sentences_are_skipped_and_counted(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["It rained.\nAll day.\n", "A B-2 bomber\n", "# a\n", "", "1-1\t0-3\tAda\t_\n"])
-def test_other_texts_are_no_columns(text: str) -> None:
+def test_plain_text_is_not_columns(text: str) -> None:
     assert not columns.looks_like(text)
 
 
@@ -187,7 +187,7 @@ def test_columns_without_blank_lines_are_refused(tmp_path: Path, monkeypatch: py
 
 
 @with_corpora
-def test_germeval_as_published() -> None:
+def test_germeval_original_format() -> None:
     raw = columns.FORMAT.read(CORPORA.parent / "raw/germeval2014/germ.dev.iob2")
     gold = jsonl.read(CORPORA / "germeval2014/dev.jsonl.gz")
     pairs = [((a.tokens, a.entities), (b.tokens, b.entities)) for a, b in zip(raw, gold, strict=True)]
@@ -195,28 +195,28 @@ def test_germeval_as_published() -> None:
     assert all(a == b for a, b in pairs)
 
 
-def test_a_level_that_begins_late_is_read(tmp_path: Path) -> None:
+def test_level_that_begins_late_is_read(tmp_path: Path) -> None:
     text = "a B-X\n\n" * 200 + "a B-X B-Y\nb I-X O\n\n" + "a B-X\n\n"
     found, report = read_all(columns.FORMAT, saved(tmp_path, "a.conll", text))
     assert found[200] == Sentence(["a", "b"], [Entity(0, 2, "X"), Entity(0, 1, "Y")])
     assert report.counts == {"tag missing at the end of a line read as O": 1}
 
 
-def test_tags_that_begin_late_in_an_ignored_column_are_counted(tmp_path: Path) -> None:
+def test_late_tags_in_an_ignored_column_are_counted(tmp_path: Path) -> None:
     found, report = read_all(columns.FORMAT, saved(tmp_path, "a.conll", "a _ B-X\n\n" * 200 + "a B-Y B-X\n"))
     assert found[-1].entities == (Entity(0, 1, "X"),)
     assert report.counts == {"tag in a column without tags dropped": 1}
     assert report.lost == 1
 
 
-def test_a_column_of_phrases_that_holds_others_later_is_asked_about(tmp_path: Path) -> None:
+def test_ambiguous_column_is_an_error(tmp_path: Path) -> None:
     path = saved(tmp_path, "a.conll", "a NN B-NP B-PER\n\n" * 200 + "a NN B-GPE B-PER\n")
     with pytest.raises(InputError, match=r"a\.conll:401: 'B-GPE' in column 3.*columns="):
         read_all(columns.FORMAT, path)
     assert len(read_all(columns.FORMAT, path, Options(columns=(1, 3, 4)))[0][-1].entities) == 2
 
 
-def test_joined_tags_go_on_at_their_level_or_else_with_the_one_begun_last(tmp_path: Path) -> None:
+def test_joined_tags_continue_at_their_level(tmp_path: Path) -> None:
     text = "a B-X|B-X|B-Y\nb I-Y|I-X\nc I-X\n"
     found, report = read_all(columns.FORMAT, saved(tmp_path, "a.conll", text))
     assert found[0].entities == (Entity(0, 3, "X"), Entity(0, 2, "Y"), Entity(0, 1, "X"))

@@ -1,4 +1,4 @@
-"""CoNLL-U: entities as others write them, and what is left out."""
+"""CoNLL-U: entities of other tools, and drops."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def rows(*words: str) -> str:
     return text + "\n"
 
 
-def test_conllu_as_others_write_it(tmp_path: Path) -> None:
+def test_conllu_of_other_tools(tmp_path: Path) -> None:
     text = (
         "# newdoc id = d\n# global.Entity = GRP-etype-infstat-link\n# sent_id = d-one\n# text = Ada's cat\n"
         + rows(
@@ -43,7 +43,7 @@ def test_conllu_as_others_write_it(tmp_path: Path) -> None:
     assert counts == {"duplicate entity merged": 1}
 
 
-def test_conllu_of_older_headers(tmp_path: Path) -> None:
+def test_conllu_with_old_headers(tmp_path: Path) -> None:
     text = "# global.Entity = entity-GRP-infstat\n" + rows("a Entity=(person-1-new", "b Entity=person-1)")
     assert read(conllu.FORMAT, tmp_path / "f", text)[0] == [Sentence(["a", "b"], [Entity(0, 2, "person")])]
 
@@ -72,7 +72,7 @@ def test_conllu_with_and_without_ids_and_headers(
     assert not counts
 
 
-def test_a_stray_bracket_names_its_place_and_can_be_skipped(tmp_path: Path) -> None:
+def test_stray_bracket_is_named_or_skipped(tmp_path: Path) -> None:
     text = rows("a Entity=(e1-A)e7)", "b Entity=e1)(e2-B)") + rows("c Entity=(e3-C)")
     with pytest.raises(InputError, match=r"f:1: Entity=e7\) closes what was not opened.*skip_bad=True"):
         read(conllu.FORMAT, tmp_path / "f", text)
@@ -82,14 +82,14 @@ def test_a_stray_bracket_names_its_place_and_can_be_skipped(tmp_path: Path) -> N
     assert [finding.place for finding in report.findings] == [f"{tmp_path / 'f'}:1", f"{tmp_path / 'f'}:2"]
 
 
-def test_a_bad_row_sets_its_sentence_aside(tmp_path: Path) -> None:
+def test_bad_row_drops_its_sentence(tmp_path: Path) -> None:
     (tmp_path / "f").write_text(rows("a", "7:b") + rows("c Entity=(e3-C)"))
     report = Report()
     assert [s.tokens for s in conllu.FORMAT.read(tmp_path / "f", Options(skip_bad=True), report)] == [("c",)]
     assert report.counts == {"bad record skipped": 1}
 
 
-def test_ten_columns_of_webanno_are_no_conllu(tmp_path: Path) -> None:
+def test_webanno_with_ten_columns_is_not_conllu(tmp_path: Path) -> None:
     text = "1-1\t0-3\tAda\t_\t_\t_\t_\tPER[1]\t_\t_\n1-2\t4-9\tslept\t_\t_\t_\t_\tPER[1]\t_\t_\n"
     assert not conllu.looks_like(text)
     assert not conllu.looks_like("#FORMAT=WebAnno TSV 3.3\n\n" + rows("a"))
@@ -104,7 +104,7 @@ def test_conllu_with_empty_nodes(tmp_path: Path) -> None:
     assert counts == {"entity without words dropped": 1}
 
 
-def test_conllu_reports_what_it_leaves_out(tmp_path: Path) -> None:
+def test_conllu_reports_drops(tmp_path: Path) -> None:
     text = (
         rows("a Entity=(e1[1/2]-A(e2-B", "b Entity=e1[1/2])", "c Entity=(e1[2/2]-A)(e4)")
         + rows("d Entity=e2)(e5-E", "e Entity=e5)(e6-F")
@@ -120,7 +120,7 @@ def test_conllu_reports_what_it_leaves_out(tmp_path: Path) -> None:
     }
 
 
-def test_conllu_is_written_as_it_should_be(tmp_path: Path) -> None:
+def test_conllu_output_is_valid(tmp_path: Path) -> None:
     nested = Sentence(
         ["queen", "of", "the", "Isle"], [Entity(0, 4, "PER"), Entity(2, 4, "a-b"), Entity(3, 4, "GPE")], "d-1"
     )
@@ -133,7 +133,7 @@ def test_conllu_is_written_as_it_should_be(tmp_path: Path) -> None:
     )
 
 
-def test_conllu_tells_crossing_brackets_apart(tmp_path: Path) -> None:
+def test_conllu_reads_crossing_brackets(tmp_path: Path) -> None:
     sentence = Sentence(list("abc"), [Entity(0, 2, "X"), Entity(1, 3, "Y"), Entity(1, 2, "Z")])
     assert "Entity=e1)(e2-Y(e3-Z)" in written(conllu.FORMAT, tmp_path / "f", sentence)
     assert there_and_back(conllu.FORMAT, [sentence], tmp_path / "f")[0] == [sentence]
@@ -152,13 +152,13 @@ def test_conllu_tells_crossing_brackets_apart(tmp_path: Path) -> None:
         (rows("a Entity=(e1-A") + "# newdoc id = x\n" + rows("b Entity=e1)"), 4, "closes what was not opened"),
     ],
 )
-def test_conllu_that_cannot_be_read(tmp_path: Path, text: str, line: int, what: str) -> None:
+def test_conllu_errors_name_the_line(tmp_path: Path, text: str, line: int, what: str) -> None:
     with pytest.raises(InputError, match=f"f:{line}: .*{what}"):
         read(conllu.FORMAT, tmp_path / "f", text)
 
 
 @with_corpora
-def test_gum_as_published() -> None:
+def test_gum_original_format() -> None:
     gold = {s.id: s for file in (CORPORA / "gum").glob("*.jsonl.gz") for s in jsonl.read(file)}
     raw = [s for file in (CORPORA.parent / "raw/gum").glob("*.conllu") for s in conllu.FORMAT.read(file)]
     assert len(raw) == 48

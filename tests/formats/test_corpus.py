@@ -1,4 +1,4 @@
-"""Corpora read and written whole, as a program does it."""
+"""Reading and writing whole corpora from Python."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from nestag import Entity, InputError, Sentence, SettingError, UnknownNameError
 SENTENCES = [Sentence(["the", "USA"], [Entity(0, 2, "GPE"), Entity(1, 2, "GPE")], "a"), Sentence(["x"], [], "b")]
 
 
-def test_what_is_written_is_read_again(tmp_path: Path) -> None:
+def test_every_format_round_trips(tmp_path: Path) -> None:
     for name in ("a.jsonl", "a.jsonl.gz", "a.conllu"):
         assert nestag.write_corpus(SENTENCES, tmp_path / name).summary() == []
         found = nestag.read_corpus(tmp_path / name)
@@ -18,7 +18,7 @@ def test_what_is_written_is_read_again(tmp_path: Path) -> None:
         assert found.report.summary() == []
 
 
-def test_the_report_says_what_was_merged(tmp_path: Path) -> None:
+def test_report_lists_merged_duplicates(tmp_path: Path) -> None:
     file = tmp_path / "a.jsonl"
     file.write_text(
         '{"tokens": ["x"], "entities": [{"start": 0, "end": 1, "type": "A"}, {"start": 0, "end": 1, "type": "A"}]}\n'
@@ -28,13 +28,13 @@ def test_the_report_says_what_was_merged(tmp_path: Path) -> None:
     assert found.report.counts["duplicate entity merged"] == 1
 
 
-def test_raw_text_is_cut_as_asked(tmp_path: Path) -> None:
+def test_raw_text_follows_reading_options(tmp_path: Path) -> None:
     file = tmp_path / "a.txt"
     file.write_text("Ada (b.) slept.\n")
     assert nestag.read_corpus(file, "text", tokenizer="whitespace")[0].tokens == ("Ada", "(b.)", "slept.")
 
 
-def test_wrong_options_formats_and_files_are_refused(tmp_path: Path) -> None:
+def test_invalid_options_formats_and_files_are_refused(tmp_path: Path) -> None:
     nestag.write_corpus(SENTENCES, tmp_path / "a.jsonl")
     with pytest.raises(SettingError, match="tokenizer is 'nltk'; it takes one of spacy, whitespace"):
         nestag.read_corpus(tmp_path / "a.jsonl", tokenizer="nltk")  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""spaCy's DocBin: groups of spans, entities, sentences, and bytes that are none."""
+"""spaCy's DocBin: span groups, entities, sentences, and broken bytes."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def group(name: str, *spans: tuple[int, int, str]) -> Callable[[Any], None]:
     return build
 
 
-def test_spacy_groups(tmp_path: Path) -> None:
+def test_spacy_reads_span_groups(tmp_path: Path) -> None:
     def two(doc: Any) -> None:
         group("a", (0, 1, "X"))(doc)
         group("b", (2, 4, "Y"))(doc)
@@ -63,7 +63,7 @@ def test_spacy_groups(tmp_path: Path) -> None:
         read_all(docbin.FORMAT, both, Options(field="c"))
 
 
-def test_spacy_entities_are_read_where_no_group_has_spans(tmp_path: Path) -> None:
+def test_spacy_reads_ents_without_span_groups(tmp_path: Path) -> None:
     def ents(doc: Any) -> None:
         from spacy.tokens import Span
 
@@ -75,7 +75,7 @@ def test_spacy_entities_are_read_where_no_group_has_spans(tmp_path: Path) -> Non
     assert not read_all(docbin.FORMAT, docs(tmp_path, lambda doc: None))[0][0].entities
 
 
-def test_spacy_says_which_spans_were_taken_and_how_many_others_have(tmp_path: Path) -> None:
+def test_spacy_reports_the_chosen_group(tmp_path: Path) -> None:
     def both(name: str, *spans: tuple[int, int, str]) -> Callable[[Any], None]:
         def build(doc: Any) -> None:
             from spacy.tokens import Span
@@ -95,7 +95,7 @@ def test_spacy_says_which_spans_were_taken_and_how_many_others_have(tmp_path: Pa
     assert report.notes[0] == (f"{filled}: read from own (1 spans); ignored: ents (2 spans), which field=... reads")
 
 
-def test_spacy_sentences_are_taken(tmp_path: Path) -> None:
+def test_spacy_sentences_are_kept(tmp_path: Path) -> None:
     def starts(doc: Any) -> None:
         for token in doc:
             token.is_sent_start = token.i in (0, 2)
@@ -104,7 +104,7 @@ def test_spacy_sentences_are_taken(tmp_path: Path) -> None:
     assert [sentence.tokens for sentence in sentences] == [("Bob", "saw"), ("New", "York", ".", "He")]
 
 
-def test_spacy_user_data_is_never_unpacked(tmp_path: Path) -> None:
+def test_spacy_user_data_is_never_decoded(tmp_path: Path) -> None:
     def surprise(doc: Any) -> None:
         doc.user_data["x"] = "y"
 
@@ -118,7 +118,7 @@ def test_spacy_user_data_is_never_unpacked(tmp_path: Path) -> None:
     assert read_all(docbin.FORMAT, path)[0][0].tokens[0] == "Bob"
 
 
-def test_spacy_refuses_what_is_too_large_or_broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_spacy_refuses_large_and_broken_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import gc
 
     bomb = saved(tmp_path, "b.spacy", zlib.compress(bytes(10**7)))

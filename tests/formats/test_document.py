@@ -1,4 +1,4 @@
-"""Texts become sentences and come back, whatever characters they hold and wherever their spans lie."""
+"""Texts become sentences and back, with any characters and spans."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def back(document: Document, options: Options, report: Report | None = None) -> 
 
 
 @given(documents(), st.sampled_from(TOKENIZERS), st.sampled_from(["en", "xx", "zh"]))
-def test_documents_come_back_exactly_when_tokens_may_be_split(
+def test_documents_round_trip_if_tokens_may_be_split(
     document: Document, tokenizer: TokenizerName, language: str
 ) -> None:
     report = Report()
@@ -86,7 +86,7 @@ def test_documents_come_back_exactly_when_tokens_may_be_split(
 
 
 @given(documents(), st.sampled_from(TOKENIZERS))
-def test_widened_spans_hold_what_they_held(document: Document, tokenizer: TokenizerName) -> None:
+def test_widened_spans_contain_the_original(document: Document, tokenizer: TokenizerName) -> None:
     report = Report()
     again = back(document, Options(tokenizer, "xx"), report)
     assert again.text == document.text
@@ -101,7 +101,7 @@ def test_widened_spans_hold_what_they_held(document: Document, tokenizer: Tokeni
 
 
 @given(documents(), st.sampled_from(TOKENIZERS))
-def test_sentences_part_the_text(document: Document, tokenizer: TokenizerName) -> None:
+def test_sentences_partition_the_text(document: Document, tokenizer: TokenizerName) -> None:
     sentences = list(sentences_of(document, Options(tokenizer, "xx"), Report()))
     assert "".join(sentence.origin.text for sentence in sentences if sentence.origin) == document.text
     for sentence in sentences:
@@ -113,7 +113,7 @@ def test_sentences_part_the_text(document: Document, tokenizer: TokenizerName) -
 
 
 @given(documents(), st.data())
-def test_given_words_are_kept(document: Document, data: st.DataObject) -> None:
+def test_given_tokens_are_kept(document: Document, data: st.DataObject) -> None:
     places = st.integers(-1, len(document.text) + 1)
     offsets = data.draw(st.lists(st.tuples(places, places), max_size=12))
     report = Report()
@@ -132,7 +132,7 @@ def test_given_words_are_kept(document: Document, data: st.DataObject) -> None:
 
 
 @given(documents())
-def test_layout_is_the_text(document: Document) -> None:
+def test_layout_equals_the_text(document: Document) -> None:
     words = [word for sentence in segments(document.text, Options("whitespace")) for word in sentence]
     pieces = pieces_of(document.text, words)
     text = "".join(document.text[piece.start : piece.end] + " " * piece.space for piece in pieces)
@@ -154,12 +154,12 @@ def test_layout_is_the_text(document: Document) -> None:
         (" \n\t ", [""]),
     ],
 )
-def test_sentences_of_spacys_rules(text: str, sentences: list[str]) -> None:
+def test_sentences_follow_spacy(text: str, sentences: list[str]) -> None:
     found = list(sentences_of(Document("d", text), Options(), Report()))
     assert [" ".join(sentence.tokens) for sentence in found] == sentences
 
 
-def test_chinese_has_words_of_a_character_and_any_language_has_none() -> None:
+def test_chinese_tokens_are_characters() -> None:
     document = Document("d", "他在北京大学。她也在。", (TextSpan(2, 6, "ORG"), TextSpan(2, 4, "GPE")))
     report = Report()
     chinese = list(sentences_of(document, Options(language="zh"), report))
@@ -173,7 +173,7 @@ def test_chinese_has_words_of_a_character_and_any_language_has_none() -> None:
 
 
 @pytest.mark.parametrize("boundaries", ["widen", "split", "refuse"])
-def test_spans_inside_tokens(boundaries: Boundaries) -> None:
+def test_spans_inside_tokens_are_widened(boundaries: Boundaries) -> None:
     document = Document("d", "Londoners came", (TextSpan(0, 6, "GPE"), TextSpan(0, 9, "PER")))
     options, report = Options(boundaries=boundaries), Report()
     if boundaries == "refuse":
@@ -191,7 +191,7 @@ def test_spans_inside_tokens(boundaries: Boundaries) -> None:
         assert report.counts == {"token cut at a span's border": 1}
 
 
-def test_spans_that_become_one_are_counted() -> None:
+def test_merged_spans_are_counted() -> None:
     report = Report()
     document = Document("d", "Londoners", (TextSpan(0, 6, "X"), TextSpan(0, 9, "X"), TextSpan(0, 9, "X")))
     (sentence,) = sentences_of(document, Options(), report)
@@ -199,7 +199,7 @@ def test_spans_that_become_one_are_counted() -> None:
     assert report.counts == {"duplicate entity merged": 2, "span widened to token borders": 1}
 
 
-def test_nested_same_span_and_crossing_spans_are_kept() -> None:
+def test_nested_equal_and_crossing_spans_are_kept() -> None:
     spans = (TextSpan(0, 7, "A"), TextSpan(0, 7, "B"), TextSpan(2, 9, "C"), TextSpan(4, 7, "D"))
     report = Report()
     assert set(back(Document("d", "a b c d e", spans), Options("whitespace"), report).spans) == set(spans)
@@ -207,7 +207,7 @@ def test_nested_same_span_and_crossing_spans_are_kept() -> None:
 
 
 @pytest.mark.parametrize("end", [10, 12])
-def test_a_span_over_a_sentence_end_joins_the_sentences(end: int) -> None:
+def test_span_over_a_sentence_end_joins_the_sentences(end: int) -> None:
     text = "He left. She came. They ate."
     report = Report()
     found = list(sentences_of(Document("d", text, (TextSpan(3, end, "X"),)), Options(), report))
@@ -217,7 +217,7 @@ def test_a_span_over_a_sentence_end_joins_the_sentences(end: int) -> None:
     assert report.counts["span widened to token borders"] == (end == 10)
 
 
-def test_a_span_up_to_the_next_sentence_joins_nothing() -> None:
+def test_span_up_to_the_next_sentence_joins_nothing() -> None:
     report = Report()
     found = list(sentences_of(Document("d", "He left. She came.", (TextSpan(3, 9, "X"),)), Options(), report))
     assert len(found) == 2
@@ -230,7 +230,7 @@ def test_spans_outside_the_text_are_refused(span: tuple[int, int]) -> None:
         list(sentences_of(Document("d", "abc", (TextSpan(*span, "X"),)), Options(), Report()))
 
 
-def test_text_that_no_given_word_covers_is_told_apart_from_white_space() -> None:
+def test_text_outside_given_tokens_becomes_tokens() -> None:
     report = Report()
     document = Document("d", "ab  cd", (TextSpan(4, 6, "X"), TextSpan(2, 4, "Y")), ([(0, 2)],))
     (sentence,) = sentences_of(document, Options(), report)
@@ -238,13 +238,13 @@ def test_text_that_no_given_word_covers_is_told_apart_from_white_space() -> None
     assert report.counts == {"span without a token dropped": 1, "span of white space dropped": 1}
 
 
-def test_words_with_white_space_inside_are_cut_around_it() -> None:
+def test_tokens_are_split_at_inner_whitespace() -> None:
     document = Document("d", "New York", (TextSpan(0, 3, "X"), TextSpan(4, 8, "Y")), ([(0, 8)],))
     (sentence,) = sentences_of(document, Options(boundaries="split"), Report())
     assert sentence.tokens == ("New", "York")
 
 
-def test_tokens_without_a_text_get_one() -> None:
+def test_tokens_without_a_text_are_joined() -> None:
     sentences = [
         Sentence(["New York", "is"], [Entity(0, 1, "GPE")], "d-1"),
         Sentence(["big"], [Entity(0, 1, "X")], "d-2"),
@@ -258,7 +258,7 @@ def test_tokens_without_a_text_get_one() -> None:
     assert [sentence.tokens for sentence in again] == [("New York", "is"), ("big",)]
 
 
-def test_pieces_that_do_not_touch_are_documents_of_their_own() -> None:
+def test_separate_pieces_are_separate_documents() -> None:
     one, two, three = sentences_of(Document("d", "a\nb\nc"), Options("whitespace"), Report())
     assert [document.id for document in documents_of([one, three])] == ["d", "d@4"]
     assert [document.text for document in documents_of([one, two, one])] == ["a\nb\n", "a\n"]
@@ -275,7 +275,7 @@ def test_documents_are_named_after_ids(id: str | None, document: str) -> None:
     assert document_of(Sentence(["a"], id=id)) == document
 
 
-def test_split_before_puts_words_where_their_sentence_begins() -> None:
+def test_split_before_moves_tokens_to_the_next_sentence() -> None:
     words = [(0, 2), (3, 5), (6, 8)]
     assert split_before(words, []) == [words]
     assert split_before(words, [4, 5, 99]) == [[(0, 2), (3, 5)], [(6, 8)]]
@@ -283,7 +283,7 @@ def test_split_before_puts_words_where_their_sentence_begins() -> None:
 
 
 @pytest.mark.parametrize("language", ["nonsense", "ko"])
-def test_languages_that_spacy_cannot_tokenize(language: str) -> None:
+def test_unsupported_languages_are_refused(language: str) -> None:
     if language == "ko" and _has_korean():
         pytest.skip("the Korean tokenizer is installed")
     with pytest.raises(UnknownNameError, match=f"spaCy cannot tokenize '{language}'"):
@@ -298,7 +298,7 @@ def _has_korean() -> bool:
     return True
 
 
-def test_without_spacy_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_spacy_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     import sys
 
     segment._pipeline.cache_clear()
@@ -308,7 +308,7 @@ def test_without_spacy_the_error_says_what_to_install(monkeypatch: pytest.Monkey
     assert segments("a b", Options("whitespace")) == [[(0, 1), (2, 3)]]
 
 
-def test_a_million_characters_come_back() -> None:
+def test_million_characters_round_trip() -> None:
     text = "The mayor of Springfield, who was born in Kent, met them. " * 17_500
     spans = tuple(TextSpan(at + 4, at + 24, "PER") for at in range(0, len(text), 58))
     again = back(Document("d", text, spans), Options())
@@ -328,7 +328,7 @@ def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @settings(max_examples=settings.default.max_examples // 2)
 @given(st.lists(TEXTS, max_size=4))
-def test_many_documents_stay_apart(texts: list[str]) -> None:
+def test_documents_are_kept_apart(texts: list[str]) -> None:
     given = [Document("same", text) for text in texts]
     sentences = (sentence for document in given for sentence in sentences_of(document, Options("whitespace"), Report()))
     assert list(documents_of(sentences)) == given

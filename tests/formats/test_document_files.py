@@ -1,4 +1,4 @@
-"""Documents as files of a folder: names that come back, and what cannot be one file."""
+"""Documents as files of a folder: names, and limits."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from nestag.formats.registry import Format
 
 
 @pytest.mark.parametrize(("entry", "path"), [(brat.FORMAT, "x.ann.gz"), (cas.FORMAT, "x.zip.gz"), (brat.FORMAT, "-")])
-def test_folders_are_not_packed_or_piped(entry: Format, path: str, tmp_path: Path) -> None:
+def test_folders_cannot_be_compressed_or_piped(entry: Format, path: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"name an \.ann|drop the \.gz|cannot go through a pipe"):
         entry.write([], path if path == "-" else tmp_path / path)
 
 
 @given(st.text(st.characters(exclude_categories=("Cs",)), min_size=1, max_size=20))
-def test_file_names_come_back(name: str) -> None:
+def test_file_names_round_trip(name: str) -> None:
     safe = file_name(name)
     assert document_name(safe) == name
     assert "/" not in safe
@@ -48,7 +48,7 @@ SHORT = Sentence(["word"] * 150, [Entity(place, place + 1, "PER") for place in r
         (cas.FORMAT, LONG, "x.xmi", "x.xmi"),
     ],
 )
-def test_a_full_disk_is_reported_with_the_file_that_did_not_fit(
+def test_full_disk_error_names_the_file(
     entry: Format, sentence: Sentence, path: str, full: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -71,7 +71,7 @@ def test_a_full_disk_is_reported_with_the_file_that_did_not_fit(
         (bioc.FORMATS[0], "a.xml"),
     ],
 )
-def test_what_is_being_written_into_a_folder_is_not_read(entry: Format, name: str, tmp_path: Path) -> None:
+def test_temporary_files_are_not_read(entry: Format, name: str, tmp_path: Path) -> None:
     corpus = [Sentence(["a", "b"], [Entity(0, 1, "PER")], id="d-1")]
     (tmp_path / "data").mkdir()
     entry.write(corpus, tmp_path / "data" / (name or "whole"))
@@ -80,7 +80,7 @@ def test_what_is_being_written_into_a_folder_is_not_read(entry: Format, name: st
         assert len(list(entry.read(tmp_path / "data"))) == 1
 
 
-def test_files_whose_names_are_not_utf8_are_read(tmp_path: Path) -> None:
+def test_file_names_may_be_invalid_utf8(tmp_path: Path) -> None:
     path = Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xff.txt"))
     path.write_text("Ada slept", encoding="utf-8")
     (sentence,) = read_corpus(path, tokenizer="whitespace")
@@ -91,7 +91,7 @@ def test_files_whose_names_are_not_utf8_are_read(tmp_path: Path) -> None:
 
 
 @given(st.text(st.sampled_from("a😀é👍"), max_size=12))
-def test_units_and_characters_are_inverse(content: str) -> None:
+def test_utf16_units_and_characters_are_inverse(content: str) -> None:
     units = Utf16(content)
     for place in range(len(content) + 1):
         assert units.to_units(place) == len(content[:place].encode("utf-16-le")) // 2

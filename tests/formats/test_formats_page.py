@@ -1,4 +1,4 @@
-"""docs/reference/formats.md: every format has a section, its lines are what is written, and its commands run."""
+"""docs/reference/formats.md: every format has a section; its lines and commands are correct."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_every_format_has_a_section() -> None:
 
 
 @pytest.mark.parametrize("section", sections(), ids=lambda section: section.name)
-def test_the_lines_are_what_is_written_and_the_commands_run(
+def test_documented_lines_and_commands_are_correct(
     section: Section, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if section.name in NEEDS:
@@ -58,6 +58,6 @@ def test_the_lines_are_what_is_written_and_the_commands_run(
         assert [(s.tokens, s.entities) for s in back] == expected
 
 
-def test_every_option_of_the_page_is_known() -> None:
+def test_documented_options_exist() -> None:
     told = CliRunner().invoke(app, ["convert", "--help"], env={"TERM": "dumb", "COLUMNS": "200"}).stdout
     assert {option for option in re.findall(r"`(--[a-z-]+)", PAGE) if option not in told} == set()

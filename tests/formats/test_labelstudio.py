@@ -1,4 +1,4 @@
-"""Label Studio's JSON: regions, offsets, annotations, and its minimal form."""
+"""Label Studio JSON: regions, offsets, annotations, and the minimal form."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def studio(folder: Path, *tasks: dict[str, Any], options: Options = EXACT) -> tu
     return read_documents(labelstudio.FORMAT, saved(folder, "x.json", json.dumps(tasks, indent=1)), options)
 
 
-def test_labelstudio_regions(tmp_path: Path) -> None:
+def test_labelstudio_reads_regions(tmp_path: Path) -> None:
     results = [
         region(0, 7, "the USA", "GPE", "ORG"),
         region("4", "7", "USA", "GPE"),
@@ -68,7 +68,7 @@ def test_labelstudio_offsets_are_checked_against_the_text(tmp_path: Path) -> Non
     assert report.counts["text that differs from what the offsets cover"] == 2
 
 
-def test_labelstudio_takes_the_first_annotation_that_was_not_skipped(tmp_path: Path) -> None:
+def test_labelstudio_reads_the_first_annotation_not_skipped(tmp_path: Path) -> None:
     skipped = {"was_cancelled": True, "result": [region(0, 1, "a", "NO")["value"]]}
     first, second = ({"was_cancelled": False, "result": [region(0, 1, "a", label)]} for label in ("X", "Y"))
     found, report = studio(
@@ -82,7 +82,7 @@ def test_labelstudio_takes_the_first_annotation_that_was_not_skipped(tmp_path: P
     assert report.counts == {"further annotation of a task dropped": 1, "skipped task dropped": 1}
 
 
-def test_labelstudio_as_real_projects_export_it(tmp_path: Path) -> None:
+def test_labelstudio_reads_a_real_export(tmp_path: Path) -> None:
     box = {"type": "rectanglelabels", "value": {"x": 1.5, "y": 2, "width": 3, "height": 4, "rectanglelabels": ["A"]}}
     sound = {"type": "labels", "value": {"start": 0.5, "end": 1.25, "channel": 0, "labels": ["Speech"]}}
     choice = {"type": "choices", "value": {"start": 0, "end": 3, "text": "the", "choices": ["good"]}}
@@ -103,14 +103,14 @@ def test_labelstudio_as_real_projects_export_it(tmp_path: Path) -> None:
     assert [finding.what for finding in report.findings][:2] == ["id 11", "id 12"]
 
 
-def test_labelstudio_of_pictures_alone_is_a_warning(tmp_path: Path) -> None:
+def test_labelstudio_without_text_gives_a_warning(tmp_path: Path) -> None:
     box = {"type": "brushlabels", "value": {"format": "rle", "rle": [1], "brushlabels": ["A"]}}
     _, report = studio(tmp_path, task("Bob", box), task("Al", box))
     (note,) = [note for note in report.notes if note.startswith("warning")]
     assert "no entity in 2 sentences, read as labelstudio; field=..." in note
 
 
-def test_labelstudio_minimal(tmp_path: Path) -> None:
+def test_labelstudio_reads_the_minimal_export(tmp_path: Path) -> None:
     minimal = {
         "id": 4, "body": "the USA", "label": [region(4, 7, "USA", "GPE")["value"]], "sentiment": ["good"],
         "annotator": 1, "annotation_id": 2, "created_at": "2024", "updated_at": "2024", "lead_time": 1.5,
@@ -124,7 +124,7 @@ def test_labelstudio_minimal(tmp_path: Path) -> None:
     assert document.text == "the USA"
 
 
-def test_labelstudio_streams(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_labelstudio_is_streamed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "x.json"
     monkeypatch.setattr(sources, "BYTES_AT_ONCE", 10_000)
     long = "word " * 2_000

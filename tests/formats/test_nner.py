@@ -1,4 +1,4 @@
-"""The .data files of research code: what is written is read, and what it cannot be."""
+"""The .data files of research code: round trips and errors."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from nestag.formats import jsonl, nner
 from token_texts import CORPORA, read, with_corpora, written
 
 
-def test_data_as_research_code_writes_it(tmp_path: Path) -> None:
+def test_nner_data_of_research_code(tmp_path: Path) -> None:
     text = "Ada was queen of the Isle\n0,0 PER|2,5 PER|4,5 GPE\n\nIt rained\n\n\nWho ?\n0,0 PER\n\n"
     sentences_read = [
         Sentence(
@@ -27,7 +27,7 @@ def test_data_as_research_code_writes_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("end", ["", "\n", "\n\n", "\n\n\n"])
-def test_data_with_tags_between(tmp_path: Path, end: str) -> None:
+def test_nner_data_with_tag_lines(tmp_path: Path, end: str) -> None:
     text = f"Ada slept\nNNP VBD\n0,0 PER\n\nIt rained\nPRP VBD\n\n\nAda\nNNP\n0,0 PER\n\nOh\nUH{end}"
     found, counts = read(nner.FORMAT, tmp_path / "f", text)
     assert [(" ".join(s.tokens), len(s.entities)) for s in found] == [
@@ -39,13 +39,13 @@ def test_data_with_tags_between(tmp_path: Path, end: str) -> None:
     assert not counts
 
 
-def test_data_sets_inverted_entities_aside(tmp_path: Path) -> None:
+def test_nner_drops_inverted_entities(tmp_path: Path) -> None:
     found, counts = read(nner.FORMAT, tmp_path / "f", "a b c\n2,1 X|1,0 Y|1,1 Z|1,1 Z\n\n")
     assert found == [Sentence(["a", "b", "c"], [Entity(1, 2, "Z")])]
     assert counts == {"entity that ends before it starts dropped": 2, "duplicate entity merged": 1}
 
 
-def test_data_keeps_the_order_of_entities(tmp_path: Path) -> None:
+def test_nner_keeps_the_order_of_entities(tmp_path: Path) -> None:
     text = "a b\n1,1 Y|0,1 X|0,0 Z\n\n"
     assert written(nner.FORMAT, tmp_path / "g", *read(nner.FORMAT, tmp_path / "f", text)[0]) == text
 
@@ -66,13 +66,13 @@ def test_data_keeps_the_order_of_entities(tmp_path: Path) -> None:
         ("a\n0,99999999999 X\n\nb\n\n\n", 2, "is not an entity"),
     ],
 )
-def test_data_that_cannot_be_read(tmp_path: Path, text: str, line: int, what: str) -> None:
+def test_nner_errors_name_the_line(tmp_path: Path, text: str, line: int, what: str) -> None:
     with pytest.raises(InputError, match=f"f:{line}: .*{what}"):
         read(nner.FORMAT, tmp_path / "f", text)
 
 
 @with_corpora
-def test_nne_as_published() -> None:
+def test_nne_original_format() -> None:
     gold = {s.id: s for file in (CORPORA / "nne_notext").glob("*.jsonl.gz") for s in jsonl.read(file)}
     for file in (CORPORA.parent / "raw/nne").glob("*.mrg"):
         for number, sentence in enumerate(nner.FORMAT.read(file)):

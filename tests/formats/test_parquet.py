@@ -1,4 +1,4 @@
-"""Tables of Hugging Face datasets: columns of tags, nested lists, folders, and what cannot be read."""
+"""Tables of Hugging Face datasets: tag columns, nested lists, folders, and errors."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def conll(**more: Any) -> Any:
 
 
 @pytest.mark.parametrize("saving", ["to_parquet", "save_to_disk"])
-def test_columns_of_tags_with_class_names(saving: str, tmp_path: Path) -> None:
+def test_parquet_tags_with_class_names(saving: str, tmp_path: Path) -> None:
     path = tmp_path / ("x.parquet" if saving == "to_parquet" else "x")
     getattr(conll(), saving)(str(path))
     assert format_of(path) == parquet.FORMAT
@@ -73,13 +73,13 @@ def test_columns_of_tags_with_class_names(saving: str, tmp_path: Path) -> None:
         [["B-PER|B-GPE", "I-PER"], ["O"]],
     ],
 )
-def test_nested_tags_in_one_column(tags: Any, tmp_path: Path) -> None:
+def test_parquet_nested_tags_in_one_column(tags: Any, tmp_path: Path) -> None:
     dataset({"words": [["Ada", "B"], ["slept"]], "labels": tags}).to_parquet(str(tmp_path / "x.parquet"))
     found, _ = read_all(parquet.FORMAT, tmp_path / "x.parquet")
     assert found == [Sentence(["Ada", "B"], [Entity(0, 2, "PER"), Entity(0, 1, "GPE")]), Sentence(["slept"])]
 
 
-def test_spans_in_a_column(tmp_path: Path) -> None:
+def test_parquet_spans_in_a_column(tmp_path: Path) -> None:
     spans = [[{"start": 0, "end": 2, "type": "PER"}], []]
     dataset({"tokens": [["Ada", "B"], ["slept"]], "entities": spans}).to_parquet(str(tmp_path / "x.parquet"))
     found, _ = read_all(parquet.FORMAT, tmp_path / "x.parquet")
@@ -87,7 +87,7 @@ def test_spans_in_a_column(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["x.parquet", "x"])
-def test_datasets_reads_what_is_written(name: str, tmp_path: Path) -> None:
+def test_datasets_reads_our_parquet(name: str, tmp_path: Path) -> None:
     path = tmp_path / name
     parquet.FORMAT.write(GIVEN, path)
     rows = datasets.load_from_disk(str(path)) if name == "x" else datasets.Dataset.from_parquet(str(path))
@@ -98,7 +98,7 @@ def test_datasets_reads_what_is_written(name: str, tmp_path: Path) -> None:
     assert read_all(parquet.FORMAT, path)[0] == GIVEN
 
 
-def test_a_level_that_begins_late_is_read(tmp_path: Path) -> None:
+def test_level_that_begins_late_is_read(tmp_path: Path) -> None:
     given = [Sentence(["a"], [Entity(0, 1, "X")])] * 200 + [Sentence(["a"], [Entity(0, 1, "X"), Entity(0, 1, "Y")])]
     parquet.FORMAT.write(given, tmp_path / "x.parquet")
     assert read_all(parquet.FORMAT, tmp_path / "x.parquet")[0] == given
@@ -112,7 +112,7 @@ def phrase_then_place(first: int, second: int) -> list[Sentence]:
 
 
 @pytest.mark.parametrize("name", ["x.parquet", "x", "x.parquet.gz"])
-def test_what_nestag_wrote_comes_back_whole(name: str, tmp_path: Path) -> None:
+def test_parquet_round_trips_late_types_and_ids(name: str, tmp_path: Path) -> None:
     late = [Sentence(["a"])] * 1_100 + [Sentence(["a"], id="x")]
     for given in (phrase_then_place(100, 50), phrase_then_place(100, 0), late, [Sentence(["a"], [Entity(0, 1, "NP")])]):
         path = tmp_path / f"{len(given)}" / name
@@ -124,7 +124,7 @@ def test_what_nestag_wrote_comes_back_whole(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("shards", [1, 2])
-def test_all_rows_say_which_columns_of_others_hold_tags(shards: int, tmp_path: Path) -> None:
+def test_all_rows_decide_which_columns_hold_tags(shards: int, tmp_path: Path) -> None:
     given = phrase_then_place(1_100, 50)
     columns = {
         "id": [None] * 1_149 + ["x"],
@@ -158,7 +158,7 @@ def test_a_folder_of_several_splits_is_refused(tmp_path: Path) -> None:
         ({"tokens": [[""]], "ner_tags": [["O"]]}, "row 1: 'tokens' is empty"),
     ],
 )
-def test_what_is_wrong_with_a_table(columns: dict[str, Any], message: str, tmp_path: Path) -> None:
+def test_table_errors_name_the_column(columns: dict[str, Any], message: str, tmp_path: Path) -> None:
     dataset(columns).to_parquet(str(tmp_path / "x.parquet"))
     with pytest.raises(InputError, match=message):
         read_all(parquet.FORMAT, tmp_path / "x.parquet")
@@ -173,7 +173,7 @@ def test_bad_rows_are_skipped_and_missing_columns_named(tmp_path: Path) -> None:
         read_all(parquet.FORMAT, tmp_path / "x.parquet", Options(field="tags"))
 
 
-def test_rubbish_and_missing_libraries_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_broken_files_and_missing_libraries_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("x.parquet", "x.arrow"):
         with pytest.raises(InputError, match=rf"{name}: not a table that can be read"):
             read_all(parquet.FORMAT, saved(tmp_path, name, b"PAR1 rubbish"))
@@ -185,7 +185,7 @@ def test_rubbish_and_missing_libraries_are_named(tmp_path: Path, monkeypatch: py
         parquet.FORMAT.write(GIVEN, tmp_path / "y.parquet")
 
 
-def test_a_description_that_is_too_deep_is_one_line(tmp_path: Path) -> None:
+def test_too_deep_schema_is_a_one_line_error(tmp_path: Path) -> None:
     pa, parquet_files = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     table = pa.table({"tokens": [["a"]], "ner_tags": [[0]]})
     parquet_files.write_table(table.replace_schema_metadata({b"huggingface": b"[" * 100_000}), tmp_path / "x.parquet")

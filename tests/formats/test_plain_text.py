@@ -1,4 +1,4 @@
-"""Plain text: paragraphs, documents, long lines, little memory."""
+"""Plain text: paragraphs, documents, long lines, bounded memory."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ pytest.importorskip("spacy")
 
 
 @given(st.text(st.sampled_from("a \n\r\t."), max_size=60), st.integers(1, 7), st.integers(3, 20))
-def test_paragraphs_are_the_text(content: str, size: int, longest: int) -> None:
+def test_paragraphs_join_to_the_text(content: str, size: int, longest: int) -> None:
     before, text.LONGEST_PARAGRAPH = text.LONGEST_PARAGRAPH, longest
     try:
         parts = list(text.paragraphs(content[at : at + size] for at in range(0, len(content), size)))
@@ -44,7 +44,7 @@ def test_text_is_one_document(tmp_path: Path) -> None:
     assert not report.counts
 
 
-def test_text_of_several_documents(tmp_path: Path) -> None:
+def test_files_are_separate_documents(tmp_path: Path) -> None:
     report = Report()
     given = [Sentence(["a", "b"], [Entity(0, 1, "X")], "d-1"), Sentence(["c"], [], "d-2"), Sentence(["d"], [], "e-1")]
     text.FORMAT.write(given, tmp_path / "x.txt", report=report)
@@ -56,7 +56,7 @@ def test_text_of_several_documents(tmp_path: Path) -> None:
     }
 
 
-def test_text_of_any_length_needs_little_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_text_is_read_in_bounded_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sources, "BYTES_AT_ONCE", 1_000)
     monkeypatch.setattr(text, "LONGEST_PARAGRAPH", 1_000)
     path = tmp_path / "x.txt"
@@ -70,7 +70,7 @@ def test_text_of_any_length_needs_little_memory(tmp_path: Path, monkeypatch: pyt
     assert peak < 2 * 10**5
 
 
-def test_long_lines_are_cut_and_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_lines_are_split_and_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(text, "LONGEST_PARAGRAPH", 10)
     sentences, report = read_all(text.FORMAT, saved(tmp_path, "x.txt", "one two three 北京北京北京北京北京北京"))
     assert [sentence.tokens for sentence in sentences] == [

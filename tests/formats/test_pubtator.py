@@ -1,4 +1,4 @@
-"""PubTator: titles, abstracts, mentions and relations, and what is wrong with a line."""
+"""PubTator: titles, abstracts, mentions, relations, and errors."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TWO = (
 )
 
 
-def test_documents_mentions_and_relations(tmp_path: Path) -> None:
+def test_pubtator_documents_mentions_and_relations(tmp_path: Path) -> None:
     found, report = read_documents(pubtator.FORMAT, saved(tmp_path, "x.txt", TWO))
     assert [(document.id, document.text) for document in found] == [
         ("10", "Angina after nifedipine.\nIt got worse | much worse."),
@@ -49,7 +49,7 @@ def test_documents_mentions_and_relations(tmp_path: Path) -> None:
         ("1\t0\t1\tA", "is not a mention"),
     ],
 )
-def test_what_is_wrong_with_a_line(line: str, message: str, tmp_path: Path) -> None:
+def test_line_errors_name_the_place(line: str, message: str, tmp_path: Path) -> None:
     path = saved(tmp_path, "x.txt", f"1|t|A\n1|a|\n{line}\n1\t0\t1\tA\tY\n\n2|t|B\n")
     with pytest.raises(InputError, match=rf"x\.txt:3: .*{message}"):
         read_documents(pubtator.FORMAT, path)
@@ -58,12 +58,12 @@ def test_what_is_wrong_with_a_line(line: str, message: str, tmp_path: Path) -> N
     assert report.counts == {"bad record skipped": 1}
 
 
-def test_a_block_without_a_title_is_refused(tmp_path: Path) -> None:
+def test_pubtator_block_without_a_title_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"x\.txt:3: no title; write PMID\|t\|TITLE"):
         read_documents(pubtator.FORMAT, saved(tmp_path, "x.txt", "1|t|A\n\n1\t0\t1\tA\tX\n"))
 
 
-def test_names_and_line_ends_that_cannot_be_kept_are_counted(tmp_path: Path) -> None:
+def test_changed_names_and_line_ends_are_counted(tmp_path: Path) -> None:
     document = Document("a|b", "one\ntwo\nthree", (TextSpan(4, 13, "X"),))
     report = Report()
     pubtator.FORMAT.write(sentences_of(document, LINES, Report()), tmp_path / "x", report=report)
@@ -76,7 +76,7 @@ def test_names_and_line_ends_that_cannot_be_kept_are_counted(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("name", ["\ufeffx-1", "a|b", "x\ty", "\n", " ", "1"])
-def test_any_id_and_a_final_line_end_come_back_or_are_counted(name: str, tmp_path: Path) -> None:
+def test_any_id_and_final_line_end_round_trip_or_are_counted(name: str, tmp_path: Path) -> None:
     sentence = Sentence(["a", "\n"], [Entity(0, 1, "X"), Entity(0, 2, "Y"), Entity(1, 2, "Z")], name)
     report = Report()
     pubtator.FORMAT.write([sentence], tmp_path / "a.pubtator", report=report)

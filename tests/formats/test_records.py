@@ -1,4 +1,4 @@
-"""Lists of JSON objects, read one at a time wherever the blocks of a file end."""
+"""Lists of JSON objects are read as a stream."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ def ids(path: Path, options: Options, report: Report) -> list[str | None]:
         ('{"id": 1}\n\n"a"\n', "x.json:3: 'a' is not an object"),
     ],
 )
-def test_lists_that_are_not_whole(content: str, message: str, tmp_path: Path) -> None:
+def test_truncated_lists_are_errors(content: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=message):
         ids(saved(tmp_path, "x.json", content), Options(), Report())
 
 
 @given(st.lists(st.dictionaries(st.text(max_size=3), st.text(max_size=20), max_size=3), max_size=5), st.integers(1, 9))
-def test_lists_are_read_whatever_the_blocks(values: list[dict[str, str]], size: int) -> None:
+def test_lists_are_read_across_blocks(values: list[dict[str, str]], size: int) -> None:
     content = "\ufeff" + json.dumps(values, indent=1, ensure_ascii=False) + "\n"
     blocks = [content[at : at + size] for at in range(0, len(content), size)]
     with pytest.MonkeyPatch.context() as patch:
@@ -52,7 +52,7 @@ def test_lists_are_read_whatever_the_blocks(values: list[dict[str, str]], size: 
         assert [record.fields for record in records.read_records("x", Options(), Report())] == values
 
 
-def test_objects_one_after_the_other_are_read_however_they_are_laid_out(tmp_path: Path) -> None:
+def test_concatenated_objects_are_read(tmp_path: Path) -> None:
     path = saved(tmp_path, "x.json", '\n{"id": 1}\n{\n "id": 2\n}{"id": 3}\n\n')
     assert list(records.read_records(path, Options(), Report())) == [
         (2, {"id": 1}, f"{path}:2", "x:2"),
@@ -63,14 +63,14 @@ def test_objects_one_after_the_other_are_read_however_they_are_laid_out(tmp_path
     assert [record.name for record in records.read_records(one_line, Options(), Report())] == ["y:1", "y:1.2"]
 
 
-def test_a_line_that_is_no_json_is_skipped_alone(tmp_path: Path) -> None:
+def test_invalid_json_line_is_skipped(tmp_path: Path) -> None:
     path = saved(tmp_path, "x.json", '{"id": 1}\n{"id": \nnull\n{"id": 4}\nrubbish')
     report = Report()
     assert ids(path, Options(skip_bad=True), report) == ["1", "4"]
     assert report.counts == {"bad record skipped": 3}
 
 
-def test_a_record_too_long_to_be_read_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_overlong_record_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(records, "LONGEST_LINE", 1_000)
     for entry in (available()["bioc-json"], available()["oneie"]):
         corpus = [Sentence(["w"] * 50, [Entity(0, end, "X") for end in range(1, 51)])]

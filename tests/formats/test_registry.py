@@ -1,4 +1,4 @@
-"""Detection by name, suffix and content in that order, with reasons; and warnings about few entities."""
+"""Format detection by name, suffix and content, and its errors."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from raw_texts import LINES, saved
         ("a.data", "Ada B-PER\n\n\nslept O\n\n\n", 4),
     ],
 )
-def test_a_known_suffix_wins_over_a_guess(name: str, text: str, words: int, tmp_path: Path) -> None:
+def test_known_suffix_wins_over_content(name: str, text: str, words: int, tmp_path: Path) -> None:
     corpus = read_corpus(saved(tmp_path, name, text), tokenizer="whitespace")
     assert sum(map(len, corpus)) == words
 
@@ -45,7 +45,7 @@ def test_a_known_suffix_wins_over_a_guess(name: str, text: str, words: int, tmp_
         ("texts/a.txt", "Ada B-PER\nslept O\n", "columns"),
     ],
 )
-def test_a_text_that_looks_like_another_format_is_a_warning(name: str, text: str, other: str, tmp_path: Path) -> None:
+def test_text_that_looks_like_another_format_gives_a_warning(name: str, text: str, other: str, tmp_path: Path) -> None:
     (tmp_path / "texts").mkdir()
     path = saved(tmp_path, name, text)
     path = path.parent if path.parent != tmp_path else path
@@ -57,7 +57,7 @@ def test_a_text_that_looks_like_another_format_is_a_warning(name: str, text: str
     )
 
 
-def test_an_error_names_the_format_that_a_file_looks_like(tmp_path: Path) -> None:
+def test_error_names_the_likely_format(tmp_path: Path) -> None:
     header = "#FORMAT=WebAnno TSV 3.2\n#T_SP=x.A|a|b|c|d|e|f|value\n\n#Text=Ada\n"
     text = header + "1-1\t0-3\tAda\t_\t_\t_\t_\t_\t_\tPER\n"
     assert format_of(saved(tmp_path, "a.tsv", text)).name == "webanno"
@@ -68,24 +68,24 @@ def test_an_error_names_the_format_that_a_file_looks_like(tmp_path: Path) -> Non
         read_corpus(saved(tmp_path, "a.jsonl", "Ada\tB-PER\n"))
 
 
-def test_a_tsv_that_looks_like_nothing_is_not_guessed(tmp_path: Path) -> None:
+def test_unknown_tsv_is_refused(tmp_path: Path) -> None:
     told = r"it could be several formats; name the format \(format=\.\.\.\), one of columns, webanno"
     with pytest.raises(InputError, match=told):
         format_of(saved(tmp_path, "a.tsv", "Ada\tPER\nslept\tO\n"))
 
 
-def test_more_than_the_first_record_counts(tmp_path: Path) -> None:
+def test_detection_reads_more_than_one_record(tmp_path: Path) -> None:
     plain = '{"text": "nothing", "meta": {}}\n'
     path = saved(tmp_path, "a.jsonl", plain * 50 + '{"text": "Ada", "spans": [{"start": 0, "end": 3, "label": "X"}]}\n')
     assert format_of(path).name == "prodigy"
 
 
-def test_a_first_record_that_is_very_long_is_read_on(tmp_path: Path) -> None:
+def test_detection_reads_a_long_first_record(tmp_path: Path) -> None:
     record = {"text": "word " * 300_000, "label": [[0, 4, "W"]]}
     assert format_of(saved(tmp_path, "a.json", json.dumps(record))).name == "doccano"
 
 
-def test_more_than_the_first_file_of_a_folder_counts(tmp_path: Path) -> None:
+def test_detection_reads_more_than_one_file(tmp_path: Path) -> None:
     saved(tmp_path, "000.ann", "")
     saved(tmp_path, "001.ann", "no annotation at all\n")
     saved(tmp_path, "002.ann", "T1\tPER 0 3\tAda\n")
@@ -93,7 +93,7 @@ def test_more_than_the_first_file_of_a_folder_counts(tmp_path: Path) -> None:
     assert format_of(tmp_path).name == "brat"
 
 
-def test_many_texts_before_the_annotations_of_a_folder_do_not_hide_them(tmp_path: Path) -> None:
+def test_detection_finds_annotations_after_many_texts(tmp_path: Path) -> None:
     for number in range(150):
         saved(tmp_path, f"a{number:03}.txt", "Ada B-PER\nslept O\n")
     saved(tmp_path, "a149.ann", "T1\tPER 0 3\tAda\n")
@@ -103,7 +103,7 @@ def test_many_texts_before_the_annotations_of_a_folder_do_not_hide_them(tmp_path
 @pytest.mark.parametrize("space", ["\xa0", "\f", "\u3000", "\x1c", "\x85", "\u2028", "\ufeff", "\u200b", " ", "\r"])
 @pytest.mark.parametrize("tokenizer", ["spacy", "whitespace"])
 @pytest.mark.parametrize("text", ["Hello world\n{}\nBye\n", "{}\nHello", "Hello\n{}", "{}", "a{}{}b {}\n{} c"])
-def test_lines_of_white_space_end_nothing_but_the_line(text: str, tokenizer: Any, space: str, tmp_path: Path) -> None:
+def test_whitespace_lines_do_not_end_a_text(text: str, tokenizer: Any, space: str, tmp_path: Path) -> None:
     text = text.replace("{}", space)
     corpus = read_corpus(saved(tmp_path, "a.txt", text), tokenizer=tokenizer)
     assert "".join(sentence.origin.text for sentence in corpus if sentence.origin) == text
@@ -115,18 +115,18 @@ def test_lines_of_white_space_end_nothing_but_the_line(text: str, tokenizer: Any
 
 
 @pytest.mark.parametrize("blank", ["", "\xa0", "\u3000 ", "\t"])
-def test_a_line_of_white_space_ends_a_sentence_in_columns(blank: str, tmp_path: Path) -> None:
+def test_whitespace_line_ends_a_sentence_in_columns(blank: str, tmp_path: Path) -> None:
     corpus = read_corpus(saved(tmp_path, "a.conll", f"Ada B-PER\n{blank}\nBob B-PER\n\xa0 O\n"))
     assert [sentence.tokens for sentence in corpus] == [("Ada",), ("Bob", "\xa0")]
 
 
-def test_a_folder_of_nothing_known_is_refused_with_what_it_has(tmp_path: Path) -> None:
+def test_folder_without_known_files_is_refused(tmp_path: Path) -> None:
     saved(tmp_path, "a.xyz", "1\ta\n")
     with pytest.raises(InputError, match=r"a folder can be .*brat \(\*\.ann.*; this one has a\.xyz: name one"):
         format_of(tmp_path)
 
 
-def test_a_folder_of_files_of_one_format_is_read_file_by_file(tmp_path: Path) -> None:
+def test_folder_of_one_format_is_read_file_by_file(tmp_path: Path) -> None:
     for name in ("b.jsonl", "a/c.jsonl.gz", "a.jsonl"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         jsonl.write([Sentence([name], id=name)], tmp_path / name)
@@ -138,7 +138,7 @@ def test_a_folder_of_files_of_one_format_is_read_file_by_file(tmp_path: Path) ->
     assert list(read_corpus(tmp_path, "jsonl")) == list(corpus)
 
 
-def test_columns_in_a_folder_of_tsv_files_are_no_webanno(tmp_path: Path) -> None:
+def test_folder_of_column_tsv_files_is_not_webanno(tmp_path: Path) -> None:
     for name in ("a.tsv", "b.tsv"):
         saved(tmp_path, name, "Ada\tB-PER\nslept\tO\n")
     assert format_of(tmp_path).name == "columns"
@@ -148,14 +148,14 @@ def test_columns_in_a_folder_of_tsv_files_are_no_webanno(tmp_path: Path) -> None
         format_of(tmp_path)
 
 
-def test_the_splits_of_a_folder_are_not_mixed(tmp_path: Path) -> None:
+def test_splits_of_a_folder_are_not_mixed(tmp_path: Path) -> None:
     for name in ("train.jsonl", "dev.jsonl"):
         jsonl.write([Sentence(["a"])], tmp_path / name)
     with pytest.raises(InputError, match=r"it holds several splits; name one, such as .*train\.jsonl"):
         read_corpus(tmp_path)
 
 
-def test_a_missing_file_is_said_to_be_missing(tmp_path: Path) -> None:
+def test_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="there is no such file"):
         format_of(tmp_path / "a.json")
 
@@ -177,13 +177,13 @@ def made(entities: int, empty: int, lost: int) -> Format:
     return Format("made", "made up", (".x",), read, jsonl.FORMAT.writer, remedy=Remedy("field", "names a layer"))
 
 
-def test_a_file_is_said_to_be_what_its_name_does_not_say(tmp_path: Path) -> None:
+def test_detected_format_is_reported(tmp_path: Path) -> None:
     path = saved(tmp_path, "a.txt", "Ada\tB-PER\n")
     assert notes(columns.FORMAT, path) == [f"{path}: read as columns (a token and its BIO tags a line)"]
     assert not notes(columns.FORMAT, saved(tmp_path, "a.IOB2", "Ada\tB-PER\n"))
 
 
-def test_no_entity_is_a_warning_with_options_to_try(tmp_path: Path) -> None:
+def test_no_entities_give_a_warning_with_options(tmp_path: Path) -> None:
     path = saved(tmp_path, "a.conll", "Ada\tO\n\nBob\tO\n")
     assert notes(columns.FORMAT, path) == [
         f"warning: {path}: no entity in 2 sentences, read as columns; columns=... names the columns of tokens and tags;"
@@ -193,13 +193,13 @@ def test_no_entity_is_a_warning_with_options_to_try(tmp_path: Path) -> None:
     assert not notes(text.FORMAT, saved(tmp_path, "a.txt", "Ada slept."))
 
 
-def test_texts_to_be_tagged_need_no_entities() -> None:
+def test_text_for_tagging_needs_no_entities() -> None:
     report = Report()
     assert len(list(made(entities=0, empty=2, lost=0).read("a.x", LINES, report, annotated=False))) == 2
     assert not report.notes
 
 
-def test_few_entities_where_many_annotations_were_left_out_is_a_warning() -> None:
+def test_many_dropped_annotations_give_a_warning() -> None:
     assert notes(made(entities=1, empty=2, lost=5), "a.x") == [
         "warning: a.x: 5 annotations were dropped and 1 kept, so 2 of 3 sentences have no entity;"
         " field=... names a layer; format=... names another format"

@@ -1,4 +1,4 @@
-"""The embedded corpus: whole, well formed, and fairly split."""
+"""The embedded corpus: complete, well formed, and balanced."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def types(sentences: list[Sentence]) -> Counter[str]:
     return Counter(entity.type for sentence in sentences for entity in sentence.entities)
 
 
-def test_every_domain_is_there() -> None:
+def test_sample_has_every_domain() -> None:
     documents = sample.documents()
     assert Counter(document_of(document[0]).rpartition("-")[0] for document in documents) == {
         "news": 36, "biomedical": 36, "legal": 36,
@@ -37,7 +37,7 @@ def test_entities_nest() -> None:
 
 
 @pytest.mark.parametrize("domain", sample.DOMAINS)
-def test_the_files_are_as_they_would_be_written(domain: str, tmp_path: Path) -> None:
+def test_sample_files_are_canonical(domain: str, tmp_path: Path) -> None:
     text = (files(sample) / f"{domain}.nested").read_text(encoding="utf-8")
     (tmp_path / "f").write_text(text, encoding="utf-8")
     brackets.FORMAT.write(brackets.FORMAT.read(tmp_path / "f"), tmp_path / "g")
@@ -45,7 +45,7 @@ def test_the_files_are_as_they_would_be_written(domain: str, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(("split", "share"), SHARES.items())
-def test_splits_have_their_share(split: Split, share: float) -> None:
+def test_sample_splits_have_their_share(split: Split, share: float) -> None:
     assert abs(len(sample.sentences(split)) / len(sample.sentences()) - share) < 0.02
     domains = Counter(document_of(document[0]).rpartition("-")[0] for document in sample.documents(split))
     assert all(abs(count / 36 - share) < 0.04 for count in domains.values())

@@ -1,4 +1,4 @@
-"""Formats of raw text, all of them: what is written comes back, and each is known by its content."""
+"""All formats of raw text round-trip and are detected by content."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def held_by(entry: Format) -> Callable[[Document], Any]:
 
 @pytest.mark.parametrize("entry", raw_text_formats(), ids=lambda entry: entry.name)
 @given(data=st.data())
-def test_what_is_written_is_read(entry: Format, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_text_formats_round_trip(entry: Format, data: st.DataObject, tmp_path_factory: pytest.TempPathFactory) -> None:
     given = data.draw(kept_by(entry))
     sentences = [sentence for document in given for sentence in sentences_of(document, EXACT, Report())]
     expected = list(documents_of(sentences))
@@ -154,7 +154,7 @@ BLANK = [
 
 
 @pytest.mark.parametrize("entry", raw_text_formats(), ids=lambda entry: entry.name)
-def test_words_of_white_space_are_kept_or_counted(entry: Format, tmp_path: Path) -> None:
+def test_whitespace_tokens_are_kept_or_counted(entry: Format, tmp_path: Path) -> None:
     path = tmp_path / PATHS[entry.name]
     writing = Report()
     entry.write(BLANK, path, report=writing)
@@ -166,7 +166,7 @@ def test_words_of_white_space_are_kept_or_counted(entry: Format, tmp_path: Path)
         assert writing.counts["token of white space, which is not a word in a text"] == 4
 
 
-def test_entities_with_white_space_at_their_ends_are_the_same_in_brat_and_counted(tmp_path: Path) -> None:
+def test_brat_trims_whitespace_of_entities_and_counts(tmp_path: Path) -> None:
     writing = Report()
     brat = registry.format_named("brat")
     brat.write(BLANK, tmp_path / "a.ann", report=writing)
@@ -184,9 +184,7 @@ def test_entities_with_white_space_at_their_ends_are_the_same_in_brat_and_counte
     ("text", "second", "lost"),
     [("a.\nb.\n", 3, 0), ("a.b.", 2, 0), ("a.\n b.", 4, 0), ("a. b.", 3, 1), ("a.\n\nb. \n", 4, 2), ("a.\tb.", 3, 1)],
 )
-def test_white_space_between_sentences_that_webanno_cannot_hold_is_counted(
-    text: str, second: int, lost: int, tmp_path: Path
-) -> None:
+def test_webanno_counts_lost_whitespace(text: str, second: int, lost: int, tmp_path: Path) -> None:
     webanno = registry.format_named("webanno")
     report = Report()
     document = Document("d", text, (), ([(0, 2)], [(second, second + 2)]))
@@ -197,7 +195,7 @@ def test_white_space_between_sentences_that_webanno_cannot_hold_is_counted(
 
 
 @pytest.mark.parametrize("entry", raw_text_formats(), ids=lambda entry: entry.name)
-def test_empty_and_blank_texts(entry: Format, tmp_path: Path) -> None:
+def test_empty_and_blank_texts_are_read(entry: Format, tmp_path: Path) -> None:
     for number, content in enumerate(["", " \n\t ", "\ufeff", "\u200b"]):
         path = tmp_path / str(number) / PATHS[entry.name]
         path.parent.mkdir()
@@ -208,7 +206,7 @@ def test_empty_and_blank_texts(entry: Format, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("entry", raw_text_formats(), ids=lambda entry: entry.name)
-def test_writing_fails_as_a_whole(entry: Format, tmp_path: Path) -> None:
+def test_failed_write_leaves_no_file(entry: Format, tmp_path: Path) -> None:
     def broken() -> Iterator[Sentence]:
         yield Sentence(["a"], [], "d-1")
         yield Sentence(["b"], [], "e-1")
@@ -228,7 +226,7 @@ def test_missing_files_are_named(entry: Format, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("entry", raw_text_formats(), ids=lambda entry: entry.name)
 @pytest.mark.parametrize("content", [b"\xff\xfe\x00", b"{", b"[", b"[{}]", b"PK\x03\x04", b"<a/>", b'{"text": 1}'])
-def test_rubbish_is_refused_by_name(entry: Format, content: bytes, tmp_path: Path) -> None:
+def test_broken_files_are_refused_by_name(entry: Format, content: bytes, tmp_path: Path) -> None:
     path = tmp_path / PATHS[entry.name].replace("pairs", "x.ann").replace("texts", "x.tsv").removesuffix(".gz")
     path.write_bytes(content)
     path.with_suffix(".txt").write_bytes(content)
@@ -274,7 +272,7 @@ SAMPLES = {
 
 
 @pytest.mark.parametrize("sample", SAMPLES)
-def test_content_tells_the_format(sample: str) -> None:
+def test_format_is_detected_by_content(sample: str) -> None:
     seen = [
         entry.name for entry in registry.available().values() if entry.looks_like and entry.looks_like(SAMPLES[sample])
     ]
@@ -282,7 +280,7 @@ def test_content_tells_the_format(sample: str) -> None:
 
 
 @given(st.text())
-def test_looking_never_fails(head: str) -> None:
+def test_format_detection_never_fails(head: str) -> None:
     assert all(isinstance(entry.looks_like(head), bool) for entry in raw_text_formats() if entry.looks_like)
 
 
@@ -296,9 +294,7 @@ def test_formats_are_found_by_suffix_and_content(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("module", "extra"), [("cassis", "cas"), ("spacy.vocab", "text")])
-def test_what_is_not_installed_is_named(
-    module: str, extra: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_missing_extras_are_named(module: str, extra: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, module, None)
     entry, path = (cas.FORMAT, "x.zip") if extra == "cas" else (docbin.FORMAT, "x.spacy")
     with pytest.raises(MissingExtraError, match=rf"pip install 'nestag\[{extra}\]'"):

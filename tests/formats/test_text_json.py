@@ -1,4 +1,4 @@
-"""JSON of texts: doccano, Prodigy and spaCy 2 in each of their variants, and errors in them."""
+"""JSON of texts: variants and errors of doccano, Prodigy and spaCy 2."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_doccano_reads_both_forms(tmp_path: Path) -> None:
     assert report.counts == {"relation dropped": 1}
 
 
-def test_doccano_counts_as_browsers_do(tmp_path: Path) -> None:
+def test_doccano_offsets_are_utf16_units(tmp_path: Path) -> None:
     path = saved(tmp_path, "x.jsonl", '{"id": 1, "text": "😀 Bob 👍 Al", "label": [[3, 6, "P"], [10, 12, "P"]]}')
     (document,), report = read_documents(format_named("doccano"), path)
     assert [document.text[start:end] for start, end, _ in document.spans] == ["Bob", "Al"]
@@ -44,7 +44,7 @@ def test_doccano_counts_as_browsers_do(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "y.jsonl").read_text())["label"] == [[3, 6, "P"], [10, 12, "P"]]
 
 
-def test_doccano_as_older_versions_and_lists_have_it(tmp_path: Path) -> None:
+def test_doccano_reads_older_versions_and_lists(tmp_path: Path) -> None:
     lines = [
         '{"id": 1, "data": "the USA", "label": [[4, 7, "GPE"]]}',
         '{"id": 2, "data": "Bob", "labels": [[0, 3, "PER"]], "user": 1}',
@@ -56,7 +56,7 @@ def test_doccano_as_older_versions_and_lists_have_it(tmp_path: Path) -> None:
         assert [(d.text, spans_of(d)) for d in found] == [("the USA", [(4, 7, "GPE")]), ("Bob", [(0, 3, "PER")])]
 
 
-def test_doccano_is_known_by_a_first_record_of_any_length(tmp_path: Path) -> None:
+def test_doccano_is_detected_by_a_long_first_record(tmp_path: Path) -> None:
     long = json.dumps({"id": 1, "text": "word " * 50_000, "label": [[0, 4, "W"]]})
     assert format_of(saved(tmp_path, "x.jsonl", f"{long}\n{long}\n")).name == "doccano"
     longer = json.dumps({"id": 1, "text": "word " * 500_000, "label": [[0, 4, "W"]]})
@@ -93,7 +93,7 @@ def test_doccano_skips_bad_lines(tmp_path: Path) -> None:
         ('{"text": "a", "relations": 1}', "'relations' is 1; make it a list of objects"),
     ],
 )
-def test_doccano_says_what_is_wrong(line: str, message: str, tmp_path: Path) -> None:
+def test_doccano_errors_name_the_line(line: str, message: str, tmp_path: Path) -> None:
     path = saved(tmp_path, "x.jsonl", f'{{"text": "fine"}}\n{line}\n')
     with pytest.raises(InputError, match=message) as error:
         read_all(format_named("doccano"), path)
@@ -104,7 +104,7 @@ def example(**fields: Any) -> str:
     return json.dumps({"text": "Go to NYC.\n", "spans": [{"start": 6, "end": 9, "label": "GPE"}]} | fields) + "\n"
 
 
-def test_prodigy_takes_the_tokens_that_are_there(tmp_path: Path) -> None:
+def test_prodigy_uses_given_tokens(tmp_path: Path) -> None:
     places = [(0, 2), (3, 5), (6, 7), (7, 9), (9, 10), (10, 11)]
     tokens = [{"text": "?", "start": a, "end": b, "id": n, "ws": False} for n, (a, b) in enumerate(places)]
     path = saved(tmp_path, "x.jsonl", example(tokens=tokens, answer="accept", meta={"id": 5}) + example())
@@ -118,7 +118,7 @@ def test_prodigy_takes_the_tokens_that_are_there(tmp_path: Path) -> None:
     assert not report.counts
 
 
-def test_prodigy_sets_aside_what_was_not_accepted(tmp_path: Path) -> None:
+def test_prodigy_skips_rejected_examples(tmp_path: Path) -> None:
     answers = "".join(example(answer=answer) for answer in ("reject", "accept", "ignore"))
     path = saved(tmp_path, "x.jsonl", answers + example(relations=[{"head": 1}]))
     sentences, report = read_all(format_named("prodigy"), path, Options())
@@ -126,7 +126,7 @@ def test_prodigy_sets_aside_what_was_not_accepted(tmp_path: Path) -> None:
     assert report.counts == {"rejected or ignored example dropped": 2, "relation dropped": 1}
 
 
-def test_prodigy_whose_first_records_have_no_spans(tmp_path: Path) -> None:
+def test_prodigy_is_detected_without_spans_in_the_first_records(tmp_path: Path) -> None:
     marks = {"_input_hash": 1, "_task_hash": 2, "_view_id": "ner_manual"}
     plain = json.dumps({"text": "Nothing.", "answer": "accept"} | marks) + "\n"
     null = json.dumps({"text": "Nothing.", "spans": None, "answer": "accept"}) + "\n"
@@ -137,7 +137,7 @@ def test_prodigy_whose_first_records_have_no_spans(tmp_path: Path) -> None:
     assert report.counts["rejected or ignored example dropped"] == 1
 
 
-def test_prodigy_writes_what_it_is_known_for(tmp_path: Path) -> None:
+def test_prodigy_output_has_the_expected_fields(tmp_path: Path) -> None:
     format_named("prodigy").write([Sentence(["the", "US A", "."], [Entity(0, 2, "GPE")], "d-1")], tmp_path / "x.jsonl")
     record = json.loads((tmp_path / "x.jsonl").read_text())
     assert record["text"] == "the US A .\n"
@@ -151,7 +151,7 @@ def test_prodigy_writes_what_it_is_known_for(tmp_path: Path) -> None:
     assert record["answer"] == "accept"
 
 
-def test_prodigy_tokens_that_leave_text_out_are_filled(tmp_path: Path) -> None:
+def test_prodigy_fills_text_between_tokens(tmp_path: Path) -> None:
     tokens = [{"start": 0, "end": 2}, {"start": 1, "end": 5}, {"start": 6, "end": 9}, {"start": 6, "end": 6}]
     (sentence,), report = read_all(format_named("prodigy"), saved(tmp_path, "x.jsonl", example(tokens=tokens)))
     assert sentence.tokens == ("Go", "to", "NYC", ".")
@@ -173,7 +173,7 @@ PAIRS: list[Any] = [["the USA won", {"entities": [[0, 7, "GPE"], [4, 7, "NAME"]]
         json.dumps({"classes": ["GPE", "NAME"], "annotations": [PAIRS[0], None, PAIRS[1]]}),
     ],
 )
-def test_pairs_of_text_and_entities(content: str, tmp_path: Path) -> None:
+def test_spacy_training_pairs_are_read(content: str, tmp_path: Path) -> None:
     path = saved(tmp_path, "x.json", content)
     assert format_of(path).name == "spacy2"
     found, report = read_documents(format_named("spacy2"), path)
@@ -184,7 +184,7 @@ def test_pairs_of_text_and_entities(content: str, tmp_path: Path) -> None:
     assert not report.counts
 
 
-def test_documents_of_paragraphs_and_tokens(tmp_path: Path) -> None:
+def test_documents_with_paragraphs_and_tokens_are_read(tmp_path: Path) -> None:
     tokens = [
         {"id": 0, "orth": "New", "tag": "NNP", "ner": "B-GPE"},
         {"id": 1, "orth": "York", "tag": "NNP", "ner": "L-GPE"},
@@ -209,7 +209,7 @@ def test_documents_of_paragraphs_and_tokens(tmp_path: Path) -> None:
         ({"paragraphs": [{"sentences": [{"tokens": [{"orth": "a", "ner": "PER"}]}]}]}, "'ner' is 'PER'"),
     ],
 )
-def test_what_is_wrong_with_an_example_is_said_and_can_be_skipped(value: Any, message: str, tmp_path: Path) -> None:
+def test_bad_examples_are_named_or_skipped(value: Any, message: str, tmp_path: Path) -> None:
     path = saved(tmp_path, "x.json", f"[{json.dumps(PAIRS[1])},\n{json.dumps(value)}]")
     with pytest.raises(InputError, match=rf"x\.json:2: .*{message}"):
         read_all(format_named("spacy2"), path)
@@ -217,7 +217,7 @@ def test_what_is_wrong_with_an_example_is_said_and_can_be_skipped(value: Any, me
     assert (len(found), report.counts["bad record skipped"]) == (1, 1)
 
 
-def test_names_of_documents_that_are_lost_are_counted(tmp_path: Path) -> None:
+def test_lost_document_names_are_counted(tmp_path: Path) -> None:
     report = Report()
     format_named("spacy2").write([Sentence(["a"], [Entity(0, 1, "X")], "d-1")], tmp_path / "x.json", report=report)
     assert json.loads((tmp_path / "x.json").read_text()) == [["a\n", {"entities": [[0, 1, "X"]]}]]

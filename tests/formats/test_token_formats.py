@@ -1,4 +1,4 @@
-"""Formats of tokens, all of them: every one gives back what it was given, and is known by its content."""
+"""All formats of tokens round-trip and are detected by content."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ HOLD_NO_IDS = (brackets.FORMAT, columns.FORMAT, nner.FORMAT)
 
 
 @pytest.mark.parametrize("entry", [e for e in TOKEN_FORMATS if e not in HOLD_NO_IDS], ids=lambda entry: entry.name)
-def test_formats_that_hold_ids_hold_all(entry: Format, tmp_path: Path) -> None:
+def test_formats_with_ids_keep_all_ids(entry: Format, tmp_path: Path) -> None:
     given_sentences = [Sentence(["a"], id=name) for name in (None, "", " x ", "d-1", "d-7", None, "e-2", "a\nb")]
     assert there_and_back(entry, given_sentences, place_in(tmp_path, entry))[0] == given_sentences
 
 
 @pytest.mark.parametrize("entry", OURS, ids=lambda entry: entry.name)
-def test_what_no_token_format_holds_is_reported(entry: Format, tmp_path: Path) -> None:
+def test_losses_of_token_formats_are_reported(entry: Format, tmp_path: Path) -> None:
     origin = Origin("d", 0, "a", ((0, 1),))
     back, report = there_and_back(entry, [Sentence([], id="e"), Sentence(["a"], origin=origin)], tmp_path / "f")
     assert [s.tokens for s in back] == [("a",)]
@@ -42,7 +42,7 @@ def test_what_no_token_format_holds_is_reported(entry: Format, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("entry", OURS, ids=lambda entry: entry.name)
-def test_files_are_recognised(entry: Format, tmp_path: Path) -> None:
+def test_formats_are_detected(entry: Format, tmp_path: Path) -> None:
     sentence = Sentence(["the", "USA"], [Entity(0, 2, "GPE")], "a-1")
     text = written(entry, tmp_path / "file", sentence)
     seen = [other.name for other in available().values() if other.looks_like and other.looks_like(text)]
@@ -66,7 +66,7 @@ def test_an_invalid_sentence_is_skipped_on_request(entry: Format, text: str, tmp
     assert report.counts == {"bad record skipped": 1}
 
 
-def test_an_escape_that_is_never_written_is_ordinary_text(tmp_path: Path) -> None:
+def test_unknown_escape_is_ordinary_text(tmp_path: Path) -> None:
     for token in ("1\\/2", "C:\\temp\\new", "\\u00e9", "\\ud800", "\\"):
         assert read(nner.FORMAT, tmp_path / "f", f"{token}\n\n\n")[0] == [Sentence([token])]
         assert read(columns.FORMAT, tmp_path / "f", f"{token}\tO\n")[0] == [Sentence([token])]
@@ -75,7 +75,7 @@ def test_an_escape_that_is_never_written_is_ordinary_text(tmp_path: Path) -> Non
 @with_corpora
 @pytest.mark.parametrize("entry", TOKEN_FORMATS, ids=lambda entry: entry.name)
 @pytest.mark.parametrize("corpus", ["genia", "germeval2014", "gum", "litbank", "nne_notext"])
-def test_corpora_lose_nothing(entry: Format, corpus: str, tmp_path: Path) -> None:
+def test_corpora_round_trip(entry: Format, corpus: str, tmp_path: Path) -> None:
     gold = list(jsonl.read(CORPORA / corpus / "dev.jsonl.gz"))
     if entry == brackets.FORMAT:
         gold = [s.with_entities(drop_crossing(s.entities).nested) for s in gold]

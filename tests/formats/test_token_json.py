@@ -1,4 +1,4 @@
-"""JSON of tokens and spans, as GLiNER, SpERT, DyGIE, W2NER and OneIE have it."""
+"""JSON of tokens and spans of GLiNER, SpERT, DyGIE, W2NER and OneIE."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def read(entry: Format, folder: Path, content: Any, lines: bool = False) -> tupl
 
 
 @pytest.mark.parametrize("lines", [False, True])
-def test_gliner(lines: bool, tmp_path: Path) -> None:
+def test_gliner_is_read(lines: bool, tmp_path: Path) -> None:
     records = [
         {"tokenized_text": TOKENS, "ner": [[2, 5, "PER"], [4, 5, "GPE"]], "relations": [[0, 1, "rules"]]},
         {"tokenized_text": ["It", "rained"], "ner": [], "language": "en"},
@@ -50,7 +50,7 @@ def test_gliner_is_written_as_a_list_or_in_lines(tmp_path: Path) -> None:
         assert (tmp_path / name).read_text() == content
 
 
-def test_spert(tmp_path: Path) -> None:
+def test_spert_is_read_and_written(tmp_path: Path) -> None:
     entities = [{"type": "PER", "start": 2, "end": 6}, {"type": "GPE", "start": 4, "end": 6}]
     relations = [{"type": "Rules", "head": 0, "tail": 1}]
     found, report = read(
@@ -62,7 +62,7 @@ def test_spert(tmp_path: Path) -> None:
     assert report.counts == {"relation dropped": 1}
 
 
-def test_w2ner_with_discontinuous_entities(tmp_path: Path) -> None:
+def test_w2ner_counts_discontinuous_entities(tmp_path: Path) -> None:
     entities = [
         {"index": [2, 3, 4, 5], "type": "PER"},
         {"index": [5, 4], "type": "GPE"},
@@ -73,7 +73,7 @@ def test_w2ner_with_discontinuous_entities(tmp_path: Path) -> None:
     assert [tuple(finding)[::2] for finding in report.findings] == [("discontinuous entity dropped", "[0, 2] X")]
 
 
-def test_dygie_counts_over_the_document(tmp_path: Path) -> None:
+def test_dygie_offsets_count_over_the_document(tmp_path: Path) -> None:
     document = {
         "doc_key": "J87",
         "dataset": "x",
@@ -101,7 +101,7 @@ def test_dygie_is_written_by_documents(tmp_path: Path) -> None:
     assert second == {"doc_key": "e", "sentences": [["e"]], "ner": [[]], "_ids": ["e-7"]}
 
 
-def test_oneie(tmp_path: Path) -> None:
+def test_oneie_is_read(tmp_path: Path) -> None:
     mention = {"id": "d-E1", "text": "the Isle", "entity_type": "GPE", "mention_type": "NAM", "start": 4, "end": 6}
     record = {"doc_id": "d", "sent_id": "d-1", "tokens": TOKENS, "entity_mentions": [mention], "event_mentions": [{}]}
     found, report = read(format_named("oneie"), tmp_path, [record], lines=True)
@@ -126,7 +126,7 @@ def test_oneie(tmp_path: Path) -> None:
         ("oneie", {"tokens": ["a"], "entity_mentions": [{"start": 0, "end": 1}]}, "'entity_type' is missing"),
     ],
 )
-def test_what_is_wrong_is_said_and_can_be_skipped(entry: str, record: Any, message: str, tmp_path: Path) -> None:
+def test_bad_records_are_named_or_skipped(entry: str, record: Any, message: str, tmp_path: Path) -> None:
     path = saved(tmp_path, "x.json", json.dumps([record, record], indent=1))
     with pytest.raises(InputError, match=rf"x\.json:2: .*{message}"):
         read_all(format_named(entry), path)

@@ -1,4 +1,4 @@
-"""WebAnno TSV 3: layers, stacked annotations, offsets, and what is wrong with a line."""
+"""WebAnno TSV 3: layers, stacked annotations, offsets, and errors."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_inception_with_stacked_annotations_and_other_layers(tmp_path: Path) -> 
     assert report.counts == {"annotation of POS dropped": 1, "annotation without value dropped": 1}
 
 
-def test_gum_with_relations_parts_of_tokens_and_emoji(tmp_path: Path) -> None:
+def test_webanno_with_relations_subtokens_and_emoji(tmp_path: Path) -> None:
     path = saved(
         tmp_path,
         "a.tsv",
@@ -76,7 +76,7 @@ def test_gum_with_relations_parts_of_tokens_and_emoji(tmp_path: Path) -> None:
     assert sorted(types) == ["giv", "new", "new"]
 
 
-def test_layers_without_features_and_texts_that_do_not_fit(tmp_path: Path) -> None:
+def test_webanno_layers_without_features(tmp_path: Path) -> None:
     path = saved(
         tmp_path,
         "a.tsv",
@@ -92,14 +92,14 @@ def test_layers_without_features_and_texts_that_do_not_fit(tmp_path: Path) -> No
     assert (sentence.tokens, sentence.entities) == (("Ada", "slept", "."), (Entity(0, 2, "Event"),))
 
 
-def test_an_annotation_in_parts_is_set_aside(tmp_path: Path) -> None:
+def test_discontinuous_annotation_is_dropped(tmp_path: Path) -> None:
     lines = ["#Text=a b c", "1-1\t0-1\ta\t*[1]\tX[1]", "1-2\t2-3\tb\t_\t_", "1-3\t4-5\tc\t*[1]\tX[1]"]
     (sentence,), report = read_all(webanno.FORMAT, saved(tmp_path, "a.tsv", tsv(NER, *lines)))
     assert not sentence.entities
     assert report.counts == {"discontinuous entity dropped": 1}
 
 
-def test_which_layer_is_asked_where_it_is_in_doubt(tmp_path: Path) -> None:
+def test_ambiguous_layer_is_an_error(tmp_path: Path) -> None:
     two = tsv(REFERENT + "#T_SP=webanno.custom.Other|a|b\n", "#Text=a", "1-1\t0-1\ta\tX\t_\tY\tZ")
     path = saved(tmp_path, "a.tsv", two)
     with pytest.raises(InputError, match=r"layer of the entities is unclear.*field=.*webanno\.custom\.Other:a\|b"):
@@ -122,14 +122,14 @@ def test_which_layer_is_asked_where_it_is_in_doubt(tmp_path: Path) -> None:
         ("1-1\t3-0\tAda\t_\t_", "an offset is not inside"),
     ],
 )
-def test_what_is_wrong_with_a_line(line: str, message: str, tmp_path: Path) -> None:
+def test_line_errors_name_the_place(line: str, message: str, tmp_path: Path) -> None:
     path = saved(tmp_path, "a.tsv", tsv(NER, "#Text=Ada", line))
     with pytest.raises(InputError, match=message):
         read_all(webanno.FORMAT, path)
     assert read_all(webanno.FORMAT, path, Options("whitespace", skip_bad=True))[1].counts == {"bad record skipped": 1}
 
 
-def test_it_is_written_as_inception_does(tmp_path: Path) -> None:
+def test_webanno_output_matches_inception(tmp_path: Path) -> None:
     given = [
         Sentence(["New_York", "😀", "x"], [Entity(0, 2, "L|P"), Entity(0, 1, "X")], "d-1"),
         Sentence(["y"], [], "d-2"),
@@ -148,7 +148,7 @@ def test_it_is_written_as_inception_does(tmp_path: Path) -> None:
     assert read_all(webanno.FORMAT, tmp_path / "d.tsv", LINES)[0] == given
 
 
-def test_several_documents_need_a_folder(tmp_path: Path) -> None:
+def test_several_webanno_documents_need_a_folder(tmp_path: Path) -> None:
     given = [Sentence(["a"], [Entity(0, 1, "X")], "d-1"), Sentence(["b"], [], "e-1")]
     with pytest.raises(InputError, match=r"one \.tsv file holds one document"):
         webanno.FORMAT.write(given, tmp_path / "x.tsv")

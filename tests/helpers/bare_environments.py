@@ -1,4 +1,4 @@
-"""Environments that hold nestag's wheel and some of its extras and nothing else, made without a network.
+"""Virtual environments with nestag's wheel and some of its extras, made without a network.
 
 A wheel is built and unpacked into an empty virtual environment. The distributions that it asks for are linked from the
 environment of the tests, so that making one takes a fraction of a second.

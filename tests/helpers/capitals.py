@@ -1,4 +1,4 @@
-"""A recognizer that needs no training: every word with a capital is an entity, and so is every run of them.
+"""A recognizer without training: every capitalized word is an entity, and so is every run of them.
 
 Words in capitals alone do something else: POISON fails, and SLOW waits.
 """

@@ -1,4 +1,4 @@
-"""Sentences to draw as HTML, and a reader of what was drawn."""
+"""Sentences to draw as HTML, and a parser of the result."""
 
 from html.parser import HTMLParser
 

@@ -1,4 +1,4 @@
-"""The slow and obvious way to do what the search does: write down every valid sequence and look at each.
+"""Slow reference implementations of decoding: enumerate every valid sequence.
 
 A sequence is scored as decoding/depth.py and decoding/tetra.py say. Scores here are lists for one sentence.
 """

@@ -1,4 +1,4 @@
-"""Training with a fault at each of its file operations, and the same command again afterwards; what held, as JSON.
+"""Train with a fault at each file operation, run the same command again, and print the outcome as JSON.
 
     python tests/helpers/faulty_runs.py ENCODER FOLDER [--stride 1] [--part 0 --of 1] [--records FILE] [--seconds N]
 

@@ -1,4 +1,4 @@
-"""A fifth encoding as somebody outside the package would write it: trees <-> labels, and nothing else.
+"""A fifth encoding as another package would define it: trees to labels and back.
 
 n is the depth of a gap less that of the gap after it, so the sentence is read from the right.
 """

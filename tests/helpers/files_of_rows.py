@@ -1,4 +1,4 @@
-"""Files of rows, good and bad, and what a folder holds in the end."""
+"""Files of good and bad rows, and the content of output folders."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-TEXTS = ("Lincoln was president of the USA .", "The mayor of New York slept .", "Nobody came .", "")
+TEXTS = ("Lincoln was president of the USA .", "The mayor of New York slept .", "No one came .", "")
 
 
 def texts(count: int) -> list[str]:

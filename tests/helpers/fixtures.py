@@ -1,4 +1,4 @@
-"""Tiny encoders, made in memory: nothing is downloaded."""
+"""Shared fixtures; tiny encoders are made in memory, nothing is downloaded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands as a shell runs them, each a process with descriptors of its own, forked after the slow imports.
+"""Run commands as a shell does, each in a separate process that is forked after the slow imports.
 
     python tests/forked_commands.py < CASES.jsonl > OUTCOMES.jsonl
 

@@ -1,4 +1,4 @@
-"""A disk that is nearly full, for the process that runs the tests."""
+"""A nearly full disk for the test process."""
 
 import resource
 import signal

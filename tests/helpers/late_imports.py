@@ -1,4 +1,4 @@
-"""Libraries that few tests need and that take a second to import: each is imported when it is first used.
+"""Libraries that few tests need and that take a second to import; each is imported on first use.
 
 Every process collects all tests, and most processes run none of these.
 """

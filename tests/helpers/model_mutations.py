@@ -1,4 +1,4 @@
-"""Model folders changed as an attacker would change them, and a watch over what is opened meanwhile."""
+"""Model folders changed as an attacker would, and a record of the files opened meanwhile."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An object store that speaks as much of S3's protocol as Arrow's client needs: buckets in memory, behind a port."""
+"""An in-memory object store with the part of the S3 protocol that Arrow needs."""
 
 from __future__ import annotations
 

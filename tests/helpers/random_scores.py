@@ -1,4 +1,4 @@
-"""Scores to decode: random ones, and those of labels that stand out."""
+"""Scores to decode: random ones, and confident ones for given labels."""
 
 from __future__ import annotations
 

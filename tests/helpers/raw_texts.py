@@ -1,4 +1,4 @@
-"""What tests of raw-text formats share: files of our own, and what is read from them."""
+"""Shared by tests of raw-text formats: files, and how to read them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The processes of a local cluster of Ray, as tests find and kill them."""
+"""Find and kill the processes of a local Ray cluster."""
 
 from __future__ import annotations
 

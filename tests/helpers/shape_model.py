@@ -1,4 +1,4 @@
-"""A model for onnxruntime that takes milliseconds to make and to load: it judges words by their shapes alone."""
+"""A model for onnxruntime that is made and loaded in milliseconds and scores words by their shape."""
 
 from __future__ import annotations
 

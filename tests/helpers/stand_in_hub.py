@@ -1,4 +1,4 @@
-"""A stand-in of the hub on this machine: enough of its HTTP interface to upload a folder and to download it again."""
+"""A local hub with enough of the HTTP interface to upload and download a folder."""
 
 import base64
 import hashlib

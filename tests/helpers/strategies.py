@@ -1,4 +1,4 @@
-"""Random sentences and labels, for property tests and for the tests that need very many."""
+"""Random sentences and labels for property tests."""
 
 from __future__ import annotations
 

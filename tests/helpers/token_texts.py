@@ -1,4 +1,4 @@
-"""What tests of token formats share: files of our own, and what is read from them."""
+"""Shared by tests of token formats: files, and how to read them."""
 
 from __future__ import annotations
 

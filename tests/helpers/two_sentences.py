@@ -1,4 +1,4 @@
-"""Two sentences that any tagger can learn by heart, and a recipe that does it in seconds."""
+"""Two sentences that any tagger can overfit, and a recipe that does it in seconds."""
 
 from nestag.data.sentence import Entity, Sentence
 from nestag.training.recipe import Recipe

@@ -1,4 +1,4 @@
-"""Waiting for something that another process or thread does; the time limit of a test ends what waits in vain."""
+"""Wait for another process or thread; the time limit of a test ends endless waits."""
 
 import time
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Label coverage against vocabularies, against exhaustive search, and against the published table."""
+"""Label coverage matches vocabularies, exhaustive search, and the published table."""
 
 import os
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ def sentence(text: str, *entities: tuple[int, int, str]) -> Sentence:
 
 
 @given(st.lists(sentences(), max_size=4), st.lists(sentences(), max_size=4))
-def test_in_the_learned_order_it_counts_what_a_vocabulary_holds(train: list[Sentence], dev: list[Sentence]) -> None:
+def test_learned_order_counts_match_the_vocabulary(train: list[Sentence], dev: list[Sentence]) -> None:
     for name, row in rows(train, annotated=False, dev=dev).items():
         known = Vocabulary.learn(train, name)
         assert row.labels == (len(known.n), len(known.c), len(known.u))
@@ -48,14 +48,14 @@ def test_in_the_learned_order_it_counts_what_a_vocabulary_holds(train: list[Sent
 
 
 @given(st.lists(sentences(), max_size=4))
-def test_as_annotated_it_counts_the_labels_of_the_trees_as_they_come(train: list[Sentence]) -> None:
+def test_annotated_order_counts_match_the_trees(train: list[Sentence]) -> None:
     for name, row in rows(train).items():
         trees = [Tree.from_entities(len(one), one.annotated, None) for one in train]
         labels = [label for tree in trees for label in encoding(name).encode(tree)]
         assert row.labels == tuple(len({label[part] for label in labels}) for part in range(3))
 
 
-def test_the_two_orders_differ_where_types_share_a_span() -> None:
+def test_orders_differ_where_types_share_a_span() -> None:
     train = [sentence("a b c", (0, 1, "B"), (0, 1, "A")), sentence("a b c", (0, 1, "A"), (0, 1, "B"))]
     assert rows(train)["abs"].labels.u == 3
     assert rows(train, annotated=False)["abs"].labels.u == 2
@@ -98,13 +98,13 @@ def best_by_search(name: str, test: Sentence) -> int:
 
 @pytest.mark.parametrize("name", ENCODINGS)
 @pytest.mark.parametrize("test", HARD, ids=lambda one: str(one.entities and len(one.entities)))
-def test_recall_is_what_exhaustive_search_over_seen_labels_reaches(name: str, test: Sentence) -> None:
+def test_recall_matches_search_over_seen_labels(name: str, test: Sentence) -> None:
     expected = 100 * best_by_search(name, test) / len(test.entities)
     assert rows(TRAIN, test=[test])[name].reach["test"].recall == pytest.approx(expected)
 
 
 @given(st.lists(sentences(), max_size=3))
-def test_what_was_seen_is_covered_and_found(train: list[Sentence]) -> None:
+def test_seen_labels_are_covered(train: list[Sentence]) -> None:
     for row in (*rows(train, dev=train).values(), *rows(train, annotated=False, dev=train).values()):
         assert row.missing == (0, 0, 0)
         if train:
@@ -112,7 +112,7 @@ def test_what_was_seen_is_covered_and_found(train: list[Sentence]) -> None:
             assert row.reach["dev"].recall in (None, 100)
 
 
-def test_crossing_entities_are_set_aside_and_counted_and_the_rest_stays_as_annotated() -> None:
+def test_crossing_entities_are_dropped_and_counted() -> None:
     crossed = sentence("a b c d", (0, 1, "B"), (0, 1, "A"), (0, 2, "X"), (1, 4, "Y"))
     found = count_coverage([crossed], {"dev": [crossed, crossed]})
     assert found.crossing == {"train": 1, "dev": 2}

@@ -1,4 +1,4 @@
-"""Sentences and corpora as they print and as notebooks draw them."""
+"""How sentences and corpora print, and how notebooks draw them."""
 
 from pathlib import Path
 
@@ -9,16 +9,16 @@ from nestag.inspect.rendering import SHOWN_SENTENCES, SHOWN_TYPES, draw_corpus, 
 NESTED = Sentence(["the", "USA", "slept"], [Entity(0, 2, "GPE"), Entity(0, 2, "ORG"), Entity(1, 2, "GPE")])
 
 
-def test_a_sentence_prints_its_entities_in_brackets_on_one_line() -> None:
+def test_sentence_prints_as_one_bracketed_line() -> None:
     assert str(NESTED) == "[[the [USA GPE] ORG] GPE] slept"
     assert str(Sentence(["a\nb"], [Entity(0, 1, "X")])) == "[a␊b X]"
 
 
-def test_a_sentence_is_drawn_as_render_draws_it() -> None:
+def test_sentence_html_equals_render() -> None:
     assert NESTED._repr_html_() == render(NESTED)._repr_html_()
 
 
-def test_a_corpus_prints_its_size_and_draws_its_first_sentences(tmp_path: Path) -> None:
+def test_corpus_prints_its_size_and_draws_its_first_sentences(tmp_path: Path) -> None:
     write_corpus([NESTED] * 9, tmp_path / "nine.jsonl")
     corpus = read_corpus(tmp_path / "nine.jsonl")
     rows = [line.split() for line in repr(corpus).splitlines()]

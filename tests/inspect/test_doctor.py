@@ -1,4 +1,4 @@
-"""The doctor finds each disease it knows, and none in a healthy corpus."""
+"""The doctor finds each problem, and none in a healthy corpus."""
 
 import json
 import os
@@ -39,16 +39,16 @@ def the_one(found: Sequence[Diagnosis], part: str) -> Diagnosis:
     return matching[0]
 
 
-def test_a_healthy_corpus_has_nothing() -> None:
+def test_healthy_corpus_has_no_findings() -> None:
     assert diagnosis(train=healthy("Today"), dev=healthy("Yesterday"), test=healthy("Tomorrow")) == ()
 
 
-def test_no_training_split() -> None:
+def test_missing_training_split_is_found() -> None:
     assert the_one(diagnosis(dev=healthy("Today")), "no training split").severity is ERROR
 
 
 @pytest.mark.parametrize(("name", "severity"), [("train", ERROR), ("dev", WARNING)])
-def test_nothing_to_learn_from(name: str, severity: Severity) -> None:
+def test_corpus_without_entities_is_found(name: str, severity: Severity) -> None:
     for bad, part in (
         ([], "no words at all"),
         ([told("Ada sleeps")], "no entities at all"),
@@ -59,12 +59,12 @@ def test_nothing_to_learn_from(name: str, severity: Severity) -> None:
         assert (found.severity, found.split) == (severity, name)
 
 
-def test_a_corpus_without_its_text_is_not_called_repetitive() -> None:
+def test_corpus_without_words_is_not_repetitive() -> None:
     bare = [told("_ _ _", (0, 1, "PER"))] * 20
     assert [finding.split for finding in diagnosis(train=bare, dev=bare)] == ["train", "dev"]
 
 
-def test_rare_types_and_types_that_train_lacks() -> None:
+def test_rare_and_unseen_types_are_found() -> None:
     rare = [told("Rome sleeps too", (0, 1, "GPE"), id="r-1")]
     found = diagnosis(train=healthy("Today") + rare, dev=[told("an X here", (1, 2, "ORG"))])
     few = the_one(found, "fewer than 10")
@@ -82,7 +82,7 @@ def test_crossing_entities_are_a_warning_if_few_and_an_error_if_many() -> None:
     assert the_one(diagnosis(train=[crossed] * 10), "cross others").severity is ERROR
 
 
-def test_a_knot_that_cannot_be_untangled() -> None:
+def test_too_many_crossing_entities_are_found() -> None:
     knot = Sentence(["w"] * 3000, [Entity(i, i + 1500, "A") for i in range(1200)])
     found = the_one(
         diagnosis(DoctorLimits(sentence=9999, entity=9999), train=[*healthy("Today"), knot]), "too many crossing"
@@ -90,7 +90,7 @@ def test_a_knot_that_cannot_be_untangled() -> None:
     assert found.severity is ERROR
 
 
-def test_long_sentences_by_words_and_as_an_encoder_measures_them() -> None:
+def test_long_sentences_in_words_and_subwords() -> None:
     train = [*healthy("Today"), told("w " * 600, (0, 1, "PER"))]
     assert "over 512 words" in the_one(diagnosis(train=train), "1 of 13 sentences").what
     splits = {"train": healthy("Today")}
@@ -109,7 +109,7 @@ def test_leaks_are_an_error_only_if_most_of_a_split_leaks() -> None:
     )
 
 
-def test_one_comma_in_five_is_suspicious_and_three_are_not() -> None:
+def test_suspicious_commas_in_entities() -> None:
     def train(odd: int) -> list[Sentence]:
         ends = [3 if number < odd else 2 for number in range(5)]
         return [told(f"so {name} , slept", (1, end, "PER")) for name, end in zip(NAMES, ends, strict=False)]
@@ -120,7 +120,7 @@ def test_one_comma_in_five_is_suspicious_and_three_are_not() -> None:
     assert diagnosis(DoctorLimits(rare=1), train=train(3)) == ()
 
 
-def test_determiners_and_brackets() -> None:
+def test_determiners_and_brackets_are_found() -> None:
     train = [
         *healthy("Today"),
         told("see the Ada here", (1, 3, "PER")),
@@ -132,7 +132,7 @@ def test_determiners_and_brackets() -> None:
     assert the_one(found, "bracket").examples[0].text == "Grace )"
 
 
-def test_the_same_mention_with_different_types_or_none() -> None:
+def test_inconsistent_mentions_are_found() -> None:
     as_place = [told(f"{name} saw Paris", (2, 3, "GPE")) for name in NAMES]
     as_person = [told(f"{name} met Paris", (2, 3, "PER")) for name in NAMES[:4]]
     forgotten = [told(f"{name} left Paris yesterday", id=f"f-{name}") for name in NAMES[:5]]
@@ -147,12 +147,12 @@ def test_the_same_mention_with_different_types_or_none() -> None:
     ]
 
 
-def test_types_over_one_mention_at_once_do_not_disagree() -> None:
+def test_several_types_of_one_mention_are_consistent() -> None:
     train = [told(f"{name} saw Paris", (2, 3, "GPE"), (2, 3, "NAME")) for name in NAMES]
     assert diagnosis(train=train) == ()
 
 
-def test_empty_sentences_long_entities_and_repetitions() -> None:
+def test_empty_long_and_repeated_sentences_are_found() -> None:
     train = [*healthy("Today"), Sentence([]), told("w " * 40, (0, 35, "PER")), *healthy("Today")[:2]]
     found = diagnosis(train=train)
     assert the_one(found, "no words").what == "1 sentence has no words"
@@ -160,7 +160,7 @@ def test_empty_sentences_long_entities_and_repetitions() -> None:
     assert the_one(found, "repeat earlier").what == "2 of 16 sentences repeat earlier ones of the split"
 
 
-def test_what_reading_changed_is_told_and_the_worst_comes_first() -> None:
+def test_findings_are_sorted_and_include_changes_while_reading() -> None:
     report = Report()
     report.add("duplicate entity merged", "t:1", "[0, 1) PER")
     report.add("span widened to token borders", "t:2", "x")
@@ -179,7 +179,7 @@ def save(tmp_path: Path) -> Callable[..., Path]:
     return write
 
 
-def test_the_command_says_yes(save: Callable[..., Path]) -> None:
+def test_doctor_exits_with_0_without_errors(save: Callable[..., Path]) -> None:
     done = CliRunner().invoke(app, ["doctor", str(save(train=healthy("Today"), dev=healthy("Later")))])
     assert done.exit_code == 0
     steps, verdict = done.stdout.splitlines()
@@ -187,7 +187,7 @@ def test_the_command_says_yes(save: Callable[..., Path]) -> None:
     assert verdict == "nothing found; training can start"
 
 
-def test_the_command_says_no_with_exit_code_1(save: Callable[..., Path]) -> None:
+def test_doctor_exits_with_1_on_errors(save: Callable[..., Path]) -> None:
     folder = save(train=[told("Ada\x1b[31m sleeps")], dev=healthy("Later"))
     done = CliRunner().invoke(
         app, ["doctor", "--train", str(folder / "train.jsonl"), "--dev", str(folder / "dev.jsonl")]
@@ -202,14 +202,14 @@ def test_the_command_says_no_with_exit_code_1(save: Callable[..., Path]) -> None
     assert answer["findings"][1]["examples"][0] == {"place": f"{folder}/dev.jsonl: sentence 1", "text": "Ada"}
 
 
-def test_control_characters_of_a_corpus_do_not_reach_the_terminal(save: Callable[..., Path]) -> None:
+def test_control_characters_of_a_corpus_are_escaped(save: Callable[..., Path]) -> None:
     folder = save(train=[*healthy("Today"), told("see \x1b[31mAda , here", (1, 3, "PER"))])
     done = CliRunner().invoke(app, ["doctor", str(folder)])
     assert "␛[31mAda ," in done.stdout
     assert "\x1b" not in done.stdout
 
 
-def test_unreadable_input_is_exit_code_2(tmp_path: Path) -> None:
+def test_unreadable_input_exits_with_2(tmp_path: Path) -> None:
     (tmp_path / "train.jsonl").write_text("{}\n")
     done = CliRunner().invoke(app, ["doctor", str(tmp_path)])
     assert done.exit_code == 2
@@ -236,7 +236,7 @@ def encoder(tmp_path: Path) -> str:
     return str(folder)
 
 
-def test_an_encoder_counts_in_its_own_subwords(save: Callable[..., Path], encoder: str) -> None:
+def test_encoder_counts_its_own_subwords(save: Callable[..., Path], encoder: str) -> None:
     folder = save(train=[*healthy("Today"), told("a" * 40 + " " + "b" * 40, (0, 1, "PER"))])
     files = ["--train", str(folder / "train.jsonl"), "--encoder"]
     done = CliRunner().invoke(app, ["doctor", *files, encoder])
@@ -252,14 +252,14 @@ def test_an_encoder_counts_in_its_own_subwords(save: Callable[..., Path], encode
 
 
 @pytest.mark.skipif(not CORPORA, reason="NESTAG_CORPORA is not set")
-def test_shared_corpora() -> None:
+def test_real_corpora_have_expected_findings() -> None:
     genia = CliRunner().invoke(app, ["doctor", f"{CORPORA}/genia", "--json"])
     assert genia.exit_code == 0
     assert any("stand in the training split" in finding["what"] for finding in json.loads(genia.stdout)["findings"])
     assert CliRunner().invoke(app, ["doctor", f"{CORPORA}/nne_notext"]).exit_code == 1
 
 
-def test_code_beside_an_encoder_never_runs(save: Callable[..., Path], encoder: str, tmp_path: Path) -> None:
+def test_code_next_to_an_encoder_never_runs(save: Callable[..., Path], encoder: str, tmp_path: Path) -> None:
     """Not even where the answer to transformers' question is piped in."""
     ran = tmp_path / "ran"
     (Path(encoder) / "planted.py").write_text(f"open({str(ran)!r}, 'w').close()\nclass Planted: ...\n")
@@ -272,9 +272,7 @@ def test_code_beside_an_encoder_never_runs(save: Callable[..., Path], encoder: s
 
 
 @pytest.mark.parametrize("longest", ["1e400", "-5", '"many"', "null", "[]"])
-def test_an_encoder_with_a_limit_that_is_none_is_one_line(
-    save: Callable[..., Path], encoder: str, longest: str
-) -> None:
+def test_invalid_encoder_limit_is_a_one_line_error(save: Callable[..., Path], encoder: str, longest: str) -> None:
     (Path(encoder) / "tokenizer_config.json").write_text(f'{{"model_max_length": {longest}}}')
     train = save(train=[Sentence(["Ada"], [Entity(0, 1, "PER")])]) / "train.jsonl"
     done = CliRunner().invoke(app, ["doctor", "--train", str(train), "--encoder", encoder])

@@ -1,4 +1,4 @@
-"""Nested entities as HTML: boxes in boxes, whatever the entities are, and a page that loads nothing."""
+"""Nested entities as HTML: nested boxes for any entities, and a page that loads nothing."""
 
 import re
 
@@ -22,7 +22,7 @@ def classes(text: str) -> list[str | None]:
 
 
 @given(sentences())
-def test_boxes_close_in_order_and_hold_every_word_and_label_once(given: tuple[list[str], list[Entity]]) -> None:
+def test_boxes_nest_and_hold_every_word_and_label_once(given: tuple[list[str], list[Entity]]) -> None:
     tokens, entities = given
     read = Reader(render(tokens, entities).html)
     assert read.words == " ".join(tokens).replace("\x00", "␀")
@@ -30,7 +30,7 @@ def test_boxes_close_in_order_and_hold_every_word_and_label_once(given: tuple[li
 
 
 @given(sentences())
-def test_nested_entities_are_boxes_of_their_words(given: tuple[list[str], list[Entity]]) -> None:
+def test_nested_entities_are_nested_boxes(given: tuple[list[str], list[Entity]]) -> None:
     tokens, entities = given
     nested = drop_crossing(entities).nested
     read = Reader(render(tokens, nested).html)
@@ -38,13 +38,13 @@ def test_nested_entities_are_boxes_of_their_words(given: tuple[list[str], list[E
     assert sorted(read.boxes) == sorted(words)
 
 
-def test_a_crossing_span_is_drawn_in_pieces_open_where_it_goes_on() -> None:
+def test_crossing_span_is_drawn_in_open_pieces() -> None:
     text = boxes("abcde", [Mark(0, 3, "PER"), Mark(2, 5, "GPE")])
     assert Reader(text).boxes == ["c", "abc", "de"]
     assert classes(text) == ["e k4 h1", "e k2 on", "e k2 from"]
 
 
-def test_heights_grow_outwards_and_end_somewhere() -> None:
+def test_heights_grow_outwards_up_to_a_limit() -> None:
     text = boxes("abcd", [Mark(0, 4, "P"), Mark(0, 2, "G"), Mark(1, 2, "P")])
     p, g = colour_of("P"), colour_of("G")
     assert classes(text) == [f"e k{p} h2", f"e k{g} h1", f"e k{p}"]
@@ -53,7 +53,7 @@ def test_heights_grow_outwards_and_end_somewhere() -> None:
     assert '<p class="text high-8"' in deep
 
 
-def test_hostile_text_stays_text() -> None:
+def test_hostile_text_is_escaped() -> None:
     bad = "<script>alert(1)</script>"
     read = Reader(render(bad, [(0, 8, bad), (0, 3, '"onmouseover=')]).html)
     assert {tag for tag, _ in read.seen} == {"p", "span", "b", "bdi"}
@@ -61,7 +61,7 @@ def test_hostile_text_stays_text() -> None:
     assert read.words == bad
 
 
-def test_a_page_loads_nothing_and_is_styled_by_classes_alone() -> None:
+def test_page_loads_nothing_and_uses_classes() -> None:
     page = render("the USA", DEEP[:2]).page("a < b")
     assert "<title>a &lt; b</title>" in page
     assert not re.search(r"://|@import|url\(|<script| style=", page)
@@ -69,7 +69,7 @@ def test_a_page_loads_nothing_and_is_styled_by_classes_alone() -> None:
     assert all(f".{name}" in page for name in used)
 
 
-def test_a_type_has_the_same_colour_everywhere() -> None:
+def test_type_has_the_same_colour_everywhere() -> None:
     assert (
         {colour_of(f"type {number}") for number in range(10 * COLOURS)} == set(range(COLOURS)) == set(range(len(ANSI)))
     )
@@ -79,14 +79,14 @@ def test_a_type_has_the_same_colour_everywhere() -> None:
         assert f"k{colour_of('PER')}" in render("a b", [(0, 1, "PER"), *others]).html
 
 
-def test_texts_tokens_and_sentences_are_drawn_alike() -> None:
+def test_texts_tokens_and_sentences_are_drawn_the_same_way() -> None:
     sentence = Sentence(["the", "USA"], [Entity(1, 2, "GPE")])
     assert render(sentence) == render(sentence.tokens, sentence.entities) == render("the USA", [(4, 7, "GPE")])
     assert render("the USA", [{"start": 4, "end": 7, "type": "GPE"}]) == render(sentence)
     assert str(render(sentence)) == render(sentence).html
 
 
-def test_a_result_draws_itself_in_a_notebook_with_its_confidences() -> None:
+def test_result_html_shows_confidences() -> None:
     found = TextEntities("the USA", ["the", "USA"], [TextEntity(4, 7, "GPE", "USA", 0.987, 1, 2)])
     shown = found._repr_html_()
     assert 'title="GPE, 4 to 7, confidence 0.99"' in shown
@@ -103,22 +103,22 @@ def test_a_list_of_results_draws_the_first_ones_with_one_style() -> None:
 @pytest.mark.parametrize(
     "wrong", [(4, 8, "GPE"), (2, 2, "GPE"), (-1, 2, "GPE"), (0, 1), "GPE", {"start": 1}, (0, 1, 2)]
 )
-def test_what_is_no_entity_of_the_text_is_refused(wrong: object) -> None:
+def test_entities_outside_the_text_are_refused(wrong: object) -> None:
     for text in ("the USA", ["the", "USA"]):
         with pytest.raises(DataError, match=r"is not inside|is not an entity"):
             render(text, [wrong])
 
 
-def test_the_function_is_the_public_name() -> None:
+def test_render_is_public() -> None:
     assert nestag.render is render
 
 
-def test_what_cannot_be_shown_or_written_is_replaced_and_what_joins_letters_is_not() -> None:
+def test_unprintable_characters_are_replaced() -> None:
     assert harmless("a\ud800b\x1b\x85") == "a�b␛�"
     assert harmless("می\u200cخواهم") == "می\u200cخواهم"
 
 
-def test_no_word_turns_the_words_after_it_around() -> None:
+def test_bidirectional_text_is_isolated() -> None:
     assert harmless("a\u202eb\u2066c\u2069") == "a�b�c�"
     assert harmless("\u200fא") == "\u200fא"  # a mark turns nothing but itself
 

@@ -1,4 +1,4 @@
-"""Splits: whole documents, every type in its share, the same every time."""
+"""Splits keep documents whole, balance the types, and are deterministic."""
 
 import random
 from collections import Counter
@@ -37,7 +37,7 @@ def test_every_type_gets_its_share(shares: tuple[int, int, int]) -> None:
             assert held.types[kind] / count == pytest.approx(wanted, abs=0.02)
 
 
-def test_it_is_much_better_than_chance() -> None:
+def test_split_is_more_balanced_than_chance() -> None:
     loads = corpus(60)
     total = sum_of(loads.values()).types
 
@@ -50,14 +50,14 @@ def test_it_is_much_better_than_chance() -> None:
     assert error(stratify(loads, (60, 20, 20))) < sorted(by_chance)[2] / 2
 
 
-def test_the_same_seed_gives_the_same_splits_and_another_gives_others() -> None:
+def test_splits_depend_on_the_seed() -> None:
     loads = corpus(50)
     assert stratify(loads, (70, 15, 15), 3) == stratify(corpus(50), (70, 15, 15), 3)
     assert stratify(loads, (70, 15, 15), 3) != stratify(loads, (70, 15, 15), 4)
 
 
 @given(st.integers(3, 30), st.integers(0, 5))
-def test_every_document_has_one_place_and_an_unwanted_split_none(documents: int, seed: int) -> None:
+def test_every_document_is_in_one_split(documents: int, seed: int) -> None:
     loads = corpus(documents, seed)
     try:
         places = stratify(loads, (2, 0, 1), seed)
@@ -72,12 +72,12 @@ def test_too_few_documents_are_refused() -> None:
         stratify(corpus(2), (70, 15, 15))
 
 
-def test_documents_without_entities_are_shared_out_too() -> None:
+def test_documents_without_entities_are_distributed() -> None:
     loads: dict[object, Load] = {number: Load(1, 5, 50) for number in range(100)}
     assert sorted(Counter(stratify(loads, (70, 15, 15)).values()).values()) == [15, 15, 70]
 
 
-def test_sentences_are_counted_by_document_also_where_one_is_in_pieces() -> None:
+def test_sentences_of_interrupted_documents_are_counted_together() -> None:
     a = Sentence(["x", "y"], [Entity(0, 1, "A")], "a-1")
     b = Sentence(["x"], [], "b-1")
     bare = Sentence(["x"])

@@ -1,4 +1,4 @@
-"""Statistics against literal definitions, and against the published table of datasets."""
+"""Statistics match literal implementations and the published table."""
 
 import math
 import os
@@ -33,7 +33,7 @@ def literal_depths(given: list[Entity]) -> list[int]:
 
 
 @given(entities)
-def test_depths_are_those_of_the_literal_rule_for_crossing_entities_too(found: list[Entity]) -> None:
+def test_depths_match_a_literal_implementation(found: list[Entity]) -> None:
     assert depths_of(found) == literal_depths(found)
 
 
@@ -43,7 +43,7 @@ def test_depth_of_entities_over_the_same_tokens() -> None:
     assert depths_of([Entity(0, 5, "O"), *same]) == [0, 1, 2, 3]
 
 
-def test_very_many_crossing_entities() -> None:
+def test_many_crossing_entities_are_counted() -> None:
     """Quadratic code would exceed the time limit of a test."""
     rng = random.Random(1)
     many = list({Entity(a, a + rng.randint(1, 4000), "A") for a in (rng.randint(0, 4000) for _ in range(20_000))})
@@ -58,13 +58,13 @@ def test_shared_spans_are_counted_as_pairs_tell(found: list[Entity]) -> None:
     assert count_same_span(found) == sum(any(a != b and a[:2] == b[:2] for b in found) for a in found)
 
 
-def test_of_nothing_there_is_no_mean() -> None:
+def test_mean_of_nothing_is_missing() -> None:
     nothing = describe({"train": []})["train"]
     assert (nothing.sentences, nothing.mean_length, nothing.mean_depth, nothing.share_at(0)) == (0, None, None, None)
     assert (nothing.median_depth, nothing.largest_depth, nothing.length_deviation) == (None, None, None)
 
 
-def test_a_small_corpus_split_by_split() -> None:
+def test_small_corpus_counts_by_split() -> None:
     nested = Sentence(["the", "USA", "slept"], [Entity(0, 2, "GPE"), Entity(1, 2, "GPE")])
     other = Sentence(["a", "b"], [Entity(0, 2, "X"), Entity(0, 2, "Y")])
     found = describe({"test": [nested, other], "train": [nested, nested]})
@@ -81,13 +81,13 @@ def test_a_small_corpus_split_by_split() -> None:
     assert both.share_of(1, 1) == 37.5
 
 
-def test_the_same_tokens_parted_otherwise_are_another_sentence() -> None:
+def test_different_tokenization_is_another_sentence() -> None:
     found = describe({"train": [Sentence(["a b"])], "dev": [Sentence(["a", "b"])]})
     assert found["dev"].in_train == 0
 
 
 @pytest.mark.skipif(not CORPORA, reason="NESTAG_CORPORA is not set")
-def test_genia_is_as_published() -> None:
+def test_genia_has_published_statistics() -> None:
     found = describe(
         {name: jsonl.read(Path(CORPORA or "") / f"genia/{name}.jsonl.gz") for name in ("train", "dev", "test")}
     )
@@ -100,7 +100,7 @@ def test_genia_is_as_published() -> None:
 
 
 @pytest.mark.skipif(not CORPORA, reason="NESTAG_CORPORA is not set")
-def test_nne_is_as_published() -> None:
+def test_nne_has_published_statistics() -> None:
     found = describe(
         {name: jsonl.read(Path(CORPORA or "") / f"nne_notext/{name}.jsonl.gz") for name in ("train", "dev", "test")}
     )

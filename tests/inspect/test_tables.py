@@ -1,4 +1,4 @@
-"""Tables in every form, with cells that each form would misread."""
+"""Tables in every format, with cells that need escaping."""
 
 import csv
 import io
@@ -35,7 +35,7 @@ TABLE = Table(
 )
 
 
-def test_cells_for_people_are_rounded_but_never_to_all_or_nothing() -> None:
+def test_percentages_are_never_rounded_to_0_or_100() -> None:
     assert [shown(Percent(x)) for x in (0, 0.004, 0.006, 50, 99.994, 99.996, 100)] == [
         "0.00", "<0.01", "0.01", "50.00", "99.99", ">99.99", "100.00",
     ]  # fmt: skip
@@ -53,7 +53,7 @@ def test_json_and_csv_keep_values_and_sections() -> None:
     assert read[2]["name"] == "x\ny"
 
 
-def test_a_table_without_section_titles_has_no_column_for_them() -> None:
+def test_table_without_sections_has_no_section_column() -> None:
     plain = Table("", ("a",), (Section("", ((1,),)),))
     assert to_csv(plain) == "a\n1\n"
     assert json.loads(to_json(plain)) == {"title": "", "rows": [{"a": 1}]}
@@ -68,7 +68,7 @@ def test_markdown_has_the_same_number_of_cells_in_every_row() -> None:
     assert "x␊y" in rows[5]
 
 
-def test_latex_escapes_all_that_it_would_obey() -> None:
+def test_latex_escapes_special_characters() -> None:
     text = to_latex(TABLE)
     assert r"a\textbar{}b\_c \& 5 \% \$x\$ \textbackslash{} \{\#\} \textasciitilde{}\textasciicircum{}" in text
     assert text.count(r"\begin{tabular}{lrr}") == text.count(r"\end{tabular}") == 1
@@ -77,11 +77,11 @@ def test_latex_escapes_all_that_it_would_obey() -> None:
     assert r"\multicolumn{3}{l}{\textbf{rare \& odd}} \\" in text
 
 
-def test_a_latex_row_that_begins_with_a_bracket_is_no_option_of_the_row_before() -> None:
+def test_latex_row_may_begin_with_a_bracket() -> None:
     assert "\n{}[a] & 1 \\\\" in to_latex(Table("", ("n", "c"), (Section("", (("[a]", 1),)),)))
 
 
-def test_columns_line_up_also_where_signs_are_wide() -> None:
+def test_columns_align_with_wide_characters() -> None:
     wide = Table(
         "", ("name", "long column name"), (Section("", (("日本", 1), ("abcdef", 12345))), Section("s", ((1, 2),)))
     )
@@ -100,20 +100,20 @@ def test_a_narrow_terminal_gets_smaller_gaps() -> None:
 
 @pytest.mark.parametrize("form", TableForm)
 @given(st.text(max_size=20), st.text(min_size=1, max_size=10))
-def test_any_text_can_be_written_in_any_form(form: TableForm, cell: str, title: str) -> None:
+def test_any_text_can_be_written_in_any_format(form: TableForm, cell: str, title: str) -> None:
     table = Table(title, (title, "n"), (Section(cell, ((cell, 1),)), Section(title, ((title, None),))))
     assert write(table, form).endswith("\n")
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])))
-def test_escaped_text_is_one_line_without_live_signs(text: str) -> None:
+def test_escaped_text_is_one_harmless_line(text: str) -> None:
     assert len(escape_markdown(text).splitlines()) <= 1
     assert not re.search(r"(?<!\\)(?:\\\\)*\|", escape_markdown(text))
     live = re.sub(r"\\[{}$&#%_]|\\text[a-z]+\{\}|\$(?:\\geq|\\pm|\^\d)\$", "", escape_latex(text))
     assert not re.search(r"[\\{}$&#%_~^]", live)
 
 
-def test_a_row_of_the_wrong_width_is_our_mistake() -> None:
+def test_wrong_row_width_is_an_assertion() -> None:
     with pytest.raises(AssertionError):
         Table("", ("a", "b"), (Section("", ((1,),)),))
 
@@ -131,7 +131,7 @@ MEASURED = Table(
 )
 
 
-def test_figures_are_shown_with_their_spread_and_note() -> None:
+def test_figures_show_deviation_and_note() -> None:
     cells = [
         Figure(75.916, 0.131, 3),
         Figure(76.6, 0.3, form=".1f"),
@@ -141,7 +141,7 @@ def test_figures_are_shown_with_their_spread_and_note() -> None:
     assert [shown(cell) for cell in cells] == ["75.92 ± 0.13", "76.6 ± 0.3", "74.00 (n=1)", "+1.0 ± 2.0"]
 
 
-def test_programs_get_figures_as_numbers_in_columns_of_their_own() -> None:
+def test_csv_has_figures_as_numeric_columns() -> None:
     rows = list(csv.reader(io.StringIO(to_csv(MEASURED))))
     assert rows == [
         ["section", "encoding", "F1", "F1 deviation", "F1 count", "gain"],
@@ -157,7 +157,7 @@ def test_programs_get_figures_as_numbers_in_columns_of_their_own() -> None:
     }  # fmt: skip
 
 
-def test_people_see_bold_minus_and_note() -> None:
+def test_terminal_shows_bold_minus_and_note() -> None:
     markdown, latex, text = to_markdown(MEASURED), to_latex(MEASURED), to_text(MEASURED)
     assert "| abs | **75.92 ± 0.13** | -0.04 |" in markdown
     assert markdown.endswith("|\n\nOne line \\| about it.\n")
@@ -167,7 +167,7 @@ def test_people_see_bold_minus_and_note() -> None:
     assert text.endswith("\nOne line | about it.\n")
 
 
-def test_a_bound_is_a_number_and_other_text_is_not() -> None:
+def test_bounds_are_numeric() -> None:
     def column(*cells: str | float | None) -> bool:
         return Table("", ("x",), (Section("", tuple((cell,) for cell in cells)),)).numeric[0]
 
@@ -180,7 +180,7 @@ figures = st.builds(Figure, st.floats(-100, 100), st.none() | st.floats(0, 9), s
 
 
 @given(st.lists(st.tuples(st.none() | figures, st.none() | st.integers() | figures), min_size=1))
-def test_flat_tables_lose_nothing(rows: list[tuple[Figure | None, int | Figure | None]]) -> None:
+def test_flat_tables_keep_every_value(rows: list[tuple[Figure | None, int | Figure | None]]) -> None:
     columns, *records = rows_for_programs(Table("", ("a", "b"), (Section("", tuple(rows)),)))
     for before, after in zip(rows, records, strict=True):
         found = dict(zip(columns, after, strict=True))

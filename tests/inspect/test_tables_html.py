@@ -1,4 +1,4 @@
-"""Tables for a page."""
+"""Tables as HTML."""
 
 from xml.etree import ElementTree
 
@@ -16,7 +16,7 @@ TABLE = Table(
 )
 
 
-def test_rows_and_columns_are_named_and_numbers_stand_right() -> None:
+def test_html_tables_have_headers_and_align_numbers() -> None:
     root = ElementTree.fromstring(to_html(TABLE))
     assert root.findtext("caption") == "<Types>"
     assert [cell.get("class") for cell in root.findall("thead/tr/th")] == [None, None, "number", "number"]
@@ -31,5 +31,5 @@ def test_rows_and_columns_are_named_and_numbers_stand_right() -> None:
     assert len(root.findall("tbody")) == 2
 
 
-def test_a_first_column_of_numbers_names_no_rows() -> None:
+def test_numeric_first_column_is_not_a_header() -> None:
     assert '<th scope="row"' not in to_html(Table("", ("n",), (Section("", ((1,),)),)))

@@ -1,4 +1,4 @@
-"""Any sequence labeling library will do: a conditional random field learns nested entities from an export.
+"""A conditional random field learns nested entities from an export.
 
 Entity F1 on the dev split of the embedded corpus, with python-crfsuite and abs: 8.4 for each word's most frequent
 label, 45.3 for joint labels, 44.7 for one field each for n, c and u.
@@ -78,7 +78,7 @@ def score(out: Path, dev: list[Rows], predicted: Sequence[list[list[str]]], gold
 
 
 @pytest.mark.parametrize("labels", ["joint", "separate"])
-def test_a_crf_learns_nested_entities_from_an_export(tmp_path: Path, labels: str) -> None:
+def test_crf_learns_nested_entities_from_an_export(tmp_path: Path, labels: str) -> None:
     gold = sample.sentences("dev")
     jsonl.write(sample.sentences("train"), tmp_path / "train.jsonl")
     jsonl.write(gold, tmp_path / "dev.jsonl")

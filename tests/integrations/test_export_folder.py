@@ -1,4 +1,4 @@
-"""Exports as folders: every target, every encoding, there and back."""
+"""Export folders round-trip for every target and encoding."""
 
 import json
 import os
@@ -73,7 +73,7 @@ def as_predictions(target: Target, file: Path, gold: list[Sentence], vocabulary:
 )
 @pytest.mark.parametrize("by", ENCODINGS)
 @pytest.mark.parametrize("target", TARGETS, ids=["machamp", "joint", "separate", "hf"])
-def test_gold_labels_come_back_as_gold_entities(
+def test_gold_labels_of_an_export_round_trip(
     tmp_path_factory: pytest.TempPathFactory,
     target: Target,
     by: str,
@@ -93,7 +93,7 @@ def test_gold_labels_come_back_as_gold_entities(
 
 
 @pytest.mark.parametrize("name", ["machamp", "conll", "hf"])
-def test_an_export_says_what_it_is_and_is_found_again(tmp_path: Path, name: str) -> None:
+def test_export_describes_itself(tmp_path: Path, name: str) -> None:
     train = corpus(tmp_path / "train.jsonl", LINCOLN, USA)
     made = run(name, tmp_path / "new" / "out", "--train", train, "--dev", train, "--test", train, "-e", "dyn")
     assert made.exit_code == 0, made.output
@@ -108,7 +108,7 @@ def test_an_export_says_what_it_is_and_is_found_again(tmp_path: Path, name: str)
     assert out.stat().st_mode & 0o777 == (tmp_path / "new").stat().st_mode & 0o777
 
 
-def test_same_span_types_stand_in_the_order_of_train_in_every_split(tmp_path: Path) -> None:
+def test_same_span_types_follow_the_order_of_train(tmp_path: Path) -> None:
     outer = Sentence(["a", "b", "c"], [Entity(0, 3, "ORG"), Entity(0, 2, "GPE")])
     train = corpus(tmp_path / "train.jsonl", outer, USA)
     dev = corpus(tmp_path / "dev.jsonl", USA)
@@ -116,7 +116,7 @@ def test_same_span_types_stand_in_the_order_of_train_in_every_split(tmp_path: Pa
     assert (tmp_path / "out" / "dev.tsv").read_text("utf-8").startswith("the\t3\tORG+GPE\t-\n")
 
 
-def test_labels_that_only_dev_has_are_counted_and_told(tmp_path: Path) -> None:
+def test_labels_only_in_dev_are_counted(tmp_path: Path) -> None:
     train, dev = corpus(tmp_path / "train.jsonl", USA), corpus(tmp_path / "dev.jsonl", USA, LINCOLN)
     told = run("machamp", tmp_path / "out", "--train", train, "--dev", dev).output
     assert "train: 1 sentences, 3 tokens, 2 entities, 0 label parts that train lacks" in told
@@ -125,7 +125,7 @@ def test_labels_that_only_dev_has_are_counted_and_told(tmp_path: Path) -> None:
     assert "sentence 2: n 1)" in told
 
 
-def test_sentences_without_tokens_are_left_out_and_told_and_come_back(tmp_path: Path) -> None:
+def test_empty_sentences_are_skipped_and_restored(tmp_path: Path) -> None:
     gold = [Sentence([], id="none"), USA, Sentence([]), LINCOLN]
     train = corpus(tmp_path / "train.jsonl", *gold)
     told = run("conll", tmp_path / "out", "--train", train, "--dev", train).output
@@ -136,7 +136,7 @@ def test_sentences_without_tokens_are_left_out_and_told_and_come_back(tmp_path: 
     assert list(jsonl.read(tmp_path / "back.jsonl")) == gold
 
 
-def test_crossing_entities_stop_the_export_or_are_set_aside(tmp_path: Path) -> None:
+def test_export_refuses_or_drops_crossing_entities(tmp_path: Path) -> None:
     crossing = Sentence(["a", "b", "c"], [Entity(0, 2, "X"), Entity(1, 3, "Y")], "knot")
     train, dev = corpus(tmp_path / "train.jsonl", USA, crossing), corpus(tmp_path / "dev.jsonl", USA)
     for first, second in ((train, dev), (dev, train)):
@@ -149,7 +149,7 @@ def test_crossing_entities_stop_the_export_or_are_set_aside(tmp_path: Path) -> N
     assert "1 crossing entity dropped" in told.output
 
 
-def test_a_folder_that_holds_something_is_left_alone(tmp_path: Path) -> None:
+def test_export_refuses_a_folder_with_files(tmp_path: Path) -> None:
     train = corpus(tmp_path / "train.jsonl", USA)
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "kept").write_text("kept")
@@ -181,7 +181,7 @@ def _with(**changes: object) -> Callable[[str], str]:
 @pytest.mark.parametrize(
     "broken", [lambda text: "{", lambda text: "[]", _with(format=0), _with(target="x"), _with(colour="red")]
 )
-def test_a_folder_that_is_no_export_is_refused(tmp_path: Path, broken: Callable[[str], str]) -> None:
+def test_folder_without_an_export_is_refused(tmp_path: Path, broken: Callable[[str], str]) -> None:
     train = corpus(tmp_path / "train.jsonl", USA)
     write_export(Conll(), tmp_path / "out", train, train, encoding="abs")
     file = tmp_path / "out" / "export.json"
@@ -190,7 +190,7 @@ def test_a_folder_that_is_no_export_is_refused(tmp_path: Path, broken: Callable[
         read_export(tmp_path / "out")
 
 
-def test_nothing_is_left_behind_when_writing_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_export_leaves_no_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*_: object) -> None:
         raise KeyboardInterrupt
 
@@ -204,7 +204,7 @@ def test_nothing_is_left_behind_when_writing_fails(tmp_path: Path, monkeypatch: 
 @pytest.mark.skipif("NESTAG_CORPORA" not in os.environ, reason="needs NESTAG_CORPORA")
 @pytest.mark.parametrize("by", ENCODINGS)
 @pytest.mark.parametrize("target", TARGETS[:3], ids=["machamp", "joint", "separate"])
-def test_a_real_corpus_comes_back_exactly(tmp_path: Path, target: Target, by: str) -> None:
+def test_real_corpus_round_trips(tmp_path: Path, target: Target, by: str) -> None:
     source = CorpusFile(os.environ["NESTAG_CORPORA"] + "/genia/dev.jsonl.gz")
     write_export(target, tmp_path / "out", source, source, encoding=by)
     gold, tally = list(source), LabellingTally()

@@ -1,4 +1,4 @@
-"""The folder for Hugging Face's datasets, opened by datasets itself, and predictions as JSON Lines."""
+"""The folder for Hugging Face datasets, and predictions as JSON Lines."""
 
 import json
 from pathlib import Path
@@ -41,7 +41,7 @@ def back(out: Path, corpus: str, *rows: object) -> Result:
     return run("back", out, out.parent / corpus, file, "-o", result)
 
 
-def test_datasets_opens_the_folder_and_knows_the_names(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_datasets_opens_the_folder_with_class_names(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     datasets = pytest.importorskip("datasets")
     corpus = datasets.load_dataset(str(out), cache_dir=str(out.parent / "cache"))
@@ -63,7 +63,7 @@ def test_datasets_opens_the_folder_and_knows_the_names(out: Path, monkeypatch: p
     assert corpus["validation"][1]["u"] == [-100, features["u"].feature.str2int("-")]
 
 
-def test_numbers_and_texts_come_back_for_three_outputs_and_for_one(out: Path) -> None:
+def test_predictions_as_ids_or_labels_are_read(out: Path) -> None:
     rows = [json.loads(line) for line in (out / "data" / "train.jsonl").read_text("utf-8").splitlines()]
     export = read_export(out)
     three = {head: rows[0][head] for head in ("n", "c", "u")}
@@ -93,7 +93,7 @@ def test_numbers_and_texts_come_back_for_three_outputs_and_for_one(out: Path) ->
         ({"ner_tags": ["1|S|NEW"] * 6}, "u is 'NEW', which no label of train has"),
     ],
 )
-def test_what_is_no_prediction_is_refused_with_its_line(out: Path, row: object, reason: str) -> None:
+def test_invalid_prediction_names_its_line(out: Path, row: object, reason: str) -> None:
     told = back(out, "train.jsonl", "", row)
     assert told.exit_code == 2
     assert f"{out.parent / 'predicted.jsonl'}:2: " in told.output

@@ -1,4 +1,4 @@
-"""Joint labels: one word each, and back without doubt."""
+"""Joint labels are one word each and round-trip."""
 
 import pytest
 from hypothesis import given
@@ -18,7 +18,7 @@ names = st.builds(Name, chains, st.booleans(), st.booleans())
 
 
 @given(st.data(), st.sampled_from(ENCODINGS))
-def test_every_label_is_one_word_and_comes_back(data: st.DataObject, by: str) -> None:
+def test_joint_labels_round_trip_in_one_word(data: st.DataObject, by: str) -> None:
     label = data.draw(st.builds(Label, st.sampled_from(numbers(by)), names, chains))
     text = label_writer(encoding(by), "|")(label)
     assert text.split() == [text]
@@ -26,7 +26,7 @@ def test_every_label_is_one_word_and_comes_back(data: st.DataObject, by: str) ->
 
 
 @given(st.data(), st.sampled_from(ENCODINGS), words)
-def test_separate_columns_come_back_however_they_are_split(data: st.DataObject, by: str, token: str) -> None:
+def test_separate_columns_round_trip(data: st.DataObject, by: str, token: str) -> None:
     label = data.draw(st.builds(Label, st.sampled_from(numbers(by)), names, chains))
     line = "\t".join((write_word(token), label_writer(encoding(by), "\t")(label)))
     parse = last_columns(parts(encoding(by)), 3)
@@ -34,12 +34,12 @@ def test_separate_columns_come_back_however_they_are_split(data: st.DataObject, 
 
 
 @given(words)
-def test_a_token_is_one_word_and_comes_back(token: str) -> None:
+def test_tokens_round_trip_in_one_word(token: str) -> None:
     assert write_word(token).split() == [write_word(token)]
     assert read_field(write_word(token)) == token
 
 
 @pytest.mark.parametrize("text", ["O", "1|S", "1|S|PER|-", "", "||", "x|S|-", "1||-", "1|S|", "1|S|PER'", r"1|S|\q"])
-def test_what_is_no_joint_label_is_refused(text: str) -> None:
+def test_invalid_joint_labels_are_refused(text: str) -> None:
     with pytest.raises(LabelError):
         read_joint(parts(encoding("rel")), text)

@@ -1,4 +1,4 @@
-"""What MaChAmp reads and writes: its two configurations, its columns, and its predictions."""
+"""MaChAmp's configuration, columns, and predictions."""
 
 import json
 from pathlib import Path
@@ -37,7 +37,7 @@ def machamp_rows(path: Path) -> list[list[list[str]]]:
     return [rows for rows in found if rows]
 
 
-def test_the_dataset_configuration_has_three_seq_tasks_in_the_columns_after_the_word(tmp_path: Path) -> None:
+def test_dataset_configuration_has_three_seq_tasks(tmp_path: Path) -> None:
     out = export(tmp_path)
     assert json.loads((out / "dataset.json").read_text("utf-8")) == {
         "a name": {
@@ -53,7 +53,7 @@ def test_the_dataset_configuration_has_three_seq_tasks_in_the_columns_after_the_
     }
 
 
-def test_the_parameters_are_the_published_ones(tmp_path: Path) -> None:
+def test_parameters_match_the_published_ones(tmp_path: Path) -> None:
     params = json.loads((export(tmp_path) / "params.json").read_text("utf-8"))
     assert params["transformer_model"] == "roberta-large"
     assert params["encoder"] == {"dropout": 0.2, "max_input_length": 128, "update_weights_encoder": True}
@@ -65,7 +65,7 @@ def test_the_parameters_are_the_published_ones(tmp_path: Path) -> None:
     assert params["decoders"]["default_decoder"]["layers_to_use"] == [-1]
 
 
-def test_the_recipe_paper_says_the_same() -> None:
+def test_paper_recipe_matches_the_parameters() -> None:
     paper, params = load_recipe("paper"), MaChAmp().parameters()
     training, batching, encoder = (cast(dict[str, Any], params[part]) for part in ("training", "batching", "encoder"))
     optimizer, schedule = training["optimizer"], training["learning_rate_scheduler"]
@@ -95,7 +95,7 @@ def test_encoder_epochs_and_seed_can_be_chosen(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("by", ["rel", "4tg"])
-def test_machamp_sees_every_word_and_its_output_comes_back(tmp_path: Path, by: str) -> None:
+def test_machamp_output_round_trips(tmp_path: Path, by: str) -> None:
     out = export(tmp_path, "-e", by)
     gold = list(jsonl.read(tmp_path / "train.jsonl"))
     rows = machamp_rows(out / "dev.tsv")

@@ -1,4 +1,4 @@
-"""The way back: what predictions may be, and what is said of those that may not."""
+"""Entities from predicted labels, and errors in predictions."""
 
 from pathlib import Path
 
@@ -31,7 +31,7 @@ def back(tmp_path: Path, predictions: str, *options: str, labels: str = "joint")
 
 
 @pytest.mark.parametrize("labels", ["joint", "separate"])
-def test_labels_are_the_last_columns_however_they_are_parted(tmp_path: Path, labels: str) -> None:
+def test_labels_are_the_last_columns(tmp_path: Path, labels: str) -> None:
     gold = GOLD[labels]
     more = "\n".join(line and line.replace(" ", " 7 gold ", 1) for line in gold.split("\n"))
     for predictions in (gold, gold.replace(" ", "\t"), gold.rstrip("\n"), more):
@@ -41,7 +41,7 @@ def test_labels_are_the_last_columns_however_they_are_parted(tmp_path: Path, lab
         assert "decoded 2 sentences, 5 tokens, 3 entities from rel\nrepaired 0 labels in 0 sentences\n" in told.output
 
 
-def test_labels_that_describe_no_tree_are_repaired_and_counted(tmp_path: Path) -> None:
+def test_invalid_labels_are_repaired_and_counted(tmp_path: Path) -> None:
     told = back(tmp_path, GOLD["joint"].replace("was 1|PER|-", "was -1|PER|-"))
     assert told.exit_code == 0
     assert "decoded 2 sentences, 5 tokens, 2 entities from rel\nrepaired 2 labels in 1 sentences\n" in told.output
@@ -63,16 +63,14 @@ def test_labels_that_describe_no_tree_are_repaired_and_counted(tmp_path: Path) -
         ("\nthe", "\nthe 2|S+GPE|-\nUSA 0|S+GPE|-\n\nthe", ":8: there are more sentences here than in the corpus"),
     ],
 )
-def test_predictions_that_cannot_be_are_refused_with_their_place(
-    tmp_path: Path, old: str, new: str, reason: str
-) -> None:
+def test_impossible_predictions_name_their_place(tmp_path: Path, old: str, new: str, reason: str) -> None:
     told = back(tmp_path, GOLD["joint"].replace(old, new))
     assert told.exit_code == 2
     assert f"{tmp_path / 'predicted'}{reason}" in told.output
     assert not (tmp_path / "back.jsonl").exists()
 
 
-def test_labels_that_train_lacks_can_be_allowed_and_are_counted(tmp_path: Path) -> None:
+def test_unseen_labels_can_be_allowed_and_are_counted(tmp_path: Path) -> None:
     told = back(tmp_path, GOLD["joint"].replace("|PER", "|NEW"), "--unseen", "allow")
     assert told.exit_code == 0
     assert "2 predicted label parts are not in train" in told.output
@@ -81,7 +79,7 @@ def test_labels_that_train_lacks_can_be_allowed_and_are_counted(tmp_path: Path) 
     assert found[0].id == "lincoln"
 
 
-def test_the_corpus_may_be_of_any_format_and_the_output_too(tmp_path: Path) -> None:
+def test_corpus_and_output_may_have_any_format(tmp_path: Path) -> None:
     assert back(tmp_path, GOLD["joint"]).exit_code == 0
     corpus = tmp_path / "corpus.nested"
     corpus.write_text("Lincoln was president\n[PER the USA]\n", "utf-8")

@@ -1,4 +1,4 @@
-"""transformers' pipelines and auto classes, datasets with nested tags, and a hub that stands on this machine."""
+"""Pipelines and auto classes of transformers, datasets with nested tags, and a local hub."""
 
 import json
 import os
@@ -41,7 +41,7 @@ def named(records: list[dict[str, Any]]) -> list[tuple[str, str]]:
     return [(record["text"], record["type"]) for record in records]
 
 
-def test_a_pipeline_finds_what_the_recognizer_finds(pipeline: Any, trained_model: Path) -> None:
+def test_pipeline_matches_the_recognizer(pipeline: Any, trained_model: Path) -> None:
     found = pipeline(TEXT)
     assert named(found) == FOUND
     assert [TEXT[record["start"] : record["end"]] for record in found] == [word for word, _ in FOUND]
@@ -50,7 +50,7 @@ def test_a_pipeline_finds_what_the_recognizer_finds(pipeline: Any, trained_model
     assert pipeline.recognizer.settings == NestedNER.from_pretrained(trained_model, "cpu").settings
 
 
-def test_a_pipeline_takes_lists_and_streams(pipeline: Any) -> None:
+def test_pipeline_accepts_lists_and_streams(pipeline: Any) -> None:
     assert [named(one) for one in pipeline([TEXT, "x"])] == [FOUND, []]
     stream = pipeline(iter([TEXT, "x", TEXT]), batch_size=1)
     assert not isinstance(stream, list)
@@ -60,17 +60,17 @@ def test_a_pipeline_takes_lists_and_streams(pipeline: Any) -> None:
 
 
 @pytest.mark.parametrize("wrong", [3, None])
-def test_what_is_no_text_is_refused_at_once(pipeline: Any, wrong: Any) -> None:
+def test_input_that_is_not_text_is_refused(pipeline: Any, wrong: Any) -> None:
     with pytest.raises(TypeError, match=f'{wrong} is not text; call find\\("A text."\\)'):
         pipeline(wrong)
 
 
-def test_a_pipeline_around_a_model_that_is_loaded_needs_no_more(trained_model: Path) -> None:
+def test_pipeline_accepts_a_loaded_model(trained_model: Path) -> None:
     model = transformers.AutoModel.from_pretrained(trained_model)
     assert named(transformers.pipeline("nested-ner", model=model, device="cpu")(TEXT)) == FOUND
 
 
-def test_auto_classes_know_the_models_without_code_from_elsewhere(trained_model: Path) -> None:
+def test_auto_classes_load_models_without_remote_code(trained_model: Path) -> None:
     config = transformers.AutoConfig.from_pretrained(trained_model, trust_remote_code=False)
     assert isinstance(config, TaggerConfig)
     model = transformers.AutoModel.from_pretrained(trained_model, trust_remote_code=False)
@@ -105,7 +105,7 @@ def tagged(levels: int = 2) -> Any:
     return datasets.Dataset.from_dict(columns, features=datasets.Features(kinds))
 
 
-def test_nested_tags_of_a_dataset_are_read_and_trained_on(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
+def test_nested_tags_of_a_dataset_can_be_trained_on(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
     corpus = read_corpus(tagged())
     assert [sentence.entities for sentence in corpus] == GOLD
     assert [sentence.id for sentence in corpus] == ["a-1", "a-2"]
@@ -122,7 +122,7 @@ def test_several_splits_at_once_are_refused() -> None:
         read_corpus(datasets.DatasetDict({"train": tagged()}))
 
 
-def test_a_dataset_gets_a_column_of_entities_that_reads_back(trained_model: Path) -> None:
+def test_dataset_gets_a_readable_column_of_entities(trained_model: Path) -> None:
     ner = NestedNER.from_pretrained(trained_model, "cpu")
     bare = tagged().remove_columns(["ner_tags", "inner_tags", "innermost_tags"])
     found = huggingface.with_entities(bare, ner)
@@ -136,7 +136,7 @@ def test_a_dataset_gets_a_column_of_entities_that_reads_back(trained_model: Path
         huggingface.with_entities(texts, ner, "words")
 
 
-def test_a_model_goes_up_with_its_card(trained_model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_model_is_pushed_with_its_card(trained_model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pushed: dict[str, str] = {}
 
     def upload(
@@ -186,7 +186,7 @@ for attempt in (
 
 
 @pytest.mark.slow
-def test_up_to_the_hub_and_down_again(trained_model: Path, tmp_path: Path) -> None:
+def test_model_round_trips_through_the_hub(trained_model: Path, tmp_path: Path) -> None:
     page = (Path(__file__).parents[2] / "docs" / "how-to" / "huggingface.md").read_text(encoding="utf-8")
     (example,) = re.findall(r'```python\n(token = "hf_.*?)```', page, re.DOTALL)
     with stand_in() as hub:

@@ -1,4 +1,4 @@
-"""The component in real pipelines of spaCy."""
+"""The component in real spaCy pipelines."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -39,7 +39,7 @@ def spans(doc: Doc, key: str = "nestag") -> list[tuple[str, str]]:
     return [(span.text, span.label_) for span in doc.spans[key]]
 
 
-def test_spans_with_scores_and_no_ents(trained_model: Path) -> None:
+def test_component_sets_spans_and_scores(trained_model: Path) -> None:
     doc = pipeline(trained_model)(TEXT)
     assert spans(doc) == FOUND
     assert doc.ents == ()
@@ -49,7 +49,7 @@ def test_spans_with_scores_and_no_ents(trained_model: Path) -> None:
     assert [(e.text, e.type) for e in ner(TEXT)] == FOUND
 
 
-def test_outermost_entities_as_ents_beside_those_of_others(trained_model: Path) -> None:
+def test_outermost_entities_extend_existing_ents(trained_model: Path) -> None:
     nlp = pipeline(trained_model, ents=True, spans_key="sc")
     nlp.add_pipe("entity_ruler", before="nestag").add_patterns(  # type: ignore[attr-defined]
         [{"label": "CITY", "pattern": "york"}, {"label": "VERB", "pattern": "slept"}]
@@ -60,7 +60,7 @@ def test_outermost_entities_as_ents_beside_those_of_others(trained_model: Path) 
     assert spans(doc, "sc") == FOUND
 
 
-def test_batches_give_what_single_texts_give(trained_model: Path) -> None:
+def test_batches_match_single_texts(trained_model: Path) -> None:
     nlp = pipeline(trained_model)
     texts = [TEXT, "", "  \n ", "new york", *["lincoln was president of the usa."] * 5]
     docs = list(nlp.pipe(texts, batch_size=3))
@@ -69,7 +69,7 @@ def test_batches_give_what_single_texts_give(trained_model: Path) -> None:
     assert spans(docs[1]) == []
 
 
-def test_saved_with_its_pipeline_it_needs_the_first_folder_no_more(trained_model: Path, tmp_path: Path) -> None:
+def test_saved_pipeline_contains_the_model(trained_model: Path, tmp_path: Path) -> None:
     elsewhere = tmp_path / "first"
     NestedNER.from_pretrained(trained_model, "cpu").save_pretrained(elsewhere)
     pipeline(elsewhere).to_disk(tmp_path / "saved")
@@ -80,7 +80,7 @@ def test_saved_with_its_pipeline_it_needs_the_first_folder_no_more(trained_model
     assert nlp.get_pipe("nestag").labels == ("GPE", "ORG", "PER")
 
 
-def test_docs_keep_spans_and_scores_on_disk_and_are_drawn_by_displacy(trained_model: Path, tmp_path: Path) -> None:
+def test_saved_docs_keep_spans_and_scores(trained_model: Path, tmp_path: Path) -> None:
     nlp = pipeline(trained_model)
     doc = nlp(TEXT)
     DocBin(docs=[doc], store_user_data=True).to_disk(tmp_path / "x.spacy")
@@ -98,7 +98,7 @@ def test_several_processes_give_the_same(trained_model: Path) -> None:
     assert [spans(doc) for doc in nlp.pipe(texts, n_process=2, batch_size=2)] == one
 
 
-def test_a_pipeline_that_cuts_words_otherwise(trained_model: Path) -> None:
+def test_component_works_with_another_tokenizer(trained_model: Path) -> None:
     text = "lincoln was president of the-usa."
     ner = NestedNER.from_pretrained(trained_model, "cpu")
     expected = {(entity.start, entity.end, entity.type) for entity in ner(text)}
@@ -112,7 +112,7 @@ def test_a_pipeline_that_cuts_words_otherwise(trained_model: Path) -> None:
     assert taken(doc).spans["nestag"] is not None
 
 
-def test_words_of_a_tokenizer_of_ones_own_are_not_those_of_its_language(trained_model: Path) -> None:
+def test_words_option_uses_the_tokenizer_of_the_pipeline(trained_model: Path) -> None:
     text = "lincoln was president of the usa."
     nlp = spacy.blank("en")
     nlp.tokenizer = lambda text: Doc(nlp.vocab, words=text.split())  # type: ignore[assignment]
@@ -123,14 +123,14 @@ def test_words_of_a_tokenizer_of_ones_own_are_not_those_of_its_language(trained_
     assert nlp(text).spans["nestag"].attrs["scores"].tolist() != pytest.approx(as_trained, abs=1e-6)
 
 
-def test_without_a_model_a_line_says_how_one_is_named() -> None:
+def test_missing_model_error_shows_the_config() -> None:
     nlp = spacy.blank("en")
     nlp.add_pipe("nestag")
     with pytest.raises(InputError, match=r'nestag: no model is named; nlp.add_pipe\("nestag", config='):
         nlp("lincoln slept")
 
 
-def test_white_space_tokens_are_in_no_sentence_and_spans_reach_over_them(trained_model: Path) -> None:
+def test_whitespace_tokens_do_not_break_spans(trained_model: Path) -> None:
     nlp = pipeline(trained_model)
     text = "the mayor   of\nnew york slept"
     found = {("the mayor   of\nnew york", "PER"), ("new york", "GPE"), ("new york", "ORG")}
@@ -139,7 +139,7 @@ def test_white_space_tokens_are_in_no_sentence_and_spans_reach_over_them(trained
     assert set(spans(nlp(text))) == found
 
 
-def test_thresholds_and_wrong_settings(trained_model: Path) -> None:
+def test_thresholds_apply_and_wrong_settings_are_refused(trained_model: Path) -> None:
     assert spans(pipeline(trained_model, threshold=1.0)(TEXT)) == []
     with pytest.raises(ValueError, match="'mine' is not"):  # spaCy checks what a component takes
         pipeline(trained_model, words="mine")
@@ -147,7 +147,7 @@ def test_thresholds_and_wrong_settings(trained_model: Path) -> None:
         pipeline("/no/such/folder")(TEXT)
 
 
-def test_errors_go_where_spacy_sends_them(trained_model: Path) -> None:
+def test_errors_go_to_the_error_handler(trained_model: Path) -> None:
     nlp = pipeline("/no/such/folder")
     seen: list[str] = []
     nlp.set_error_handler(lambda name, component, docs, error: seen.append(f"{name}: {len(docs)} {error}"))

@@ -20,7 +20,7 @@ def test_longest_window_of_an_encoder(positions: int | None, longest: int) -> No
     assert longest_window(SimpleNamespace(), 512) == 512
 
 
-def test_a_folder_without_an_encoder_is_refused(tmp_path: Path) -> None:
+def test_folder_without_an_encoder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UnknownNameError, match=r"holds no encoder; it needs config\.json"):
         locate(str(tmp_path))
     with pytest.raises(UnknownNameError, match="there is no folder"):

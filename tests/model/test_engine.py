@@ -1,4 +1,4 @@
-"""The order of the stages, with a scorer that only remembers when it was called."""
+"""The order of the engine's stages, with a scorer that records its calls."""
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""The English model that comes with nestag: found by its name in every interface, small, and described."""
+"""The built-in English model: available by name everywhere, small, and documented."""
 
 import sys
 from pathlib import Path
@@ -23,12 +23,12 @@ def ner() -> OnnxNER:
     return loaded
 
 
-def test_it_finds_nested_entities(ner: OnnxNER) -> None:
+def test_english_model_finds_nested_entities(ner: OnnxNER) -> None:
     entities = {(entity.text, entity.type) for entity in ner(TEXT)}
     assert {("The mayor of Utrecht", "person"), ("Utrecht", "place"), ("Oslo", "place")} <= entities
 
 
-def test_it_is_small_and_names_its_sources() -> None:
+def test_english_model_is_small_and_names_its_sources() -> None:
     folder = PACKAGED["english"]
     assert sum(file.stat().st_size for file in folder.iterdir()) < 10e6
     card = ModelCard.load(folder / "README.md")
@@ -44,7 +44,7 @@ def test_english_is_the_packaged_model_unless_it_is_a_path(tmp_path: Path, monke
     assert local_folder("./english").resolve() == tmp_path / "english"
 
 
-def test_predict_and_spacy_take_the_name(tmp_path: Path) -> None:
+def test_predict_and_spacy_accept_the_name_english(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text(TEXT)
     result = CliRunner().invoke(app, ["predict", "english", str(tmp_path / "a.txt")])
     assert result.exit_code == 0, result.stderr

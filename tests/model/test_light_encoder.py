@@ -1,4 +1,4 @@
-"""The light encoder: made from another one's subwords, trained, saved, exported and loaded as any other."""
+"""The light encoder is initialized, trained, saved, exported and loaded like any other."""
 
 import sys
 from collections.abc import Callable
@@ -72,7 +72,7 @@ def test_overfit_save_and_reload(trained: NestedNER, tmp_path: Path) -> None:
     assert isinstance(loaded.model.encoder, LightEncoder)
 
 
-def test_a_long_sentence_is_one_window(trained: NestedNER) -> None:
+def test_light_encoder_needs_no_windows(trained: NestedNER) -> None:
     sentence = Sentence(CORPUS[0].tokens * 100)
     assert len(trained.layout_maker.lay_out([sentence.tokens]).windows) == 1
     assert len(trained.predict([sentence])[0]) > 100

@@ -1,4 +1,4 @@
-"""Input that is unusual and valid: nothing is slow beyond its size, lost in silence, or too much for the memory.
+"""Unusual but valid input is not slow, not lost silently, and does not fill the memory.
 
 Inputs are so large that quadratic code exceeds the time limit of a test.
 """
@@ -97,7 +97,7 @@ def test_small_compressed_file_cannot_fill_the_memory(tmp_path: Path, monkeypatc
         list(brackets.FORMAT.read(path))
 
 
-def test_a_text_that_contradicts_the_tokens_is_unannotated_and_reported() -> None:
+def test_text_that_contradicts_its_tokens_is_reported() -> None:
     report = Report()
     wrong = Sentence(["New", "York"], [Entity(0, 2, "GPE")], "d-1", Origin("d", 0, "Old York", ((0, 3), (4, 8))))
     (document,) = documents_of([wrong], report)

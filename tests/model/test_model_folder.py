@@ -1,4 +1,4 @@
-"""A model folder is one thing: whatever is missing, changed or would run is refused."""
+"""Missing, changed or executable content of a model folder is refused."""
 
 import ast
 import json
@@ -184,7 +184,7 @@ def test_an_encoder_of_an_unknown_kind_is_refused(model: Path) -> None:
 
 
 @pytest.mark.parametrize("what", ["missing", "unexpected", "mismatched"])
-def test_weights_that_do_not_fit_are_refused(model: Path, what: str) -> None:
+def test_mismatched_weights_are_refused(model: Path, what: str) -> None:
     import torch
     from safetensors.torch import load_file, save_file
 
@@ -201,7 +201,7 @@ def test_weights_that_do_not_fit_are_refused(model: Path, what: str) -> None:
         NestedNER.from_pretrained(model, "cpu")
 
 
-def test_a_vocabulary_of_another_size_is_refused(model: Path) -> None:
+def test_vocabulary_of_another_size_is_refused(model: Path) -> None:
     edit(model / "vocabulary.json", lambda stored: stored | {"u": stored["u"][:-1]})
     write_manifest(model)
     with pytest.raises(InputError, match=r"its weights score \(.*\) labels and its vocabulary has"):
@@ -327,7 +327,7 @@ def test_arbitrary_weights_are_refused_in_one_line(model: Path, header: bytes, l
 
 
 @pytest.mark.parametrize("name", [*SAVED, "tokenizer_config.json", "manifest.json", "README.md"])
-def test_links_out_of_the_folder_are_refused(model: Path, tmp_path: Path, name: str) -> None:
+def test_symlinks_out_of_the_folder_are_refused(model: Path, tmp_path: Path, name: str) -> None:
     outside = tmp_path.parent / "blobs"  # as the hub's cache has them, but the folder is not in "snapshots"
     outside.mkdir(exist_ok=True)
     (model / "README.md").write_text("# a card")
@@ -345,7 +345,7 @@ def test_error_without_huggingface_hub_says_what_to_install(monkeypatch: pytest.
         local_folder("you/model")
 
 
-def test_links_of_the_hubs_cache_are_followed(model: Path, tmp_path: Path) -> None:
+def test_symlinks_of_the_hub_cache_are_followed(model: Path, tmp_path: Path) -> None:
     blobs, snapshot = tmp_path / "hub" / "blobs", tmp_path / "hub" / "snapshots" / "4711"
     blobs.mkdir(parents=True)
     snapshot.mkdir(parents=True)
@@ -371,14 +371,14 @@ def test_language_cannot_name_a_module(model: Path, language: str) -> None:
         NestedNER.from_pretrained(model, "cpu")("A text.")
 
 
-def test_an_encoder_that_names_code_is_refused(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
+def test_encoder_with_code_is_refused(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
     planted = Path(shutil.copytree(tiny_encoder("bert"), tmp_path / "planted"))
     edit(planted / "config.json", lambda stored: stored | {"attn_implementation": "unknown/kernel"})
     with pytest.raises(InputError, match="unknown/kernel names code that would run"):
         train(MANY, CORPUS, tmp_path / "m", quick(str(planted), steps=1), use_cpu=True)
 
 
-def test_an_encoder_whose_weights_are_missing_is_refused(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
+def test_encoder_without_weights_is_refused(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
     from safetensors.torch import load_file, save_file
 
     broken = Path(shutil.copytree(tiny_encoder("bert"), tmp_path / "broken"))

@@ -1,4 +1,4 @@
-"""A model without torch: exported, checked, and loaded where torch cannot be."""
+"""Models are exported, checked, and loaded without torch."""
 
 import json
 import os
@@ -200,7 +200,7 @@ def test_graph_has_the_scores_of_torch(
         np.testing.assert_allclose(mine, torchs, atol=1e-5)
 
 
-def test_subwords_are_those_of_transformers(tiny_encoder: Callable[[str], str]) -> None:
+def test_subwords_match_transformers(tiny_encoder: Callable[[str], str]) -> None:
     from tokenizers import Tokenizer
 
     encoder = tiny_encoder("bert")
@@ -227,7 +227,7 @@ def test_folder_of_the_other_runtime_is_refused(trained_model: Path, exported: P
         OnnxNER.from_pretrained(exported / "plain", "cuda")
 
 
-def test_a_missing_library_says_what_to_install(exported: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_library_error_names_the_fix(exported: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     with pytest.raises(MissingExtraError, match=r"needs onnxruntime, .* pip install 'nestag\[onnx\]'"):
         OnnxNER.from_pretrained(exported / "plain")
@@ -236,7 +236,7 @@ def test_a_missing_library_says_what_to_install(exported: Path, monkeypatch: pyt
         write_graph(torch.nn.Identity(), exported / "x.onnx")  # type: ignore[arg-type]
 
 
-def test_a_broken_graph_is_refused(exported: Path, tmp_path: Path) -> None:
+def test_broken_onnx_file_is_refused(exported: Path, tmp_path: Path) -> None:
     folder = Path(shutil.copytree(exported / "plain", tmp_path / "model"))
     (folder / "model.onnx").write_bytes(b"nothing")
     with pytest.raises(InputError, match=r"model\.onnx is not the file that was saved"):

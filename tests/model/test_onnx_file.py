@@ -1,4 +1,4 @@
-"""ONNX files that hold anything but a plain graph are refused."""
+"""ONNX files with anything but a plain graph are refused."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def other_domain(model: Any) -> None:
         (other_domain, "it has an operator of b'evil'"),
     ],
 )
-def test_anything_but_a_plain_graph_is_refused(file: Path, change: Callable[[Any], None], reason: str) -> None:
+def test_unsafe_onnx_features_are_refused(file: Path, change: Callable[[Any], None], reason: str) -> None:
     model = graph_of((3, 4, 5))
     file.write_bytes(model.SerializeToString())
     check_graph(file)
@@ -84,7 +84,7 @@ def test_anything_but_a_plain_graph_is_refused(file: Path, change: Callable[[Any
     refused(file, model.SerializeToString(), reason)
 
 
-def test_value_before_key_is_refused(file: Path) -> None:
+def test_external_data_with_value_before_key_is_refused(file: Path) -> None:
     """Both orders mean the same to protobuf."""
     entry = field(2, b"/etc/passwd") + field(1, b"location")
     tensor = field(13, entry)
@@ -92,14 +92,14 @@ def test_value_before_key_is_refused(file: Path) -> None:
 
 
 @pytest.mark.parametrize("number", [b"\xea\x00", b"\xea\x80\x80\x00", b"\xff" * 9 + b"\x02", b"\x80" * 20, b"\xea"])
-def test_odd_numbers_are_refused(file: Path, number: bytes) -> None:
+def test_overlong_varints_are_refused(file: Path, number: bytes) -> None:
     """The first two are the key of field 13, with more bytes than it needs; the others are no numbers."""
     tensor = number + b"\x00"
     refused(file, field(7, field(5, tensor)))
 
 
 @pytest.mark.parametrize("content", [b"\x3b", b"\x38\x01", b"\x3a\x7f", b"nothing"])
-def test_other_bytes_are_refused(file: Path, content: bytes) -> None:
+def test_arbitrary_bytes_are_refused(file: Path, content: bytes) -> None:
     refused(file, content)
 
 

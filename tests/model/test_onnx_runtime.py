@@ -1,4 +1,4 @@
-"""onnxruntime as this package loads it; what it computes is in test_graph."""
+"""How onnxruntime is loaded and called."""
 
 import os
 import re
@@ -74,7 +74,7 @@ def test_error_in_a_thread_stops_all_threads() -> None:
     assert threading.active_count() == before
 
 
-def test_onnxruntime_prints_nothing_of_what_a_graph_says(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_onnxruntime_prints_nothing_from_a_graph(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """It would print names with their control characters; its errors are raised as well."""
     onnx = pytest.importorskip("onnx")
     from shape_model import graph_of, save_shape_model

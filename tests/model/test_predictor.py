@@ -1,4 +1,4 @@
-"""What a recognizer may be called with, and what it says of anything else."""
+"""Inputs of a recognizer, and errors for other input."""
 
 from pathlib import Path
 
@@ -34,6 +34,6 @@ def test_error_for_other_input_shows_the_call(ner: NestedNER, wrong: object) -> 
     assert "\n" not in str(raised.value)
 
 
-def test_a_string_is_never_a_list_of_words(ner: NestedNER) -> None:
+def test_string_is_never_a_list_of_tokens(ner: NestedNER) -> None:
     with pytest.raises(TypeError, match="'a text' is not a list of tokens"):
         ner.predict(["a text"])

@@ -1,4 +1,4 @@
-"""Eight bits: which parts get them, that nothing else changes, and that no answer depends on its batch."""
+"""int8: the quantized operations, equal results otherwise, and independence of the batch."""
 
 from collections import Counter
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Overfit two sentences, save, load elsewhere, and predict the same; resume; long, odd and empty input."""
+"""Overfit two sentences, save, load, and predict the same; long, odd and empty input."""
 
 import json
 import subprocess
@@ -71,7 +71,7 @@ def test_reloaded_models_predict_the_same_in_another_process(trained_in: Callabl
         assert not any(name.endswith((".bin", ".pt", ".pth", ".pkl")) for name in files)
 
 
-def test_batches_and_order_do_not_matter(trained: Path) -> None:
+def test_predictions_do_not_depend_on_batches_and_order(trained: Path) -> None:
     recognizer = NestedNER.from_pretrained(trained, "cpu")
     many = [CORPUS[i % 2].tokens[: 1 + i % 6] for i in range(60)] + [["usa"] * 90]
     together = recognizer.predict(many)
@@ -133,7 +133,7 @@ def test_word_in_two_windows_gets_the_same_scores(tiny_encoder: Callable[[str], 
     assert not np.allclose(scores[0], changed[0], atol=1e-5)
 
 
-def test_a_sentence_of_five_thousand_words(trained: Path) -> None:
+def test_sentence_of_five_thousand_words_is_tagged(trained: Path) -> None:
     recognizer = NestedNER.from_pretrained(trained, "cpu")
     words = list(CORPUS[0].tokens) * 720
     n, c, u = recognizer.scores([words])[:3]
@@ -172,7 +172,7 @@ def test_text_offsets_are_exact(trained: Path, text: str) -> None:
         assert 0 <= entity.confidence <= 1
 
 
-def test_text_gives_the_entities_of_its_tokens(trained: Path) -> None:
+def test_text_and_tokens_give_the_same_entities(trained: Path) -> None:
     entities = NestedNER.from_pretrained(trained, "cpu")("  lincoln was president of the usa.\n")
     assert [(entity.text, entity.type) for entity in entities] == [
         ("lincoln", "PER"),
@@ -190,7 +190,7 @@ def test_thresholds_drop_entities(trained: Path) -> None:
     assert NestedNER.from_pretrained(trained, "cpu", threshold=1.0).predict(CORPUS) == [(), ()]
 
 
-def test_context_is_read_and_not_labelled(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
+def test_context_is_used_and_not_labelled(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
     recipe = quick(tiny_encoder("bert"), context=60, early_stopping_patience=8, epochs=30, batch_subwords=256)
     run = train(MANY, CORPUS, tmp_path / "model", recipe, use_cpu=True)
     assert run.dev.f1 == 1.0
@@ -198,7 +198,7 @@ def test_context_is_read_and_not_labelled(tiny_encoder: Callable[[str], str], tm
     assert len(alone) == 2
 
 
-def test_a_folder_without_a_model_is_refused(tmp_path: Path) -> None:
+def test_folder_without_a_model_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"no manifest\.json"):
         NestedNER.from_pretrained(tmp_path)
     with pytest.raises(InputError, match="no such folder"):

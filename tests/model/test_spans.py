@@ -1,4 +1,4 @@
-"""A span grid as part of the model: trained, saved, exported, switched off, and used from everywhere."""
+"""A span grid in a model: trained, saved, exported, switched off."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_span_grid_is_saved_and_used(model: Path) -> None:
     assert 0 < json.loads((model / "nestag.json").read_text())["span_threshold"] < 1
 
 
-def test_without_the_grid_labels_are_decoded(model: Path, tmp_path: Path) -> None:
+def test_without_the_grid_labels_are_used(model: Path, tmp_path: Path) -> None:
     off = NestedNER.from_pretrained(model, decoding="constrained")
     copy_model(model, tmp_path / "copy")
     change_settings(tmp_path / "copy", {"decoding": "constrained"})
@@ -66,7 +66,7 @@ def test_without_the_grid_labels_are_decoded(model: Path, tmp_path: Path) -> Non
     assert NestedNER.from_pretrained(model).predict(OTHERS) != off.predict(OTHERS)
 
 
-def test_a_pure_tagger_is_saved_without_the_grid(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
+def test_pure_tagger_is_saved_without_the_grid(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
     recipe = quick(tiny_encoder("bert"), span_loss=1.0, steps=3)
     run = train(MANY, CORPUS, tmp_path / "model", recipe, use_cpu=True)
     assert not any("spans" in name for name in run.recognizer.model.state_dict())
@@ -74,7 +74,7 @@ def test_a_pure_tagger_is_saved_without_the_grid(tiny_encoder: Callable[[str], s
         NestedNER.from_pretrained(tmp_path / "model", decoding="spans")
 
 
-def test_batches_and_chunks_change_nothing(model: Path) -> None:
+def test_grid_scores_do_not_depend_on_batches_and_chunks(model: Path) -> None:
     ner = NestedNER.from_pretrained(model)
     whole = ner(OTHERS)
     for batch_subwords, chunk_size in ((64, 3), (200, 1), (4_096, 7)):
@@ -89,7 +89,7 @@ def test_batches_and_chunks_change_nothing(model: Path) -> None:
         assert all(a == pytest.approx(b, abs=1e-5) for a, b in pairs)
 
 
-def test_spans_of_long_sentences_come_from_several_windows(model: Path) -> None:
+def test_spans_of_long_sentences_use_several_windows(model: Path) -> None:
     ner = NestedNER.from_pretrained(model, max_length=32)
     long = [[*CORPUS[0].tokens, *CORPUS[1].tokens] * 4]
     assert any(ner.predict(long))

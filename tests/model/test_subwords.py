@@ -96,7 +96,7 @@ def test_tokenizers_that_split_words_alone_are_recognized(tokenizer: Any) -> Non
     assert splits_words_alone(WordTokenizer.of(tokenizer)) is tokenizer.splits_alone
 
 
-def test_subwords_are_those_of_whole_sentences(tokenizer: Any) -> None:
+def test_subwords_match_whole_sentences(tokenizer: Any) -> None:
     table = WordTable(WordTokenizer.of(tokenizer), longest=6)
     assert table.cached is tokenizer.splits_alone
     for _ in range(2):  # the second time from memory

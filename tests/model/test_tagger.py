@@ -64,7 +64,7 @@ def test_padding_does_not_change_scores(tiny_encoder: Callable[[str], str]) -> N
         assert torch.allclose(one[0], many[0, : one.shape[1]], atol=1e-5)
 
 
-def test_convolutions_see_the_neighbours(tiny_encoder: Callable[[str], str]) -> None:
+def test_convolutions_use_neighbouring_words(tiny_encoder: Callable[[str], str]) -> None:
     model = Tagger.around(tiny_encoder("bert"), sizes=(3, 4, 5), conv_size=6, conv_layers=1).train(False)
     torch.manual_seed(0)
     vectors, present = torch.randn(1, 9, 6), torch.ones(1, 9, 1, dtype=torch.bool)
@@ -123,7 +123,7 @@ def test_train_switches_every_module(tiny_encoder: Callable[[str], str]) -> None
         assert {module.training for module in model.train(mode).modules()} == {mode}
 
 
-def test_a_saved_tagger_loads_without_its_encoder(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
+def test_saved_tagger_loads_without_its_encoder(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
     model = Tagger.around(tiny_encoder("bert"), sizes=(3, 4, 5), shape_size=4, conv_size=6).train(False)
     model.save_pretrained(tmp_path)
     loaded = Tagger.load(json.loads((tmp_path / "config.json").read_text()), tmp_path / "model.safetensors")

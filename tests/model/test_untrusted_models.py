@@ -1,4 +1,4 @@
-"""A model folder with any content loads or is refused in one line, and nothing outside it is opened."""
+"""A model folder with any content loads or is refused in one line, and no file outside it is opened."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def models(tiny_encoder: Callable[[str], str], tmp_path_factory: pytest.TempPath
 @pytest.mark.parametrize("kind", ["torch", "onnx"])
 @settings(deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
-def test_mutated_folder_loads_or_is_refused(
+def test_mutated_model_folder_loads_or_is_refused(
     models: dict[str, Path], kind: str, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
 ) -> None:
     folder = fresh_copy(models[kind], tmp_path_factory.getbasetemp() / "mutated")

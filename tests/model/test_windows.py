@@ -59,7 +59,7 @@ def test_neighbouring_windows_overlap() -> None:
         assert windows.label_first[later] - windows.first[later] >= 60
 
 
-def test_context_is_of_the_same_document_and_within_the_room() -> None:
+def test_context_is_of_the_same_document_and_fits() -> None:
     pieces = subwords(*[[1] * 4] * 5)
     wide = with_context(windows_of(pieces, 50), pieces, ["a", "a", "a", "b", ""], 14)
     assert list(zip(wide.begin.tolist(), wide.end.tolist(), strict=True)) == [
@@ -99,13 +99,13 @@ def test_batches_hold_every_window_within_the_budget(sizes: list[int], budget: i
 
 
 @given(st.lists(st.integers(1, 40), min_size=1, max_size=50), st.integers(1, 200), st.integers(1, 8))
-def test_batches_are_as_full_as_they_can_be(sizes: list[int], budget: int, most: int) -> None:
+def test_batches_are_full(sizes: list[int], budget: int, most: int) -> None:
     grouped = batches(np.array(sizes, dtype=np.int64), budget, most)
     for group, following in pairwise(grouped):
         assert len(group) == most or sizes[following[0]] * (len(group) + 1) > budget
 
 
-def test_a_batch_has_ten_thousand_windows_at_most() -> None:
+def test_batch_has_at_most_ten_thousand_windows() -> None:
     assert [len(batch) for batch in batches(np.ones(10_001, dtype=np.int64), budget=20_000)] == [10_000, 1]
 
 
@@ -134,7 +134,7 @@ def test_narrow_windows_have_the_labelled_words_and_some_neighbours() -> None:
         assert np.array_equal(narrow.end, windows.end)
 
 
-def test_windows_are_values() -> None:
+def test_windows_are_compared_by_value() -> None:
     windows = windows_of(subwords([1]), 40)
     with pytest.raises(FrozenInstanceError):
         windows.first = windows.last  # type: ignore[misc]
@@ -221,7 +221,7 @@ def test_arrays_of_every_window(context: int, tiny_encoder: Callable[[str], str]
     assert layout.labelled_subwords == np.sum(arrays.word != NOTHING) + 2 * len(windows)
 
 
-def test_labelled_words_are_those_of_their_windows(tiny_encoder: Callable[[str], str]) -> None:
+def test_labelled_words_match_their_windows(tiny_encoder: Callable[[str], str]) -> None:
     layout = LayoutMaker(load_tokenizer(tiny_encoder("bert")), 20).lay_out(SENTENCES)
     row, column, word = layout.labelled_words(np.arange(len(layout.windows)))
     assert word.tolist() == list(range(sum(map(len, SENTENCES))))

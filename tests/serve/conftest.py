@@ -1,4 +1,4 @@
-"""Servers of a recognizer that needs no training."""
+"""Servers with a recognizer that needs no training."""
 
 import threading
 from collections.abc import Callable, Iterator

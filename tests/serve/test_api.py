@@ -1,4 +1,4 @@
-"""Requests, answers and errors."""
+"""Requests, responses and errors."""
 
 import json
 import logging
@@ -23,7 +23,7 @@ def found(answer: Any) -> list[list[tuple[str, str]]]:
     return [[(entity["type"], entity["text"]) for entity in result["entities"]] for result in answer.json()["results"]]
 
 
-def test_a_text(client: TestClient) -> None:
+def test_text_request(client: TestClient) -> None:
     (result,) = client.post("/v1/entities", json={"text": TEXT, "tokens_too": True}).json()["results"]
     assert [entity["type"] for entity in result["entities"]] == ["RUN", "WORD", "WORD", "WORD", "WORD", "WORD"]
     assert all(TEXT[entity["start"] : entity["end"]] == entity["text"] for entity in result["entities"])
@@ -32,7 +32,7 @@ def test_a_text(client: TestClient) -> None:
         assert [TEXT[start:end] for start, end in sentence["offsets"]] == sentence["tokens"]
 
 
-def test_texts_and_tokens_one_or_many(client: TestClient) -> None:
+def test_texts_and_tokens_requests(client: TestClient) -> None:
     assert found(client.post("/v1/entities", json={"texts": ["A b", "", "c D"]})) == [
         [("WORD", "A")],
         [],
@@ -46,7 +46,7 @@ def test_texts_and_tokens_one_or_many(client: TestClient) -> None:
     assert answer.json()["results"][0]["sentences"] == [{"tokens": ["a", "B"], "offsets": [[0, 1], [2, 3]]}]
 
 
-def test_threshold(client: TestClient) -> None:
+def test_threshold_of_a_request(client: TestClient) -> None:
     asked = {"text": "Ilse Brandt slept", "threshold": 0.5}
     assert found(client.post("/v1/entities", json=asked)) == [[("RUN", "Ilse Brandt"), ("WORD", "Brandt")]]
 
@@ -76,7 +76,7 @@ def test_errors_name_the_problem(client: TestClient, body: bytes, status: int, s
     assert said in refused.json()["error"]
 
 
-def test_limits_of_size(server: Callable[..., Any]) -> None:
+def test_size_limits_are_enforced(server: Callable[..., Any]) -> None:
     with server(max_body=300, max_texts=2, max_characters=20, max_words=5) as client:
         for asked, said in (
             ({"texts": ["a", "b", "c"]}, "3 texts in a request; the limit is 2"),
@@ -97,7 +97,7 @@ def test_limits_of_size(server: Callable[..., Any]) -> None:
         assert client.post("/v1/entities", json={"text": "a" * 20}).status_code == 200
 
 
-def test_other_kinds_of_bodies_are_refused(client: TestClient) -> None:
+def test_other_content_types_are_refused(client: TestClient) -> None:
     for kind in ("text/plain", "application/x-www-form-urlencoded", ""):
         refused = client.post("/v1/entities", content=b'{"text": "a"}', headers={"content-type": kind})
         assert refused.status_code == 415
@@ -121,7 +121,7 @@ def test_token_is_required(server: Callable[..., Any]) -> None:
         assert [client.get(path).status_code for path in ("/", "/healthz", "/readyz", "/openapi.json")] == [200] * 4
 
 
-def test_a_server_on_this_machine_answers_to_its_own_names(server: Callable[..., Any]) -> None:
+def test_local_server_accepts_local_host_names(server: Callable[..., Any]) -> None:
     with server(hosts=("localhost", "::1")) as client:
         status = {
             name: client.get("/v1/model", headers={"host": name}).status_code
@@ -130,7 +130,7 @@ def test_a_server_on_this_machine_answers_to_its_own_names(server: Callable[...,
         assert status == {"localhost:8000": 200, "[::1]:8000": 200, "rebound.example": 421}
 
 
-def test_timeout(server: Callable[..., Any]) -> None:
+def test_request_times_out(server: Callable[..., Any]) -> None:
     with server(max_seconds=0.05) as client:
         over = threading.Event()
         client.recognizer.wait = over.wait
@@ -141,7 +141,7 @@ def test_timeout(server: Callable[..., Any]) -> None:
         assert refused.headers["retry-after"] == "1"
 
 
-def test_a_text_that_fails_harms_nobody_and_is_not_logged(client: TestClient, caplog: pytest.LogCaptureFixture) -> None:
+def test_failing_text_is_isolated_and_not_logged(client: TestClient, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.DEBUG, "nestag.serve"):
         refused = client.post("/v1/entities", json={"text": "POISON and secrets"})
         client.get("/v1/entities/secrets?secrets")
@@ -153,7 +153,7 @@ def test_a_text_that_fails_harms_nobody_and_is_not_logged(client: TestClient, ca
     assert found(client.post("/v1/entities", json={"text": "A"})) == [[("WORD", "A")]]
 
 
-def test_the_model_the_states_and_the_counters(client: TestClient) -> None:
+def test_model_health_and_metrics_routes(client: TestClient) -> None:
     model = client.get("/v1/model").json()
     assert (model["name"], model["encoding"], model["limits"]["max_texts"]) == ("capitals", "rel", 500)
     assert client.get("/healthz").json() == client.get("/readyz").json() == {"status": "ok"}
@@ -163,7 +163,7 @@ def test_the_model_the_states_and_the_counters(client: TestClient) -> None:
     assert client.get("/nothing").json() == {"error": "not found"}
 
 
-def test_a_tree_and_labels(client: TestClient) -> None:
+def test_tree_and_labels_are_returned(client: TestClient) -> None:
     example = client.get("/openapi.json").json()["components"]["schemas"]["LabelsRequest"]["properties"]
     asked = {name: example[name]["examples"][0] for name in ("tokens", "entities")}
     answer = client.post("/v1/labels", json=asked).json()
@@ -174,7 +174,7 @@ def test_a_tree_and_labels(client: TestClient) -> None:
     assert drawn == "0S 1PER 2Lincoln 1was 1PER 2president 2of 2GPE 3the 3USA"
 
 
-def test_drawings_are_escaped_and_like_those_of_notebooks(client: TestClient) -> None:
+def test_drawings_are_escaped_and_match_notebooks(client: TestClient) -> None:
     text = "<i>Ann</i> 😀 of Rome"
     entities = [(3, 19, "PER", 0.9), (15, 19, "<b>", 0.5), (3, 6, "PER", None)]
     asked = [dict(zip(("start", "end", "type", "confidence"), entity, strict=True)) for entity in entities]
@@ -187,7 +187,7 @@ def test_drawings_are_escaped_and_like_those_of_notebooks(client: TestClient) ->
     ]  # fmt: skip
 
 
-def test_refused_drawings(server: Callable[..., Any]) -> None:
+def test_invalid_drawings_are_refused(server: Callable[..., Any]) -> None:
     def refused(length: int, *spans: tuple[int, int]) -> Any:
         entities = [{"start": start, "end": end, "type": "A"} for start, end in spans]
         answer = client.post("/v1/drawing", json={"text": "a" * length, "entities": entities})
@@ -203,7 +203,7 @@ def test_refused_drawings(server: Callable[..., Any]) -> None:
         assert (status, "20,000 pairs" in said) == (413, True)
 
 
-def test_refused_labels(client: TestClient) -> None:
+def test_invalid_label_requests_are_refused(client: TestClient) -> None:
     def refused(tokens: int, *entities: tuple[int, int, str]) -> Any:
         given = [dict(zip(("start", "end", "type"), entity, strict=True)) for entity in entities]
         return client.post("/v1/labels", json={"tokens": ["a"] * tokens, "entities": given})
@@ -213,7 +213,7 @@ def test_refused_labels(client: TestClient) -> None:
     assert refused(2_000, *((0, 2_000, f"T{i:03}") for i in range(500))).status_code == 413
 
 
-def test_every_answer_is_guarded_by_headers(client: TestClient) -> None:
+def test_every_response_has_security_headers(client: TestClient) -> None:
     for answer in (client.get("/"), client.get("/nothing"), client.post("/v1/entities")):
         assert answer.headers["content-security-policy"].startswith("default-src 'none'; script-src 'self'")
         assert answer.headers["x-content-type-options"] == "nosniff"
@@ -221,7 +221,7 @@ def test_every_answer_is_guarded_by_headers(client: TestClient) -> None:
     assert json.loads(client.get("/openapi.json").text)["info"]["title"] == "nestag"
 
 
-def test_python_of_the_page_runs(running: tuple[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
+def test_python_example_of_the_page_runs(running: tuple[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
     page = (Path(__file__).parents[2] / "docs" / "how-to" / "serve.md").read_text(encoding="utf-8")
     (example,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     exec(example.replace("http://127.0.0.1:8000", running[0]), {})

@@ -71,7 +71,7 @@ def test_waiting_texts_are_tagged_together() -> None:
     check_with_waiting(check, texts("A b"), texts("b A"), texts("c"))
 
 
-def test_a_large_job_does_not_delay_a_small_one() -> None:
+def test_large_job_does_not_delay_a_small_one() -> None:
     async def check(recognizer: SlowStart, _: Batcher, __: Metrics, tasks: list[asyncio.Task[Any]]) -> None:
         recognizer.resume.set()
         await asyncio.gather(*tasks)
@@ -81,7 +81,7 @@ def test_a_large_job_does_not_delay_a_small_one() -> None:
     check_with_waiting(check, texts(*(f"l{i}" for i in range(9))), texts("s"), batch_words=4)
 
 
-def test_a_text_that_fails_fails_alone() -> None:
+def test_failing_text_fails_alone() -> None:
     async def check(recognizer: SlowStart, _: Batcher, metrics: Metrics, tasks: list[asyncio.Task[Any]]) -> None:
         recognizer.resume.set()
         one, failed, other = await asyncio.gather(*tasks, return_exceptions=True)

@@ -67,7 +67,7 @@ def under_load(url: str, process: subprocess.Popen[str], number: signal.Signals)
 
 
 @pytest.mark.slow
-def test_a_killed_server_starts_again_on_its_port() -> None:
+def test_killed_server_restarts_on_its_port() -> None:
     first, url = started(0)
     assert under_load(url, first, signal.SIGKILL)[0] == [0] * 4
     second, again = started(int(url.rpartition(":")[2]))
@@ -77,7 +77,7 @@ def test_a_killed_server_starts_again_on_its_port() -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_signals_stop_a_server_after_it_has_answered(number: signal.Signals) -> None:
+def test_signals_stop_a_server_after_its_responses(number: signal.Signals) -> None:
     process, url = started(0)
     statuses, log = under_load(url, process, number)
     assert (statuses, process.returncode) == ([200] * 4, 0)
@@ -86,7 +86,7 @@ def test_signals_stop_a_server_after_it_has_answered(number: signal.Signals) -> 
     assert ask(url) == 0
 
 
-def test_a_second_ctrl_c_does_not_wait() -> None:
+def test_second_ctrl_c_stops_at_once() -> None:
     process, url = started(0)
     with ThreadPoolExecutor(1) as pool:
         answer = pool.submit(ask, url)
@@ -106,7 +106,7 @@ def listens(url: str) -> bool:
     return False
 
 
-def test_a_taken_address_fails_before_the_model_is_loaded() -> None:
+def test_used_port_fails_before_the_model_is_loaded() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         refused = CliRunner().invoke(app, ["serve", "nowhere", "--port", str(taken.getsockname()[1])])
     assert refused.exit_code == 2
@@ -115,7 +115,7 @@ def test_a_taken_address_fails_before_the_model_is_loaded() -> None:
         listen("256.0.0.1", 0)
 
 
-def test_answers_are_sent_at_once() -> None:
+def test_responses_are_sent_without_delay() -> None:
     with listen("127.0.0.1", 0) as listening:
         assert listening.proto == socket.IPPROTO_TCP  # only then does asyncio turn Nagle's algorithm off
 
@@ -134,13 +134,13 @@ def test_tokens_come_from_a_file_or_the_environment(tmp_path: Path, monkeypatch:
             read_token(str(file))
 
 
-def test_accepted_hosts() -> None:
+def test_host_option_sets_accepted_hosts() -> None:
     assert accepted_hosts("127.0.0.1", ["A.example"]) == ("localhost", "127.0.0.1", "::1", "a.example")
     assert accepted_hosts("0.0.0.0") == ()
     assert "a.example" in accepted_hosts("0.0.0.0", ["A.example"])
 
 
-def test_containers_use_existing_options() -> None:
+def test_dockerfiles_use_existing_options() -> None:
     docker = TOP / "docker"
     (command,) = re.findall(r"^CMD (\[.*\])$", (docker / "Dockerfile").read_text(), re.MULTILINE)
     compose = yaml.safe_load((docker / "compose.yaml").read_text())

@@ -1,4 +1,4 @@
-"""Clients that are slow, send too much, do not read or are too many, over real sockets."""
+"""Clients that are slow, send too much, do not read, or are too many, over real sockets."""
 
 import asyncio
 import json
@@ -69,7 +69,7 @@ def metric(url: str, name: str) -> float:
     return float(value)
 
 
-def test_slow_bodies_take_no_place_in_the_queue(live: Any) -> None:
+def test_slow_bodies_do_not_occupy_the_queue(live: Any) -> None:
     with live(Capitals(), max_queue=2) as url, ExitStack() as clients:
         slow = [clients.enter_context(start_body(url)) for _ in range(4)]
         with connect(url) as quick:
@@ -90,7 +90,7 @@ def receive_body() -> Callable[[], Awaitable[Any]]:
     return receive
 
 
-def test_clients_that_do_not_read_take_no_place_in_the_queue() -> None:
+def test_clients_that_do_not_read_do_not_occupy_the_queue() -> None:
     async def application(scope: Any, receive: Any, send: Any) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": []})
 
@@ -167,7 +167,7 @@ def test_connections_are_limited(live: Any, limit: str, status: int) -> None:
 
 
 @pytest.mark.parametrize(("limit", "status"), LIMITS)
-def test_slow_and_idle_clients_make_way_for_others(live: Any, limit: str, status: int) -> None:
+def test_slow_and_idle_clients_are_dropped_for_others(live: Any, limit: str, status: int) -> None:
     with live(Capitals(), **{limit: 3}) as url, ExitStack() as clients:
         slow = clients.enter_context(start_body(url))
         idle, loris = (clients.enter_context(connect(url)) for _ in range(2))
@@ -192,7 +192,7 @@ def test_clients_that_do_not_read_make_way_for_others(live: Any) -> None:
             assert exchange(quick, REQUEST) == 200
 
 
-def test_requests_that_never_arrive_are_given_up(live: Any) -> None:
+def test_incomplete_requests_time_out(live: Any) -> None:
     unread = PING.replace(b"\r\n\r\n", b"\r\nContent-Length: 500\r\n\r\n")
     cases: list[tuple[bytes, list[int]]] = [
         (b"", []),
@@ -213,7 +213,7 @@ def test_requests_that_never_arrive_are_given_up(live: Any) -> None:
             assert client.recv(1) == b"", sent
 
 
-def test_an_answer_that_is_never_read_is_given_up(live: Any) -> None:
+def test_unread_response_times_out(live: Any) -> None:
     entities = [{"start": i, "end": i + 1, "type": "A" * 200} for i in range(2_000)]
     body = json.dumps({"text": "a" * 2_000, "entities": entities}).encode()
     head = HEAD.replace("entities", "drawing") + f"Content-Length: {len(body)}\r\n\r\n"
@@ -225,7 +225,7 @@ def test_an_answer_that_is_never_read_is_given_up(live: Any) -> None:
 
 
 @pytest.mark.parametrize("chunked", [False, True])
-def test_a_body_far_over_the_limit_is_answered(live: Any, chunked: bool) -> None:
+def test_oversized_body_gets_a_response(live: Any, chunked: bool) -> None:
     size, pieces = 1_000_000, 30
     with live(Capitals(), max_body=1_000, max_upload_seconds=LONG) as url, connect(url) as client:
         length = "Transfer-Encoding: chunked" if chunked else f"Content-Length: {size * pieces}"
@@ -239,12 +239,12 @@ def test_a_body_far_over_the_limit_is_answered(live: Any, chunked: bool) -> None
         assert httpx.post(f"{url}/v1/entities", json={"text": "a"}, timeout=LONG).status_code == 200
 
 
-def test_a_client_that_asks_first_does_not_send_a_large_body(live: Any) -> None:
+def test_expect_100_refuses_a_large_body(live: Any) -> None:
     with live(Capitals(), max_body=1_000) as url, connect(url) as client:
         assert exchange(client, f"{HEAD}Content-Length: 1001\r\nExpect: 100-continue\r\n\r\n".encode()) == 413
 
 
-def test_headers_far_over_the_limit_are_answered(live: Any) -> None:
+def test_oversized_headers_get_a_response(live: Any) -> None:
     with live(Capitals()) as url, connect(url) as client:
         client.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n")
         client.sendall(b"a: " + b"a" * 5_000_000 + b"\r\n\r\n")
@@ -261,14 +261,14 @@ def test_headers_far_over_the_limit_are_answered(live: Any) -> None:
         f"{HEAD}Content-Length: -1\r\n\r\n".encode(),
     ],
 )
-def test_what_is_not_http_is_refused(live: Any, caplog: pytest.LogCaptureFixture, sent: bytes) -> None:
+def test_non_http_input_is_refused(live: Any, caplog: pytest.LogCaptureFixture, sent: bytes) -> None:
     with live(Capitals()) as url, connect(url) as client:
         assert exchange(client, sent + b"\r\n\r\n") == 400
         assert client.recv(1) == b""
     assert [record for record in caplog.records if record.exc_info or record.levelno > logging.WARNING] == []
 
 
-def test_garbage_after_an_answer_is_not_a_fault(live: Any, caplog: pytest.LogCaptureFixture) -> None:
+def test_garbage_after_a_response_is_not_an_error(live: Any, caplog: pytest.LogCaptureFixture) -> None:
     with live(Capitals()) as url, connect(url) as client:
         refused = HEAD.replace("application/json", "text/plain") + "Transfer-Encoding: chunked\r\n\r\n"
         assert exchange(client, refused.encode()) == 415
@@ -285,7 +285,7 @@ def test_pipelined_requests_and_http_1_0(live: Any) -> None:
         assert old.recv(1) == b""
 
 
-def test_a_client_that_hangs_up_is_not_waited_for(live: Any) -> None:
+def test_disconnected_client_is_dropped(live: Any) -> None:
     waiting = Waiting()
     with live(waiting) as url:
         with connect(url) as client:
@@ -296,7 +296,7 @@ def test_a_client_that_hangs_up_is_not_waited_for(live: Any) -> None:
         waiting.resume.set()
 
 
-def test_stopping_answers_complete_requests_and_refuses_others(live: Any) -> None:
+def test_shutdown_answers_complete_requests(live: Any) -> None:
     waiting = Waiting()
     with ExitStack() as clients:
         with live(waiting) as url:

@@ -1,4 +1,4 @@
-"""schemathesis asks what the OpenAPI document allows, and what it forbids."""
+"""schemathesis sends valid and invalid requests after the OpenAPI document."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ bounded = settings(
 
 
 @pytest.mark.parametrize("name", ["POSITIVE", "NEGATIVE"])
-def test_the_server_does_as_its_document_says(client: TestClient, name: str) -> None:
+def test_server_follows_its_openapi_document(client: TestClient, name: str) -> None:
     mode = schemathesis.GenerationMode[name]
     schema = schemathesis.openapi.from_asgi("/openapi.json", client.app)
     seen = set()

@@ -1,4 +1,4 @@
-"""The page in a real browser: Debian's Chromium, driven by Selenium."""
+"""The page in Chromium, driven by Selenium."""
 
 import json
 import re
@@ -75,7 +75,7 @@ def boxes(page: Any) -> list[str]:
     return list(page.execute_script(f"return {shown}.map((box) => box.getAttribute('aria-label'))"))
 
 
-def test_nested_entities_are_drawn_and_text_stays_text(page: Any) -> None:
+def test_nested_entities_are_drawn_and_text_is_escaped(page: Any) -> None:
     assert boxes(page)[:2] == [
         "RUN: The Head Of State, characters 0 to 17, confidence 0.95",
         "WORD: The, characters 0 to 3, confidence 0.30",
@@ -154,7 +154,7 @@ def test_the_tree_is_drawn_above_its_words(page: Any) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_page_is_of_one_colour_to_its_edges(page: Any, scheme: str) -> None:
+def test_page_background_fills_the_window(page: Any, scheme: str) -> None:
     def schemed(value: str) -> None:
         features = [{"name": "prefers-color-scheme", "value": value}]
         page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
@@ -175,7 +175,7 @@ def saved(page: Any, form: str) -> Path:
     return path
 
 
-def test_saved_files_can_be_read(page: Any) -> None:
+def test_downloaded_files_can_be_read(page: Any) -> None:
     find(page, "The Head\nOf State met 😀 Ilse. Utrecht slept.")
     told = [(label.partition(":")[0], label.split("characters ")[1].split(",")[0]) for label in boxes(page)]
     record = json.loads(saved(page, "json").read_text(encoding="utf-8"))
@@ -188,7 +188,7 @@ def test_saved_files_can_be_read(page: Any) -> None:
     assert [s.entities for s in from_brat] == [s.entities for s in sentences]
 
 
-def test_errors_are_shown_and_go_away(page: Any) -> None:
+def test_errors_appear_and_disappear(page: Any) -> None:
     page.execute_script("document.getElementById('text').value = 'a'.repeat(60000)")
     at(page, "find").click()
     wait(page, lambda: at(page, "problem").is_displayed())
@@ -237,7 +237,7 @@ def heard(page: Any) -> list[tuple[str, str]]:
     return found
 
 
-def test_a_screen_reader_finds_everything_by_role_and_name(page: Any) -> None:
+def test_elements_have_roles_and_names(page: Any) -> None:
     tree = heard(page)
     for part in (
         ("main", ""),
@@ -281,7 +281,7 @@ def test_docs_show_the_api(browser: Any, running: tuple[str, Capitals]) -> None:
     assert browser.get_log("browser") == []
 
 
-def test_examples_say_what_they_show(page: Any) -> None:
+def test_examples_describe_what_they_show(page: Any) -> None:
     for button in page.find_elements(By.CSS_SELECTOR, "#examples button"):
         assert re.fullmatch(r"[A-Z][a-z ]+: .+", button.text)
         button.click()
@@ -290,7 +290,7 @@ def test_examples_say_what_they_show(page: Any) -> None:
     assert "😀" in at(page, "drawn").text
 
 
-def test_a_type_has_the_same_colour_everywhere(page: Any) -> None:
+def test_type_has_the_same_colour_everywhere(page: Any) -> None:
     at(page, "teaching").find_element(By.TAG_NAME, "summary").click()
     wait(page, lambda: page.find_elements(By.CSS_SELECTOR, "#tree b"))
     for kind, number in colours_of(("RUN", "WORD")).items():

@@ -1,4 +1,4 @@
-"""A real server and many clients: nothing is lost, and nobody gets what another asked for."""
+"""A real server and many clients: every client gets its own response."""
 
 import json
 import os
@@ -46,7 +46,7 @@ def ask(client: httpx.Client, number: int) -> Any:
     return None if found == expected else (number, found)
 
 
-def test_many_clients_at_once(running: tuple[str, Capitals]) -> None:
+def test_many_concurrent_clients(running: tuple[str, Capitals]) -> None:
     url, _ = running
 
     def one_client(first: int) -> list[Any]:
@@ -60,7 +60,7 @@ def test_many_clients_at_once(running: tuple[str, Capitals]) -> None:
     wait_until(lambda: "nestag_requests_accepted 0.0" in httpx.get(f"{url}/metrics", timeout=None).text)
 
 
-def test_a_trained_model_answers_many_clients_as_it_answers_alone(running_model: tuple[str, Predictor]) -> None:
+def test_concurrent_responses_match_single_ones(running_model: tuple[str, Predictor]) -> None:
     url, alone = running_model  # benchmarks/serve.py asks a larger one ten thousand times
     dice = random.Random(1)
     sentences = [dice.choice(CORPUS).tokens[: dice.randint(1, 7)] for _ in range(40)]

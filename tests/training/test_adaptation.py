@@ -1,4 +1,4 @@
-"""Adaptation: masking, windows, and runs that are interrupted, resumed and refused."""
+"""Encoder adaptation: masking, packing, learning, resuming, and refused input."""
 
 from __future__ import annotations
 
@@ -211,7 +211,7 @@ def test_tokenizer_without_mask_token_is_refused(tiny_encoder: Callable[[str], s
         adapt(CORPUS, tmp_path / "new", str(tmp_path / "encoder"), use_cpu=True)
 
 
-def test_the_command(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
+def test_command_adapts(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
     jsonl.write(CORPUS, tmp_path / "text.jsonl")
     arguments = ["adapt", *[str(tmp_path / "text.jsonl")] * 2, "-o", str(tmp_path / "new"), "--cpu"]
     arguments += ["--encoder", tiny_encoder("bert"), "--epochs", "20", "--dev", str(tmp_path / "text.jsonl")]

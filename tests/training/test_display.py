@@ -1,4 +1,4 @@
-"""The display of a run: plan, progress, scores and the folder of the model."""
+"""Progress of a run for people: plan, progress, scores and the path; nothing for programs."""
 
 from __future__ import annotations
 

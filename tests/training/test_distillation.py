@@ -1,4 +1,4 @@
-"""Distillation: one or several teachers tag text, and a student is trained on it and on gold."""
+"""Distillation: text is tagged once by the teachers, and the student learns from it and from gold."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -51,7 +51,7 @@ def test_student_is_trained_on_gold_and_tagged_sentences(teacher: Path, light: s
     assert [sentence.entities for sentence in tagged] == NestedNER.from_pretrained(teacher, "cpu").predict(TEXT)
 
 
-def test_text_is_tagged_once(teacher: Path, light: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_teacher_tags_text_once(teacher: Path, light: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = student(teacher, light, tmp_path / "student")
     with monkeypatch.context() as patch:
         patch.delattr(Panel, "tag")

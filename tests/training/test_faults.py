@@ -1,4 +1,4 @@
-"""A fault at any file operation of training costs nothing: the same command again ends with the same bytes.
+"""After a fault at any file operation of training, the same command ends with the same bytes.
 
 Here a few operations are tried for each kind of fault; `make faults` tries them all.
 """

@@ -69,7 +69,7 @@ def test_cell_depends_on_its_ends_and_neighbouring_spans() -> None:
         assert changed[1, 5, 1].item() == (4 <= word <= 8)
 
 
-def test_cells_beyond_a_window_do_not_matter() -> None:
+def test_cells_outside_a_window_are_masked() -> None:
     torch.manual_seed(0)
     grid = SpanGrid(6, 3, width=4, channels=8, layers=2, dropout=0.0).train(False)
     vectors, present = torch.randn(1, 9, 6), torch.tensor([[True] * 5 + [False] * 4])

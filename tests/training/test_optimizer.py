@@ -1,4 +1,4 @@
-"""Parameter groups and schedules against numbers computed by hand, and the moving average."""
+"""Parameter groups and schedules match worked examples."""
 
 from collections.abc import Callable
 from itertools import pairwise
@@ -74,13 +74,13 @@ def test_slanted_schedule_without_warmup_only_falls() -> None:
 
 
 @pytest.mark.parametrize(("step", "frozen"), [(0, True), (9, True), (10, False), (29, False)])
-def test_the_encoder_is_frozen_for_the_first_epoch_of_a_slanted_run(step: int, frozen: bool) -> None:
+def test_slanted_run_freezes_the_encoder_for_one_epoch(step: int, frozen: bool) -> None:
     recipe = Recipe(lr_scheduler_type="slanted_triangular", epochs=3, batch_subwords=10)
     assert freezes_encoder(recipe, plan_for(recipe, np.full(10, 10), 1), step) is frozen
     assert not freezes_encoder(Recipe(), plan_for(recipe, np.full(10, 10), 1), step)
 
 
-def test_parameter_groups_of_the_paper_are_those_of_machamp(tiny_encoder: Callable[[str], str]) -> None:
+def test_parameter_groups_of_the_paper_match_machamp(tiny_encoder: Callable[[str], str]) -> None:
     """Two groups, all of it decayed, the heads at 1e-4 and the encoder at 0.38 of that."""
     groups = optimizer_of(Tagger.around(tiny_encoder("bert"), sizes=(3, 4, 5)), load_recipe("paper")).param_groups
     assert [(group["is_head"], group["weight_decay"], group["betas"], group["eps"]) for group in groups] == [
@@ -114,7 +114,7 @@ def test_short_linear_schedules() -> None:
     ]
 
 
-def test_the_constant_schedule_only_rises() -> None:
+def test_constant_schedule_only_warms_up() -> None:
     rates = [
         encoder
         for encoder, _ in factors(Recipe(lr_scheduler_type="constant_with_warmup", epochs=1, warmup_ratio=0.4), 10)
@@ -147,7 +147,7 @@ def test_learning_rate_and_weight_decay_of_each_weight(tiny_encoder: Callable[[s
     assert group("encoder.embeddings.LayerNorm.weight") == (0.025, 0.0, False)
 
 
-def test_groups_of_heads_come_last_and_betas_are_those_of_the_recipe(tiny_encoder: Callable[[str], str]) -> None:
+def test_groups_of_heads_come_last_and_betas_match_the_recipe(tiny_encoder: Callable[[str], str]) -> None:
     recipe = Recipe(learning_rate=0.9, head_learning_rate=0.1, adam_beta1=0.7, adam_beta2=0.8)
     optimizer = optimizer_of(Tagger.around(tiny_encoder("bert"), sizes=(3, 4, 5), shape_size=4), recipe)
     is_head = [group["is_head"] for group in optimizer.param_groups]
@@ -173,7 +173,7 @@ def test_optimizer_is_not_fused_on_other_devices(tiny_encoder: Callable[[str], s
 
 
 @given(st.lists(st.floats(-10, 10, width=32), min_size=1, max_size=30), st.floats(0, 1))
-def test_an_average_follows_its_definition(values: list[float], decay: float) -> None:
+def test_average_follows_its_definition(values: list[float], decay: float) -> None:
     model = torch.nn.Linear(1, 1, bias=False)
     average = Average(model, decay)
     expected = model.weight.item()

@@ -39,7 +39,7 @@ def test_settings_override_the_rule() -> None:
     assert (plan.epoch_steps, plan.steps, plan.evaluations, plan.warmup_steps) == (4, 16, 4, 4)
 
 
-def test_a_batch_has_as_many_sentences_with_context_as_without() -> None:
+def test_batch_has_as_many_sentences_with_context() -> None:
     alone = plan_for(Recipe(), np.full(15_000, 37), 60_000)
     among_others = plan_for(Recipe(), np.full(15_000, 111), 60_000, labelled=37 * 15_000)
     assert among_others.batch_subwords == 3 * alone.batch_subwords
@@ -59,7 +59,7 @@ def test_average_covers_a_tenth_of_the_run() -> None:
     assert average_for(10**6) == pytest.approx(0.999)
 
 
-def test_a_rough_plan_needs_no_tokenizer() -> None:
+def test_rough_plan_needs_no_tokenizer() -> None:
     assert rough_plan(Recipe(), 1_000, 26_000).steps == pytest.approx(1_500, rel=0.1)
     assert rough_plan(load_recipe("default"), 0, 0).steps == 600
 

@@ -1,4 +1,4 @@
-"""Two processes that train together have the same losses as one with the same batches."""
+"""Two training processes match one process with the same batches."""
 
 import json
 import os
@@ -61,7 +61,7 @@ def test_two_processes_have_the_losses_of_one(tiny_encoder: Callable[[str], str]
 
 
 @pytest.mark.slow
-def test_two_processes_adapt_one_encoder(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
+def test_two_processes_adapt_together(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
     jsonl.write(MANY, tmp_path / "text.jsonl")
     words = ["adapt", tmp_path / "text.jsonl", "-o", tmp_path / "new", "--encoder", tiny_encoder("bert"),
              "--epochs", "3", "--dev", tmp_path / "text.jsonl", "--cpu"]  # fmt: skip

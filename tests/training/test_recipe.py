@@ -40,7 +40,7 @@ def test_recipe_default_sets_neither_steps_nor_batch_size() -> None:
     assert {getattr(default, name) for name in open_settings} == {"auto"}
 
 
-def test_a_recipe_is_read_from_a_file(tmp_path: Path) -> None:
+def test_recipe_is_read_from_a_file(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text('encoding = "4tg"\nepochs = 3\nema_decay = "auto"\n')
     assert load_recipe(str(path)) == Recipe(encoding="4tg", epochs=3)
@@ -68,7 +68,7 @@ def test_unknown_settings_and_wrong_values_are_refused(name: str, value: str) ->
         Recipe().changed({name: value}, "--set", text=True)
 
 
-def test_steps_and_epochs_replace_each_other() -> None:
+def test_steps_and_epochs_are_exclusive() -> None:
     assert (Recipe(epochs=3).changed({"steps": 9}).epochs, Recipe(steps=3).changed({"epochs": 9}).steps) == (
         "auto",
     ) * 2

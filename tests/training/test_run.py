@@ -1,4 +1,4 @@
-"""Whole runs: interrupted and resumed to the same bytes, finished, refused; their folders and text settings."""
+"""Whole runs: resumed to the same bytes, finished, or refused."""
 
 import json
 import os
@@ -97,7 +97,7 @@ def test_run_resumes_after_a_signal_at_any_step_to_the_same_model(
     assert (tmp_path / "cut" / "model.safetensors").read_bytes() == weights
 
 
-def test_a_finished_run_is_loaded(
+def test_finished_run_is_loaded(
     tiny_encoder: Callable[[str], str], tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     recipe = quick(tiny_encoder("bert"), steps=4)
@@ -163,7 +163,7 @@ def test_run_of_a_version_with_fewer_settings_can_be_loaded(tiny_encoder: Callab
         train(CORPUS, CORPUS, tmp_path / "m", recipe, use_cpu=True, light_size=5)
 
 
-def test_a_failure_before_the_first_step_can_be_corrected(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
+def test_failure_before_the_first_step_can_be_corrected(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
     (tmp_path / "broken").mkdir()
     (tmp_path / "broken" / "config.json").write_text("{}")
     with pytest.raises(LookupError):

@@ -1,4 +1,4 @@
-"""The loop: precision, checkpoints, the mean loss, early stopping and Ctrl-C; test_run.py has whole runs."""
+"""The training loop: precision, checkpoints, mean loss, early stopping and Ctrl-C."""
 
 import os
 import signal
@@ -129,7 +129,7 @@ def test_last_complete_checkpoint_has_the_highest_step(tmp_path: Path) -> None:
         ([], 1, False),
     ],
 )
-def test_patience(correct: list[int], patience: int, stalled: bool) -> None:
+def test_patience_stops_training(correct: list[int], patience: int, stalled: bool) -> None:
     plan = plan_for(Recipe(steps=100, early_stopping_patience=patience), np.full(10, 10), 10)
     dev = [Scoring(step, 1.0, Score.of(count, 2, 2), 0.0) for step, count in enumerate(correct)]
     assert Progress(plan, dev=dev).stalled is stalled

@@ -1,4 +1,4 @@
-"""CNN-NER learns a small corpus, and its loss and decoding equal slow literal versions."""
+"""CNN-NER learns a small corpus; its loss and decoding match slow literal implementations."""
 
 import json
 import math
@@ -40,7 +40,7 @@ def small_corpus() -> list[Sentence]:
     return sentences
 
 
-def test_it_learns_twenty_sentences(tiny_encoder: Callable[[], str]) -> None:
+def test_cnn_ner_learns_twenty_sentences(tiny_encoder: Callable[[], str]) -> None:
     recipe = load_recipe("accurate").changed(
         {"encoder": tiny_encoder(), "steps": 120, "learning_rate": 3e-3, "head_learning_rate": 1e-2, "evaluations": 4}
     )
@@ -69,7 +69,7 @@ def test_the_command_appends_a_line(
     assert first["sentences_per_second"] > 0 < first["encoder_sentences_per_second"]
 
 
-def test_products_are_the_literal_ones(tiny_encoder: Callable[[], str]) -> None:
+def test_products_match_a_literal_implementation(tiny_encoder: Callable[[], str]) -> None:
     model = untrained(tiny_encoder()).model
     start, end = torch.randn(2, 2, 3, 16)
     grid = model.products(start, end)
@@ -79,7 +79,7 @@ def test_products_are_the_literal_ones(tiny_encoder: Callable[[], str]) -> None:
         torch.testing.assert_close(grid[sentence, first, last, 4 * head + out], value)
 
 
-def test_loss_is_the_literal_one() -> None:
+def test_loss_matches_a_literal_implementation() -> None:
     torch.manual_seed(1)
     present = torch.tensor([[True, True, True], [True, True, False]] * 2)
     logits, gold = torch.randn(4, 3, 3, 2), (torch.rand(2, 3, 3, 2) < 0.3).float().repeat(2, 1, 1, 1)
@@ -118,7 +118,7 @@ def literal_decoding(logits: torch.Tensor, words: int) -> set[tuple[int, int, in
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_decoding_is_the_literal_one(seed: int) -> None:
+def test_decoding_matches_a_literal_implementation(seed: int) -> None:
     torch.manual_seed(seed)
     lengths = torch.tensor([7, 5, 1, 6])
     present = torch.arange(7) < lengths[:, None]
@@ -139,7 +139,7 @@ def untrained(encoder: str, max_length: int = 64) -> Recognizer:
     return Recognizer(model, LayoutMaker(AutoTokenizer.from_pretrained(encoder), max_length), ["A", "B", "C"])
 
 
-def test_batches_do_not_matter(tiny_encoder: Callable[[], str]) -> None:
+def test_scores_do_not_depend_on_the_batch(tiny_encoder: Callable[[], str]) -> None:
     draw = random.Random(2)
     sentences = [draw.choices(["a", "bcd", "ef", "ghi"], k=draw.randrange(9)) for _ in range(30)]
     recognizer = untrained(tiny_encoder())
@@ -148,7 +148,7 @@ def test_batches_do_not_matter(tiny_encoder: Callable[[], str]) -> None:
     assert together == [recognizer.predict([sentence])[0] for sentence in sentences]
 
 
-def test_training_and_inference_see_the_same_words(tiny_encoder: Callable[[], str]) -> None:
+def test_training_and_inference_use_the_same_words(tiny_encoder: Callable[[], str]) -> None:
     corpus = [sentence.with_entities([]) for sentence in small_corpus()[:4]]
     recognizer = untrained(tiny_encoder())
     layout = recognizer.maker.lay_out([sentence.tokens for sentence in corpus])
@@ -159,7 +159,7 @@ def test_training_and_inference_see_the_same_words(tiny_encoder: Callable[[], st
     torch.testing.assert_close(words[(batch.shape >= 0).flatten()], recognizer._words(layout))
 
 
-def test_gold_is_in_both_triangles_of_the_right_window(tiny_encoder: Callable[[], str]) -> None:
+def test_gold_spans_fill_both_triangles_of_their_window(tiny_encoder: Callable[[], str]) -> None:
     sentence = Sentence(["ab"] * 12, [Entity(0, 2, "A"), Entity(10, 12, "B"), Entity(0, 12, "B")])
     layout = untrained(tiny_encoder(), max_length=16).maker.lay_out([sentence.tokens])
     corpus = TrainingSet.of(layout, [sentence], ["A", "B"])

@@ -14,7 +14,7 @@ from nestag_lab.baseline import compare, flat, spancat
 from two_sentences import CORPUS, GOLD, MANY
 
 
-def test_bio_has_the_outermost_entities() -> None:
+def test_bio_labels_hold_the_outermost_entities() -> None:
     sentence = Sentence(list("abcdef"), [(0, 3, "X"), (1, 2, "Y"), (3, 4, "X"), (5, 6, "Z")])
     assert flat.to_bio(sentence) == ["B-X", "I-X", "I-X", "B-X", "O", "B-Z"]
     assert flat.from_bio(flat.to_bio(sentence)) == [(0, 3, "X"), (3, 4, "X"), (5, 6, "Z")]
@@ -36,7 +36,7 @@ def test_spancat_learns_nested_entities(tmp_path: Path) -> None:
     assert list(map(set, model.predict(CORPUS))) == list(map(set, GOLD))
 
 
-def test_each_run_is_a_line_and_is_not_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_run_appends_one_line_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     trained: list[int] = []
 
     def train(task: compare.Task) -> compare.Predict:

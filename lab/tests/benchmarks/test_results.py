@@ -1,4 +1,4 @@
-"""Numbers of the docs: what the packs say, and nothing else."""
+"""The numbers in the docs match the packs."""
 
 import json
 from importlib.util import module_from_spec, spec_from_file_location
@@ -40,12 +40,12 @@ def pack() -> Pack:
     return Pack(tuple(runs), {}, (), {"genia": gold}, {run.key: found for run in runs})
 
 
-def test_the_docs_say_what_the_packs_say(results: ModuleType) -> None:
+def test_docs_match_the_packs(results: ModuleType) -> None:
     """Differences are drawn ten thousand times, so they are left to `lab/benchmarks/results.py --check`."""
     assert results.rebuilt(TOP, change=False, differences=False) == []
 
 
-def test_recipes_have_means_over_seeds(results: ModuleType, tmp_path: Path) -> None:
+def test_recipe_tables_average_over_seeds(results: ModuleType, tmp_path: Path) -> None:
     runs = [{"model": "light", "trial": "", "corpus": "gum", "seed": seed, "test": 60.0 + seed} for seed in (1, 2)]
     trial = {**runs[0], "trial": "dropout 0.4", "test": 0.0}
     facts = [{"model": model, "megabytes": 28} for model in ("cnn-ner", "light", "default", "accurate")]
@@ -58,7 +58,7 @@ def test_recipes_have_means_over_seeds(results: ModuleType, tmp_path: Path) -> N
     assert "| nestag `light` | – | – | 61.50 ± 0.71 (2) | – |\n" in tables["f1"]
 
 
-def test_pages_are_filled_from_a_pack_and_then_agree(results: ModuleType, tmp_path: Path) -> None:
+def test_filled_pages_match_their_pack(results: ModuleType, tmp_path: Path) -> None:
     docs = tmp_path / "docs"
     docs.mkdir()
     write_pack(pack(), tmp_path / "lab" / "results" / "small")

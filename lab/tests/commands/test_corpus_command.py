@@ -1,4 +1,4 @@
-"""corpus, as a person would run it."""
+"""The command `corpus`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def run(*arguments: str | Path) -> tuple[int, list[list[str]], str]:
     return result.exit_code, [line.split() for line in result.stdout.splitlines()], result.stderr
 
 
-def test_the_command_prints_counts_beside_the_papers(tmp_path: Path) -> None:
+def test_corpus_prints_counts_next_to_the_papers(tmp_path: Path) -> None:
     path = genia_file(tmp_path, article("M:1", f"{cons('Abc', 'protein_x')} binds .", "Yes"))
     code, lines, told = run("genia", path, "-o", tmp_path / "out")
     assert (code, told.splitlines()) == (0, [f"2 {MADE_BY_RULES} ({path}:9: M:1-0)"])
@@ -29,7 +29,7 @@ def test_the_command_prints_counts_beside_the_papers(tmp_path: Path) -> None:
     assert len((tmp_path / "out" / "train.jsonl").read_text().splitlines()) == 2
 
 
-def test_the_command_says_plainly_what_it_did(tmp_path: Path) -> None:
+def test_corpus_reports_what_it_did(tmp_path: Path) -> None:
     _, _, told = run("nne", nne_file(tmp_path / "nne").parent, "-o", tmp_path / "out")
     assert "hold no words: tokens are _" in told
     assert "1 entity with inverted boundaries dropped" in told
@@ -44,7 +44,7 @@ def test_the_command_says_plainly_what_it_did(tmp_path: Path) -> None:
     assert "heads of mentions" in told
 
 
-def test_the_command_refuses_in_one_line(tmp_path: Path) -> None:
+def test_corpus_errors_are_one_line(tmp_path: Path) -> None:
     path = genia_file(tmp_path, article("M:1", "a <broken>"))
     code, lines, told = run("genia", path, "-o", tmp_path / "out")
     assert (code, lines) == (2, [])

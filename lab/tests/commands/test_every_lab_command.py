@@ -1,4 +1,4 @@
-"""Every command of the lab: nestag knows its name, and bad files and streams are one line and an exit code."""
+"""Every lab command is registered; bad files and streams give one line and an exit code."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ linux = pytest.mark.skipif(sys.platform != "linux", reason="looks at descriptors
 
 
 @pytest.mark.parametrize("name", LINES)
-def test_a_command_of_the_lab_is_installed_and_has_a_help_page(name: str) -> None:
+def test_every_lab_command_has_a_help_page(name: str) -> None:
     assert name in cli.plugin_commands()
     assert CliRunner().invoke(cli.app, [name, "--help"]).exit_code == 0
 
 
-def test_nestag_knows_the_commands_and_the_version_of_the_lab() -> None:
+def test_nestag_lists_the_commands_and_version_of_the_lab() -> None:
     assert tuple(PROJECT["entry-points"][cli.ENTRY_POINTS]) == cli.LAB == tuple(LINES)
     assert PROJECT["version"] == nestag.__version__
     assert f"nestag=={nestag.__version__}" in PROJECT["dependencies"]
@@ -73,7 +73,7 @@ def ends(
 @linux
 @pytest.mark.slow
 @pytest.mark.parametrize("name", LINES)
-def test_a_pipe_is_as_good_as_a_file(name: str, ends: dict[tuple[str, str], Outcome]) -> None:
+def test_pipes_work_like_files(name: str, ends: dict[tuple[str, str], Outcome]) -> None:
     end = ends["pipe", name]
     assert (end.code, bool(end.out)) == (CODES.get(name, 0), name in PRINTING), end
     assert end.error.count("\n") == (name in CODES)
@@ -82,7 +82,7 @@ def test_a_pipe_is_as_good_as_a_file(name: str, ends: dict[tuple[str, str], Outc
 @linux
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PRINTING)
-def test_a_full_output_is_one_line(name: str, ends: dict[tuple[str, str], Outcome]) -> None:
+def test_full_disk_is_a_one_line_error(name: str, ends: dict[tuple[str, str], Outcome]) -> None:
     end = ends["full", name]
     assert (end.code, "Traceback" in end.error) == (2, False), end
     assert len([line for line in end.error.splitlines() if line.startswith("nestag: ")]) == 1

@@ -1,4 +1,4 @@
-"""experiment, as a person would run it, with a tiny encoder and a corpus that is broken."""
+"""The command `experiment`, with a tiny encoder and a broken corpus."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -60,7 +60,7 @@ def told(folder: Path) -> tuple[int, str, str]:
     return run(folder / "grid.toml", "-o", folder / "out", "--at-once", 2, "--cpu")
 
 
-def test_what_fails_is_told_and_the_rest_is_done(told: tuple[int, str, str], folder: Path) -> None:
+def test_failed_runs_are_reported_and_the_others_finish(told: tuple[int, str, str], folder: Path) -> None:
     code, out, error = told
     assert code == 1, error
     lines = error.splitlines()
@@ -84,7 +84,7 @@ def test_what_fails_is_told_and_the_rest_is_done(told: tuple[int, str, str], fol
     assert "step 8: loss" in log.read_text()
 
 
-def test_a_second_call_skips_what_is_finished(told: tuple[int, str, str], folder: Path) -> None:
+def test_second_call_skips_finished_runs(told: tuple[int, str, str], folder: Path) -> None:
     before = read_results(folder / "out")
     code, out, error = run(folder / "grid.toml", "-o", folder / "out", "--only", "good", "--cpu")
     assert code == 0, error
@@ -93,7 +93,7 @@ def test_a_second_call_skips_what_is_finished(told: tuple[int, str, str], folder
     assert read_results(folder / "out") == before
 
 
-def test_a_dry_run_estimates_and_does_nothing(told: tuple[int, str, str], folder: Path) -> None:
+def test_dry_run_only_estimates(told: tuple[int, str, str], folder: Path) -> None:
     seeds = (
         (folder / "grid.toml").read_text().replace('recipes = ["default"]', 'recipes = ["default", "light"]\nseeds = 2')
     )
@@ -108,18 +108,18 @@ def test_a_dry_run_estimates_and_does_nothing(told: tuple[int, str, str], folder
     assert len(read_results(folder / "out")) == 1
 
 
-def test_changed_settings_are_refused_in_one_line(told: tuple[int, str, str], folder: Path) -> None:
+def test_changed_settings_are_a_one_line_error(told: tuple[int, str, str], folder: Path) -> None:
     (folder / "other.toml").write_text((folder / "grid.toml").read_text().replace("epochs = 1", "epochs = 2"))
     code, _, error = run(folder / "other.toml", "-o", folder / "out")
     assert code == 2
     assert "was begun with other settings (epochs was 1 and is 2)" in error
 
 
-def test_whoever_stops_it_is_told_how_to_go_on() -> None:
+def test_interrupting_prints_how_to_resume() -> None:
     assert "the same command resumes" in closing(Ended((), stopped=True))[-1]
 
 
-def test_runs_that_are_done_elsewhere_are_not_passed_over(told: tuple[int, str, str], folder: Path) -> None:
+def test_runs_in_progress_elsewhere_are_reported(told: tuple[int, str, str], folder: Path) -> None:
     wider = (folder / "grid.toml").read_text().replace('recipes = ["default"]', 'recipes = ["default"]\nseeds = [7]')
     (folder / "other seed.toml").write_text(wider)
     (spec, *_) = plan_of(load_grid(folder / "other seed.toml"), folder / "out", "good").specs
@@ -136,7 +136,7 @@ def test_runs_that_are_done_elsewhere_are_not_passed_over(told: tuple[int, str, 
     ]
 
 
-def test_what_is_missing_is_known_wherever_the_corpora_are(told: tuple[int, str, str], folder: Path) -> None:
+def test_missing_runs_are_listed_without_corpora(told: tuple[int, str, str], folder: Path) -> None:
     done = CliRunner().invoke(app, ["tables", str(folder / "out"), "-o", str(folder / "tables")])
     assert done.exit_code == 0
     assert any(line.startswith("no result: broken ") for line in done.stderr.splitlines())

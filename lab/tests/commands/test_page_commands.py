@@ -1,4 +1,4 @@
-"""compare and tables, as a person would run them."""
+"""The commands `compare` and `tables`."""
 
 import sys
 from pathlib import Path
@@ -26,7 +26,7 @@ def run(*arguments: object) -> tuple[int, str]:
     return done.exit_code, done.stderr
 
 
-def test_page_and_pictures_are_written_and_said(tmp_path: Path) -> None:
+def test_page_and_figures_are_written_and_reported(tmp_path: Path) -> None:
     old = tmp_path / "figures"
     old.mkdir()
     (old / "f1-gone.svg").write_text("of an older report")
@@ -46,7 +46,7 @@ def test_page_and_pictures_are_written_and_said(tmp_path: Path) -> None:
     assert (old / "f1-genia.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_the_page_alone_somewhere_else(tmp_path: Path) -> None:
+def test_page_can_be_written_without_figures(tmp_path: Path) -> None:
     out = tmp_path / "page.html"
     runs = experiment(tmp_path / "runs of mine", result(dev={"constrained": FOUND}))
     code, said = run(runs, "-o", out, "--no-figures", "--split", "dev")
@@ -56,7 +56,7 @@ def test_the_page_alone_somewhere_else(tmp_path: Path) -> None:
     assert sorted(file.name for file in (tmp_path / "runs of mine").iterdir()) == ["runs"]
 
 
-def test_without_finished_runs_nothing_is_written(tmp_path: Path) -> None:
+def test_no_finished_runs_is_an_error(tmp_path: Path) -> None:
     code, said = run(tmp_path)
     assert (code, said.count("\n")) == (2, 1)
     assert "no run is finished" in said
@@ -64,7 +64,7 @@ def test_without_finished_runs_nothing_is_written(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_page_that_cannot_be_written_leaves_no_pictures(tmp_path: Path) -> None:
+def test_failed_page_leaves_no_figures(tmp_path: Path) -> None:
     code, said = run(experiment(tmp_path / "exp", result()), "-o", tmp_path / "no" / "page.html")
     assert code == 2
     assert "cannot be written" in said
@@ -72,9 +72,7 @@ def test_a_page_that_cannot_be_written_leaves_no_pictures(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("library", ["jinja2", "matplotlib"])
-def test_a_missing_library_is_named_with_its_extra(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, library: str
-) -> None:
+def test_missing_library_error_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, library: str) -> None:
     monkeypatch.setitem(sys.modules, library, None)
     code, said = run(experiment(tmp_path))
     assert code == 2
@@ -104,7 +102,7 @@ def test_tables_are_written_and_f1_is_printed(tmp_path: Path) -> None:
     assert "**76.00 ± 2.65**" in (tmp_path / "tables" / "f1.md").read_text()
 
 
-def test_dev_can_be_shown_and_put_elsewhere(tmp_path: Path) -> None:
+def test_dev_tables_can_be_written_to_another_folder(tmp_path: Path) -> None:
     out = tmp_path / "elsewhere"
     done = CliRunner().invoke(app, ["tables", str(scored_experiment(tmp_path)), "-o", str(out), "--split", "dev"])
     assert done.exit_code == 0, done.stderr
@@ -114,7 +112,7 @@ def test_dev_can_be_shown_and_put_elsewhere(tmp_path: Path) -> None:
     assert not (tmp_path / "tables").exists()
 
 
-def test_an_empty_or_missing_folder_is_exit_code_2(tmp_path: Path) -> None:
+def test_empty_or_missing_folder_exits_with_2(tmp_path: Path) -> None:
     nothing = CliRunner().invoke(app, ["tables", str(tmp_path)])
     assert nothing.exit_code == 2
     assert nothing.stderr.splitlines()[-1].endswith("nothing to make tables of; run nestag experiment first")
@@ -123,7 +121,7 @@ def test_an_empty_or_missing_folder_is_exit_code_2(tmp_path: Path) -> None:
     assert (gone.exit_code, "there is no such folder" in gone.stderr) == (2, True)
 
 
-def test_a_place_that_cannot_be_written_is_exit_code_2(tmp_path: Path) -> None:
+def test_unwritable_output_exits_with_2(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     done = CliRunner().invoke(app, ["tables", str(scored_experiment(tmp_path)), "-o", str(tmp_path / "file" / "x")])
     assert (done.exit_code, "cannot be written" in done.stderr) == (2, True)

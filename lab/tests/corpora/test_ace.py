@@ -1,4 +1,4 @@
-"""ACE from its documents: extents, heads, sentences, and sources that were changed."""
+"""ACE from its documents: extents, heads, sentences, and changed sources."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ def test_ace_extents_become_entities(tmp_path: Path) -> None:
     assert report.counts == {"time dropped": 1, "value dropped": 1}
 
 
-def test_ace_heads_if_wanted(tmp_path: Path) -> None:
+def test_ace_heads_are_optional(tmp_path: Path) -> None:
     path = ace_document(tmp_path, PERSON, FIRM, DUTCH)
     first, *_ = ace.read_document(path, "head", Report())
     assert covered(first) == {("Li", "PER"), ("firm", "ORG"), ("Dutch", "GPE")}
 
 
-def test_ace_joins_sentences_that_a_mention_joins_and_counts_what_it_cannot_keep(tmp_path: Path) -> None:
+def test_ace_joins_sentences_that_share_a_mention_and_counts_drops(tmp_path: Path) -> None:
     joining = charseq("mayor of Rome. And its\nboats")
     blank = untagged(SGM).index(" Rome")
     inverted = charseq("Rome").replace('END="', 'END="-')
@@ -86,7 +86,7 @@ def annotated_texts(draw: st.DrawFn) -> tuple[str, list[tuple[int, int]]]:
 
 
 @given(annotated_texts())
-def test_ace_mentions_keep_their_text_whatever_the_words_and_sentences(
+def test_ace_mentions_keep_their_text(
     annotated: tuple[str, list[tuple[int, int]]],
 ) -> None:
     text, spans = annotated
@@ -104,7 +104,7 @@ def test_ace_mentions_keep_their_text_whatever_the_words_and_sentences(
     assert len(entities) <= len(set(spans))
 
 
-def test_ace_refuses_sources_that_were_changed(tmp_path: Path) -> None:
+def test_ace_refuses_changed_sources(tmp_path: Path) -> None:
     path = ace_document(tmp_path, PERSON, DUTCH, sgm=SGM.replace("\n", "\r\n"))
     with pytest.raises(InputError, match=r"no mention is at its offsets .*line ends"):
         list(ace.read_document(path, "extent", Report()))
@@ -122,7 +122,7 @@ def test_ace_refuses_sources_that_were_changed(tmp_path: Path) -> None:
         list(ace.read_document(path, "extent", Report()))
 
 
-def test_ace_takes_the_adjudicated_english_documents_of_the_list(tmp_path: Path) -> None:
+def test_ace_uses_the_listed_adjudicated_english_documents(tmp_path: Path) -> None:
     data = tmp_path / "data"
     for folder in ("English/bn/fp1", "English/bn/adj", "Chinese/bn/adj"):
         ace_document(data / folder, DUTCH)

@@ -1,4 +1,4 @@
-"""LitBank and GUM as they lie in their repositories, in small."""
+"""LitBank and GUM as in their repositories, in small."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def genres(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_litbank_has_the_words_and_lines_of_its_files(books: Path) -> None:
+def test_litbank_keeps_the_words_and_lines_of_its_files(books: Path) -> None:
     found = list(litbank.read(books, splits=BOOKS))  # type: ignore[arg-type]
     assert [split for split, _ in found] == ["train", "train", "test", "test"]  # a book of no split is dropped
     expected = Sentence(["The", "old", "man", "'s", "wife"], [Entity(0, 5, "PER"), Entity(0, 3, "PER")], "1_first-1")
@@ -63,7 +63,7 @@ def test_litbank_has_the_words_and_lines_of_its_files(books: Path) -> None:
     assert list(litbank.read(books / "entities" / "brat", splits=BOOKS)) == found  # type: ignore[arg-type]
 
 
-def test_a_book_that_is_missing_is_named(books: Path, tmp_path: Path) -> None:
+def test_missing_book_is_named(books: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"there is no \w+_brat.ann; is the copy of LitBank whole"):
         list(litbank.read(books))
     (tmp_path / "empty").mkdir()
@@ -71,7 +71,7 @@ def test_a_book_that_is_missing_is_named(books: Path, tmp_path: Path) -> None:
         list(litbank.read(tmp_path / "empty"))
 
 
-def test_gum_without_what_is_not_free(genres: Path) -> None:
+def test_gum_excludes_texts_that_are_not_free(genres: Path) -> None:
     found = list(gum.read(genres))
     assert [(split, sentence.id) for split, sentence in found] == [
         ("dev", "GUM_news_rain-1"),
@@ -80,13 +80,13 @@ def test_gum_without_what_is_not_free(genres: Path) -> None:
     assert found[0].sentence.entities == (Entity(0, 1, "person"),)
 
 
-def test_a_list_without_documents_is_refused(tmp_path: Path) -> None:
+def test_empty_document_list_is_refused(tmp_path: Path) -> None:
     (tmp_path / "splits.md").write_text("nothing")
     with pytest.raises(InputError, match=r"name a copy of github\.com/amir-zeldes/gum"):
         list(gum.read(tmp_path))
 
 
-def test_counts_stand_alone_where_the_paper_has_none() -> None:
+def test_counts_without_a_published_value_are_shown_alone() -> None:
     counts = {"train": SplitCounts(4, 20, 3, 2), "dev": SplitCounts(1, 5, 0, 0), "test": SplitCounts()}
     lines = [line.split() for line in table("gum", counts)]  # type: ignore[arg-type]
     assert lines[0] == ["train", "dev", "test", "all"]

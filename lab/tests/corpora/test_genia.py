@@ -1,4 +1,4 @@
-"""GENIA from its XML: terms, words, splits, and what cannot be kept."""
+"""GENIA from its XML: terms, tokens, splits, and drops."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_genia_terms_become_entities_of_five_classes(tmp_path: Path) -> None:
     assert report.counts == {"term of another class dropped": 1, MADE_BY_RULES: 1}
 
 
-def test_genia_words_are_taken_where_they_are_given(tmp_path: Path) -> None:
+def test_genia_uses_given_tokens(tmp_path: Path) -> None:
     marked = (
         f'<w c="DT">a</w> {cons("""<w c="*">Abc(x)</w>""", "protein_molecule")}<w c="JJ">-like</w>'
         f' {cons("""<w c="NN">G + C</w> HMG(Y)""", "DNA_N/A")}<w c=".">.</w>'
@@ -51,7 +51,7 @@ def test_genia_words_are_taken_where_they_are_given(tmp_path: Path) -> None:
     assert report.counts == {"text outside <w> taken as a word": 1}
 
 
-def test_genia_counts_what_it_cannot_keep(tmp_path: Path) -> None:
+def test_genia_counts_drops(tmp_path: Path) -> None:
     twice = cons(cons("Abc", "protein_x"), "protein_y")
     path = genia_file(tmp_path, "stray", article("M:1", f"{twice} {cons(' ', 'DNA_x')}and"))
     report = Report()
@@ -65,7 +65,7 @@ def test_genia_counts_what_it_cannot_keep(tmp_path: Path) -> None:
     }
 
 
-def test_genia_is_split_in_its_order_and_repeated_articles_are_told_apart(tmp_path: Path) -> None:
+def test_genia_split_keeps_the_order_and_renames_repeated_articles(tmp_path: Path) -> None:
     path = genia_file(tmp_path, article("M:1", "a", "b"), article("M:2", "c"), article("M:1", "d"))
     found = [(split, sentence.id) for split, sentence in genia.read(path, sizes=(2, 1, 1))]
     assert found == [("train", "M:1-0"), ("train", "M:1-1"), ("dev", "M:2-0"), ("test", "M:1-0@2")]
@@ -73,7 +73,7 @@ def test_genia_is_split_in_its_order_and_repeated_articles_are_told_apart(tmp_pa
         list(genia.read(path, sizes=(1, 1, 1)))
 
 
-def test_genia_is_read_from_a_folder_and_from_archives(tmp_path: Path) -> None:
+def test_genia_reads_folders_and_archives(tmp_path: Path) -> None:
     path = genia_file(tmp_path, article("M:1", cons("Abc", "RNA_x")))
     expected = list(genia.read(path))
     with tarfile.open(tmp_path / "g.tgz", "w:gz") as archive:
@@ -86,7 +86,7 @@ def test_genia_is_read_from_a_folder_and_from_archives(tmp_path: Path) -> None:
     assert better.id == "M:9-0"
 
 
-def test_genia_says_what_is_wrong_with_a_source(tmp_path: Path) -> None:
+def test_genia_source_errors_are_exact(tmp_path: Path) -> None:
     (tmp_path / "cut.xml.gz").write_bytes(gzip.compress(b"<set/>" * 100)[:-9])
     with tarfile.open(tmp_path / "empty.tgz", "w:gz"):
         pass
@@ -124,7 +124,7 @@ def term_trees(draw: st.DrawFn, deep: int = 3) -> tuple[str, str, list[tuple[str
 
 
 @given(term_trees())
-def test_genia_entities_keep_their_text_whatever_the_words(tree: tuple[str, str, list[tuple[str, str]]]) -> None:
+def test_genia_entities_keep_their_text(tree: tuple[str, str, list[tuple[str, str]]]) -> None:
     markup, bare, entities = tree
     found = genia._marked(events(io.BytesIO(f"<sentence>{markup}</sentence>".encode()), "f"), "f", Report())
     sentence = next(found).sentence(Report())
@@ -134,7 +134,7 @@ def test_genia_entities_keep_their_text_whatever_the_words(tree: tuple[str, str,
 
 
 @real
-def test_genia_as_released() -> None:
+def test_genia_release_has_the_published_counts() -> None:
     expected = shared("genia")
     same = 0
     for split, sentence in genia.read(f"{CORPORA}/../raw/genia"):

@@ -1,4 +1,4 @@
-"""XML of others: read piece by piece, and refused where it is broken or unsafe."""
+"""Untrusted XML is parsed as a stream; broken and unsafe XML is refused."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_unsafe_and_broken_xml_is_refused(text: str, problem: str) -> None:
     assert problem in str(error.value)
 
 
-def test_a_tag_without_end_is_refused_before_it_fills_the_memory() -> None:
+def test_endless_tag_is_refused_in_bounded_memory() -> None:
     class Endless(io.BytesIO):
         def read(self, size: int | None = -1) -> bytes:
             return super().read(size) or b"a" * 2**20
@@ -44,14 +44,14 @@ def test_a_tag_without_end_is_refused_before_it_fills_the_memory() -> None:
         list(events(Endless(b"<a b='"), "f.xml"))
 
 
-def test_a_document_type_is_not_loaded_and_xmls_own_entities_are_known_in_any_case() -> None:
+def test_doctype_is_not_loaded_and_xml_entities_are_known() -> None:
     text = '<!DOCTYPE a SYSTEM "http://nowhere.invalid/x.dtd"><a b="1">x &AMP; &lt;</a>'
     opened, *texts, closed = events(io.BytesIO(text.encode()), "f.xml")
     assert (opened, closed) == (("a", {"b": "1"}, 1), ("a",))
     assert "".join(text for (text,) in texts) == "x & <"
 
 
-def test_a_text_longer_than_any_sentence_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_overlong_text_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for module, limit in ((genia, "LONGEST"), (nne, "MOST_LEAVES"), (ace, "LARGEST")):
         monkeypatch.setattr(module, limit, 3)
     with pytest.raises(InputError, match="M:1-0 is longer than 3"):

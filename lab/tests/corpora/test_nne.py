@@ -36,7 +36,7 @@ def test_nne_structure_without_words(tmp_path: Path) -> None:
     }
 
 
-def test_nne_takes_its_words_from_the_treebank(tmp_path: Path) -> None:
+def test_nne_reads_words_from_the_treebank(tmp_path: Path) -> None:
     nne_file(tmp_path / "nne" / "00")
     nne_file(tmp_path / "wsj" / "00", TREES)
     report = Report()
@@ -45,7 +45,7 @@ def test_nne_takes_its_words_from_the_treebank(tmp_path: Path) -> None:
     assert not any("without words" in kind for kind in report.counts)
 
 
-def test_nne_joined_with_its_words_already(tmp_path: Path) -> None:
+def test_nne_with_words_needs_no_treebank(tmp_path: Path) -> None:
     [(_, sentence)] = nne.read(nne_file(tmp_path, "Ada slept\nNNP VBD\n0,0 PER\n"))
     assert sentence == Sentence(["Ada", "slept"], [Entity(0, 1, "PER")], "wsj_0001-0")
 
@@ -62,7 +62,7 @@ def test_nne_joined_with_its_words_already(tmp_path: Path) -> None:
         ("(S (NN a b))", "more than a word"),
     ],
 )
-def test_a_treebank_that_differs_is_refused_at_the_first_difference(tmp_path: Path, trees: str, problem: str) -> None:
+def test_different_treebank_is_refused_at_the_first_difference(tmp_path: Path, trees: str, problem: str) -> None:
     nne_file(tmp_path / "nne")
     nne_file(tmp_path / "wsj", trees)
     with pytest.raises(InputError, match=problem):
@@ -78,7 +78,7 @@ def test_a_treebank_that_differs_is_refused_at_the_first_difference(tmp_path: Pa
         ("0\nNN\n0,1 PER\n", ":3: entity .* outside the sentence"),
     ],
 )
-def test_a_standoff_file_that_is_wrong_is_refused(tmp_path: Path, text: str, problem: str) -> None:
+def test_invalid_standoff_file_is_refused(tmp_path: Path, text: str, problem: str) -> None:
     with pytest.raises(InputError, match=problem):
         list(nne.read(nne_file(tmp_path, text)))
 
@@ -106,7 +106,7 @@ def test_nne_is_split_by_section_and_needs_every_file(tmp_path: Path) -> None:
 
 
 @real
-def test_nne_as_released() -> None:
+def test_nne_release_has_the_published_counts() -> None:
     expected = shared("nne_notext")
     found = list(nne.read(f"{CORPORA}/../raw/nne"))
     assert len(found) == 77

@@ -1,4 +1,4 @@
-"""Splits of the paper's corpora: the published lists, the files, and what is counted in them."""
+"""Splits of the paper's corpora: the published lists, the files, and their counts."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_published_lists_have_the_published_sizes(name: str, sizes: tuple[int, i
         ("# only\n", "names no document"),
     ],
 )
-def test_lists_that_are_wrong_are_refused(tmp_path: Path, text: str, problem: str) -> None:
+def test_invalid_lists_are_refused(tmp_path: Path, text: str, problem: str) -> None:
     (tmp_path / "list").write_text(text)
     with pytest.raises(InputError, match=problem):
         read_list(tmp_path / "list")
@@ -45,7 +45,7 @@ def test_depth_counts_chains_only() -> None:
     assert depth([Entity(0, 3, "A"), Entity(1, 4, "B"), Entity(2, 4, "C"), Entity(2, 4, "D")]) == 3
 
 
-def test_files_are_written_all_or_none(tmp_path: Path) -> None:
+def test_splits_are_written_all_or_none(tmp_path: Path) -> None:
     sentence = Sentence(["a", "b", "c"], [Entity(0, 2, "A"), Entity(1, 3, "B")], "s-1")
 
     def failing() -> Iterator[SplitSentence]:

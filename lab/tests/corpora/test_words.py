@@ -1,4 +1,4 @@
-"""Words and sentence ends of the paper's corpora, where their sources give none."""
+"""Tokens and sentence ends for corpora whose sources have none."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def spelled(text: str, spans: Sequence[tuple[int, int]]) -> str:
         ("He (she.)", "He ( she . )"),
     ],
 )
-def test_words(text: str, expected: str) -> None:
+def test_tokenizer_examples(text: str, expected: str) -> None:
     assert spelled(text, words(text)) == expected
 
 
@@ -46,7 +46,7 @@ def test_words(text: str, expected: str) -> None:
         (" \n\n ", []),
     ],
 )
-def test_sentence_ends(text: str, expected: list[str]) -> None:
+def test_sentence_splitter_examples(text: str, expected: list[str]) -> None:
     assert [text[start:end] for start, end in sentences(text)] == expected
 
 
@@ -75,7 +75,7 @@ def test_sentences_lose_nothing_but_white_space(text: str) -> None:
 
 
 @given(NEWSY)
-def test_a_layout_knows_where_every_character_went(text: str) -> None:
+def test_layout_maps_every_character(text: str) -> None:
     layout = ace.laid_out(text)
     assert len(layout.places) == len(text) + 1
     for before, character in enumerate(text):
@@ -84,7 +84,7 @@ def test_a_layout_knows_where_every_character_went(text: str) -> None:
     assert "".join(layout.text.split()) == "".join(text.split())
 
 
-def test_a_layout_has_characters_for_entities() -> None:
+def test_layout_maps_entities_to_characters() -> None:
     layout = ace.laid_out("AT&amp;T &LT;&unknown;")
     assert layout.text == "AT&T < &unknown ;"
     assert layout.places[7] == layout.text.index("T", 2)

@@ -1,4 +1,4 @@
-"""A small grid, one run of it finished and one begun; no model is trained."""
+"""A small grid with one finished and one unfinished run; no model is trained."""
 
 import json
 from dataclasses import asdict

@@ -1,4 +1,4 @@
-"""Facts of a corpus: all that the tables of datasets and labels need, through JSON and back."""
+"""Facts of a corpus: the input of the tables of datasets and labels, as JSON."""
 
 import json
 from dataclasses import replace
@@ -35,7 +35,7 @@ def corpus(tmp_path: Path) -> CorpusFiles:
     return CorpusFiles("small", **paths)
 
 
-def test_facts_hold_what_the_modules_count(corpus: CorpusFiles) -> None:
+def test_facts_match_the_counts_of_their_modules(corpus: CorpusFiles) -> None:
     test = [*TEST, Sentence(["a"], [Entity(0, 1, "X")])]
     found = facts_of(corpus)
     expected = describe({"train": TRAIN, "dev": DEV, "test": test})
@@ -48,7 +48,7 @@ def test_facts_hold_what_the_modules_count(corpus: CorpusFiles) -> None:
     assert found.findings["test"][0].startswith("1 duplicate entity merged")
 
 
-def test_facts_survive_json(corpus: CorpusFiles) -> None:
+def test_facts_round_trip_through_json(corpus: CorpusFiles) -> None:
     found = facts_of(corpus)
     again = from_mapping(Facts, json.loads(json.dumps(to_mapping(found))), "facts")
     assert again == found
@@ -56,12 +56,12 @@ def test_facts_survive_json(corpus: CorpusFiles) -> None:
     assert again.coverage.rows[0].labels.n == found.coverage.rows[0].labels.n
 
 
-def test_a_process_writes_them(corpus: CorpusFiles, tmp_path: Path) -> None:
+def test_facts_are_written_by_a_process(corpus: CorpusFiles, tmp_path: Path) -> None:
     main([str(tmp_path / "out"), json.dumps(to_mapping(corpus))])
     assert read_all_facts(tmp_path / "out") == {"small": facts_of(corpus)}
 
 
-def test_fingerprints_see_every_byte_and_every_name(corpus: CorpusFiles, tmp_path: Path) -> None:
+def test_fingerprints_depend_on_every_byte_and_name(corpus: CorpusFiles, tmp_path: Path) -> None:
     before = fingerprints(corpus)
     Path(corpus.dev).write_text(Path(corpus.dev).read_text() + "\n")
     after = fingerprints(corpus)
@@ -74,7 +74,7 @@ def test_fingerprints_see_every_byte_and_every_name(corpus: CorpusFiles, tmp_pat
     assert fingerprints(folder)["test"] != before["test"]
 
 
-def test_what_is_no_facts_is_refused(tmp_path: Path) -> None:
+def test_invalid_facts_are_refused(tmp_path: Path) -> None:
     file = facts_file(tmp_path, "x")
     file.parent.mkdir()
     file.write_text("[]")

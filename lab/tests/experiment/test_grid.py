@@ -1,4 +1,4 @@
-"""Grids from TOML, and what they refuse."""
+"""Grids in TOML, and their errors."""
 
 import re
 from dataclasses import replace
@@ -31,7 +31,7 @@ def grid(corpora: Path, text: str = "", tables: str = ONE) -> Grid:
     return load_grid(file)
 
 
-def test_what_is_left_out_comes_from_the_recipe(corpora: Path) -> None:
+def test_missing_settings_come_from_the_recipe(corpora: Path) -> None:
     (run,) = grid(corpora).runs("out")
     assert run.key == Key("one", "minilm", "rel", "default", 1)
     assert run.folder == Path("out/runs/one/minilm/rel/default/1")
@@ -40,7 +40,7 @@ def test_what_is_left_out_comes_from_the_recipe(corpora: Path) -> None:
     assert not run.keep_model
 
 
-def test_everything_with_everything_and_each_seed_after_the_other(corpora: Path) -> None:
+def test_grid_is_the_product_of_its_lists_ordered_by_seed(corpora: Path) -> None:
     (corpora.parent / "mine.toml").write_text('epochs = 3\nencoding = "dyn"\n')
     tables = '[corpora.one]\nfolder = "corpora/one"\n[corpora.two]\nfolder = "corpora/two"\n'
     tables += "[settings]\nbatch_subwords = 64\n"
@@ -58,7 +58,7 @@ def test_everything_with_everything_and_each_seed_after_the_other(corpora: Path)
     assert (recipe.encoder, recipe.encoding, recipe.epochs, recipe.batch_subwords) == ("org/model", "4tg", 3, 64)
 
 
-def test_corpora_are_read_as_the_grid_says(corpora: Path) -> None:
+def test_grid_sets_how_corpora_are_read(corpora: Path) -> None:
     said = ONE + 'format = "columns"\nlanguage = "nl"\ncolumns = [1, 3]\ntokenizer = "whitespace"\n'
     (run,) = grid(corpora, tables=said).runs("out")
     assert run.corpus.format == "columns"
@@ -82,7 +82,7 @@ def test_environment_variables_are_replaced(corpora: Path, monkeypatch: pytest.M
         grid(corpora, tables=tables)
 
 
-def test_encoders_in_folders_are_called_by_their_last_name(corpora: Path) -> None:
+def test_encoder_folders_are_named_by_their_last_part(corpora: Path) -> None:
     (run,) = grid(corpora, 'encoders = ["./my/bert"]').runs("out")
     assert run.key.encoder == "bert"
     assert run.recipe.encoder == str(corpora.parent / "my" / "bert")
@@ -129,21 +129,19 @@ def test_recipes_may_be_tables_of_changes(corpora: Path) -> None:
         ("= 3", None, "not TOML"),
     ],
 )
-def test_what_cannot_be_is_refused_with_file_and_remedy(
-    text: str, tables: str | None, told: str, corpora: Path
-) -> None:
+def test_invalid_grids_name_the_file_and_the_fix(text: str, tables: str | None, told: str, corpora: Path) -> None:
     with pytest.raises(InputError) as error:
         grid(corpora, text, *([] if tables is None else [tables]))
     assert str(error.value).startswith(str(corpora.parent / "grid.toml") + ": ")
     assert told in str(error.value)
 
 
-def test_a_missing_grid_is_named(tmp_path: Path) -> None:
+def test_missing_grid_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="there is no such file"):
         load_grid(tmp_path / "no.toml")
 
 
-def test_the_grids_of_the_docs_are_grids(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_published_grids_are_valid(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     corpora = ("genia", "germeval2014", "gum", "litbank")
     for name in corpora:
         (tmp_path / name).mkdir()
@@ -162,9 +160,7 @@ def test_the_grids_of_the_docs_are_grids(tmp_path: Path, monkeypatch: pytest.Mon
 @pytest.mark.parametrize(
     "file", sorted((Path(__file__).parents[2] / "grids").glob("*.toml")), ids=lambda file: file.stem
 )
-def test_grids_of_the_documentation_have_the_runs_they_speak_of(
-    file: Path, corpora: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_published_grids_have_the_documented_runs(file: Path, corpora: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("genia", "germeval2014", "gum", "litbank"):
         (corpora / name).symlink_to(corpora / "one")
     monkeypatch.setenv("NESTAG_CORPORA", str(corpora))

@@ -1,4 +1,4 @@
-"""One run: what it leaves behind, and that it ends the same however often it is stopped."""
+"""One run: its files, and resuming to the same result."""
 
 import os
 import signal
@@ -22,7 +22,7 @@ from nestag_lab.experiment.result import RESULT, Key, read_result, write_result
 from nestag_lab.experiment.spec import FAILED, LOCK, CorpusFiles, Spec, read_spec, write_spec
 from two_sentences import CORPUS, MANY, quick
 
-DEV = [*CORPUS, Sentence(["nobody", "slept"], id="a-3")]
+DEV = [*CORPUS, Sentence(["someone", "slept"], id="a-3")]
 
 
 @pytest.fixture(scope="module")
@@ -44,13 +44,13 @@ def done(spec: Spec) -> Spec:
     return spec
 
 
-def test_a_spec_survives_its_file(spec: Spec, tmp_path: Path) -> None:
+def test_spec_round_trips_through_a_file(spec: Spec, tmp_path: Path) -> None:
     mine = replace(spec, folder=tmp_path / "a" / "b")
     write_spec(mine)
     assert read_spec(mine.folder) == mine
 
 
-def test_a_result_survives_its_file(done: Spec, tmp_path: Path) -> None:
+def test_result_round_trips_through_a_file(done: Spec, tmp_path: Path) -> None:
     result = read_result(done.folder / "result.json")
     write_result(result, tmp_path)
     assert read_result(tmp_path / RESULT) == result
@@ -69,7 +69,7 @@ def test_a_result_survives_its_file(done: Spec, tmp_path: Path) -> None:
     assert result.evaluations["dev"]["constrained"].familiar  # train was given
 
 
-def test_predictions_stay_and_are_those_judged(done: Spec) -> None:
+def test_saved_predictions_have_the_reported_scores(done: Spec) -> None:
     result = read_result(done.folder / "result.json")
     for split, gold in (("dev", DEV), ("test", DEV[:1])):
         for decoding in done.decodings:
@@ -83,12 +83,12 @@ def test_predictions_stay_and_are_those_judged(done: Spec) -> None:
     assert not done.model.exists()
 
 
-def test_a_finished_run_is_not_done_again(done: Spec, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_finished_run_is_not_repeated(done: Spec, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(job, "do")
     assert job.main([str(done.folder), "--cpu"]) == 0
 
 
-def test_a_folder_that_another_process_works_in_is_left_alone(done: Spec) -> None:
+def test_folder_of_a_running_process_is_skipped(done: Spec) -> None:
     with FileLock(done.folder / LOCK):
         code = "import sys; from nestag_lab.experiment.job import main; sys.exit(main(sys.argv[1:]))"
         assert subprocess.run([sys.executable, "-c", code, str(done.folder), "--cpu"]).returncode == job.TAKEN
@@ -116,7 +116,7 @@ sys.exit(job.main(sys.argv[1:]))
 
 
 @pytest.mark.slow
-def test_a_killed_run_goes_on_and_ends_the_same(done: Spec, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_killed_run_resumes_to_the_same_result(done: Spec, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cut = replace(done, folder=tmp_path / "cut", keep_model=True)
     write_spec(cut)
     process = subprocess.Popen([sys.executable, "-c", BARE, str(cut.folder), "--cpu"])
@@ -137,7 +137,7 @@ def test_a_killed_run_goes_on_and_ends_the_same(done: Spec, tmp_path: Path, monk
 
 
 @pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGHUP])
-def test_a_job_that_is_told_to_end_leaves_nothing_half_written(
+def test_terminated_job_leaves_no_partial_file(
     sent: signal.Signals, done: Spec, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cut = replace(done, folder=tmp_path / "cut")
@@ -166,7 +166,7 @@ def _stop(*_: object, **__: object) -> None:
     raise KeyboardInterrupt
 
 
-def test_a_failure_is_written_down_and_forgotten_when_mended(
+def test_failure_is_recorded_until_a_retry_succeeds(
     done: Spec, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "broken.jsonl").write_text("no json\n")

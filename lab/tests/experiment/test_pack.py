@@ -1,4 +1,4 @@
-"""Packs: an experiment in one small file, and the same tables from it."""
+"""Packs: an experiment in one small file, with the same tables."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -64,7 +64,7 @@ def pack(root: Path) -> Pack:
     return pack_of(root)
 
 
-def test_a_pack_counts_every_sentence(pack: Pack) -> None:
+def test_pack_counts_every_sentence(pack: Pack) -> None:
     assert pack.gold["books"].gold.tolist() == [2] * 12
     assert pack.gold["books"].documents.tolist() == [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5]
     for one in pack.results:
@@ -75,7 +75,7 @@ def test_a_pack_counts_every_sentence(pack: Pack) -> None:
             assert found.correct.tolist() == right
 
 
-def test_a_pack_comes_back_and_holds_no_text(pack: Pack, tmp_path: Path) -> None:
+def test_pack_round_trips_and_holds_no_text(pack: Pack, tmp_path: Path) -> None:
     write_pack(pack, tmp_path / "new")
     back = read_pack(tmp_path / "new")
     assert (back.results, back.facts, back.wanted) == (pack.results, pack.facts, pack.wanted)
@@ -103,7 +103,7 @@ def test_packs_are_joined_run_by_run(pack: Pack, tmp_path: Path) -> None:
         joined(pack, shorter)
 
 
-def test_tables_of_a_pack_are_those_of_its_runs(pack: Pack) -> None:
+def test_tables_of_a_pack_equal_those_of_its_runs(pack: Pack) -> None:
     plain = pages_of(pack.results, {})
     packed = packed_pages(pack)
     assert {page.name for page in packed.pages} == {page.name for page in plain.pages} | {DIFFERENCES}
@@ -141,7 +141,7 @@ def test_predictions_of_another_run_are_refused(root: Path, tmp_path: Path) -> N
         pack_of(tmp_path)
 
 
-def test_a_broken_pack_is_refused(pack: Pack, tmp_path: Path) -> None:
+def test_broken_pack_is_refused(pack: Pack, tmp_path: Path) -> None:
     write_pack(replace(pack, results=()), tmp_path)
     assert read_pack(tmp_path).results == ()
     jsonl.write(TEST, tmp_path / PACK)
@@ -149,7 +149,7 @@ def test_a_broken_pack_is_refused(pack: Pack, tmp_path: Path) -> None:
         read_pack(tmp_path)
 
 
-def test_the_command_packs_and_makes_the_same_tables_of_the_pack(root: Path, tmp_path: Path) -> None:
+def test_command_makes_the_same_tables_from_a_pack(root: Path, tmp_path: Path) -> None:
     packed, again = tmp_path / "packed", tmp_path / "again"
     done = CliRunner().invoke(app, ["tables", str(root), "--pack", "-o", str(packed)])
     assert done.exit_code == 0, done.stderr

@@ -1,4 +1,4 @@
-"""Plans: what is finished and left, and what may not be mixed."""
+"""Plans: finished and open runs, and refused changes."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -14,14 +14,14 @@ from nestag_lab.experiment.plan import ExperimentPlan, plan_of
 from two_sentences import CORPUS
 
 
-def test_where_each_run_stands(plan: ExperimentPlan) -> None:
+def test_plan_lists_the_state_of_each_run(plan: ExperimentPlan) -> None:
     assert plan.finished == plan.specs[:1]
     assert plan.interrupted == plan.specs[1:2]
     assert plan.left == plan.specs[1:]
     assert [result.key for result in plan.results()] == [plan.specs[0].key]
 
 
-def test_only_some(grid: Grid, tmp_path: Path) -> None:
+def test_plan_can_be_filtered(grid: Grid, tmp_path: Path) -> None:
     assert [spec.title for spec in plan_of(grid, tmp_path, "2 rel").specs] == ["small minilm rel r seed 2"]
     assert len(plan_of(grid, tmp_path, "rel").specs) == 2
     with pytest.raises(InputError, match=r"no run has all words of 're'; they are called e\.g\. 'small minilm abs r"):
@@ -36,17 +36,17 @@ def test_changed_settings_are_refused(encoding: str, grid: Grid, plan: Experimen
     assert len(plan_of(replace(changed, seeds=(2,)), plan.root).left) == 1
 
 
-def test_another_decoding_is_refused_once_weights_are_gone(grid: Grid, plan: ExperimentPlan) -> None:
+def test_new_decoding_is_refused_without_weights(grid: Grid, plan: ExperimentPlan) -> None:
     with pytest.raises(InputError, match="was not decoded greedy-first; delete its folder"):
         plan_of(replace(grid, decodings=("constrained", "greedy-first")), plan.root)
 
 
-def test_the_path_of_an_encoder_may_change_once_a_run_is_finished(grid: Grid, plan: ExperimentPlan) -> None:
+def test_encoder_path_may_change_after_a_run(grid: Grid, plan: ExperimentPlan) -> None:
     moved = replace(grid, encoders={"minilm": "/elsewhere/minilm"}, encodings=("abs",))
     assert len(plan_of(moved, plan.root).finished) == 1
 
 
-def test_the_path_of_an_encoder_may_not_change_under_a_run_that_goes_on(grid: Grid, plan: ExperimentPlan) -> None:
+def test_encoder_path_may_not_change_during_a_run(grid: Grid, plan: ExperimentPlan) -> None:
     moved = replace(grid, encoders={"minilm": "/elsewhere/minilm"}, encodings=("rel",))
     with pytest.raises(InputError, match="encoder was 'minilm' and is '/elsewhere/minilm'"):
         plan_of(moved, plan.root)
@@ -58,13 +58,13 @@ def test_changed_corpora_are_refused(grid: Grid, plan: ExperimentPlan) -> None:
         plan_of(grid, plan.root)
 
 
-def test_a_broken_record_is_an_error(grid: Grid, plan: ExperimentPlan) -> None:
+def test_broken_record_is_an_error(grid: Grid, plan: ExperimentPlan) -> None:
     (plan.specs[1].model / "run.json").write_text("{")
     with pytest.raises(InputError, match=r"run\.json: not the record of a run"):
         plan_of(grid, plan.root)
 
 
-def test_runs_are_expected_to_take_as_long_as_those_like_them(grid: Grid, plan: ExperimentPlan) -> None:
+def test_time_estimate_comes_from_similar_runs(grid: Grid, plan: ExperimentPlan) -> None:
     wider = plan_of(replace(grid, encoders={"minilm": "minilm", "new": "new"}), plan.root)
     seconds = dict(zip((spec.title for spec in wider.left), expected_seconds(wider), strict=True))
     assert sorted(seconds.values(), key=str) == [26.0] * 3 + [None] * 4

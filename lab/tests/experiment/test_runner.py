@@ -1,4 +1,4 @@
-"""Processes side by side: how many at once, what fails, what is stopped. The processes here only sleep."""
+"""Parallel processes: limits, failures, interruption. The processes here only sleep."""
 
 import os
 import signal
@@ -85,7 +85,7 @@ def spec_in(folder: Path) -> Spec:
     return Spec(key, CorpusFiles("c", "x", "x", "x"), Recipe(), ("constrained",), False, folder_of(folder, key))
 
 
-def test_two_at_once_and_gpus_in_turn(nap: Path) -> None:
+def test_runs_are_concurrent_and_take_turns_on_gpus(nap: Path) -> None:
     tasks = [task(nap, name, f"after {other}") for name, other in ("ab", "ba", "cd", "dc")]
     ended = run_tasks(tasks, 2, ["0", "1"])
     assert [outcome.how for outcome in ended.outcomes] == ["finished"] * 4
@@ -100,7 +100,7 @@ def test_two_at_once_and_gpus_in_turn(nap: Path) -> None:
     assert not list(nap.glob("*.log"))  # nothing was wrong
 
 
-def test_failures_stop_nothing_and_say_why(nap: Path) -> None:
+def test_failures_are_reported_and_stop_no_other_run(nap: Path) -> None:
     spec = spec_in(nap)
     watch = Seen()
     tasks = [task(nap, "a", "fails"), task(nap, "b", "dies", spec), task(nap, "c", "taken"), task(nap, "d")]
@@ -114,7 +114,7 @@ def test_failures_stop_nothing_and_say_why(nap: Path) -> None:
     assert "SIGKILL" in (spec.folder / "failed.txt").read_text()
 
 
-def test_ctrl_c_lets_every_run_save_itself_and_starts_no_other(nap: Path) -> None:
+def test_ctrl_c_saves_running_jobs_and_starts_no_more(nap: Path) -> None:
     def press() -> None:
         wait_until(lambda: len(notes(nap)) >= 2)
         os.kill(os.getpid(), signal.SIGINT)
@@ -132,7 +132,7 @@ def test_ctrl_c_lets_every_run_save_itself_and_starts_no_other(nap: Path) -> Non
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-def test_a_watcher_that_fails_leaves_no_process_behind(nap: Path) -> None:
+def test_failing_watcher_leaves_no_process(nap: Path) -> None:
     def fail() -> None:
         wait_until(lambda: len(notes(nap)) >= 2)
         raise RuntimeError("watcher")
@@ -142,7 +142,7 @@ def test_a_watcher_that_fails_leaves_no_process_behind(nap: Path) -> None:
     assert [note[1] for note in notes(nap) if note[0] == "saved"] == ["b"]
 
 
-def test_what_cannot_be_started_is_a_failure_and_hides_no_other(nap: Path) -> None:
+def test_job_that_cannot_start_is_one_failure(nap: Path) -> None:
     def full() -> None:
         raise InputError("cannot be written (No space left on device)", "spec.json")
 
@@ -153,7 +153,7 @@ def test_what_cannot_be_started_is_a_failure_and_hides_no_other(nap: Path) -> No
     assert ended.failures[1].reason == "spec.json: cannot be written (No space left on device)"
 
 
-def test_a_failure_that_nobody_could_write_down_is_told(nap: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unrecorded_failure_is_reported(nap: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> None:
         raise InputError("cannot be written (No space left on device)", "failed.txt")
 
@@ -165,7 +165,7 @@ def test_a_failure_that_nobody_could_write_down_is_told(nap: Path, monkeypatch: 
     assert ended.failures[1].reason == "the process ended with code 1; the last line of c.log: no luck today"
 
 
-def test_the_reason_of_an_earlier_try_is_not_that_of_this_one(nap: Path) -> None:
+def test_old_failure_reason_is_not_repeated(nap: Path) -> None:
     spec = spec_in(nap)
     write_spec(spec)
     (spec.folder / "failed.txt").write_text("nestag.errors.InputError: of yesterday\n")
@@ -176,7 +176,7 @@ def test_the_reason_of_an_earlier_try_is_not_that_of_this_one(nap: Path) -> None
     assert outcome.reason == "dev.jsonl:1: not JSON"  # whose error it is says nothing
 
 
-def test_runs_of_another_process_are_known_until_it_finishes_them(nap: Path) -> None:
+def test_runs_of_another_process_stay_marked_until_done(nap: Path) -> None:
     spec = spec_in(nap)
     assert run_tasks([], 3, []).outcomes == ()
     ended = run_tasks([task(nap, "a", "taken", spec)], 1, [])
@@ -186,14 +186,14 @@ def test_runs_of_another_process_are_known_until_it_finishes_them(nap: Path) -> 
     assert Ended((), stopped=False).taken == ()
 
 
-def test_no_run_is_begun_on_a_corpus_that_has_changed_since_the_first(plan: ExperimentPlan) -> None:
+def test_no_run_starts_on_a_changed_corpus(plan: ExperimentPlan) -> None:
     jsonl.write(CORPUS[:1], plan.corpora[0].dev)
     ended = run_plan(plan, cpu=True)
     assert [outcome.how for outcome in ended.outcomes] == ["failed"] * len(plan.left)
     assert "is not the dev split that runs on small were done with" in ended.failures[0].reason
 
 
-def test_gpus_are_those_that_are_visible(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_visible_gpus_are_used(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "2, 5")
     assert gpus() == ["2", "5"]
     assert [environment(slot, 3, gpus())["CUDA_VISIBLE_DEVICES"] for slot in range(3)] == ["2", "5", "2"]
@@ -201,7 +201,7 @@ def test_gpus_are_those_that_are_visible(monkeypatch: pytest.MonkeyPatch) -> Non
     assert gpus() == []
 
 
-def test_cores_are_shared(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_runs_share_the_cores(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(8)), raising=False)
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     assert [environment(0, runs, [])["OMP_NUM_THREADS"] for runs in (3, 20)] == ["2", "1"]

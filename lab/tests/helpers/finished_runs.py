@@ -1,4 +1,4 @@
-"""Finished runs: made by hand with only the counts that a test needs, or whole, scored on a few sentences."""
+"""Finished runs: minimal ones with the counts that a test needs, and complete ones of a few sentences."""
 
 from __future__ import annotations
 

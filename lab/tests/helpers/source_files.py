@@ -1,4 +1,4 @@
-"""Small files as the owners of the paper's corpora hand them out, with text of our own."""
+"""Small files in the formats of the owners of the paper's corpora, with our own text."""
 
 from __future__ import annotations
 

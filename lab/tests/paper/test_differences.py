@@ -1,4 +1,4 @@
-"""Models of several seeds compared: against scoring every draw and every swap by itself."""
+"""Comparisons of models over seeds match scoring every resample and permutation."""
 
 from itertools import product
 
@@ -21,17 +21,17 @@ def f1(counts: UnitCounts, seed: int, times: np.ndarray) -> float:  # type: igno
     return Score.of(*sums).f1
 
 
-def test_f1_is_that_of_each_seed() -> None:
+def test_f1_is_computed_per_seed() -> None:
     one = counts(1, 0.6)
     assert one.f1().tolist() == pytest.approx([f1(one, seed, np.ones(12)) for seed in range(3)])
 
 
-def test_f1_is_0_where_there_is_nothing_to_find_and_nothing_found() -> None:
+def test_f1_without_gold_and_predictions_is_0() -> None:
     nothing = UnitCounts(np.zeros((2, 3), dtype=int), np.zeros((2, 3), dtype=int), np.zeros(3, dtype=int))
     assert nothing.f1().tolist() == [0, 0]
 
 
-def test_intervals_are_those_of_drawing_seeds_and_units_together() -> None:
+def test_intervals_match_resampling_seeds_and_units() -> None:
     one, two = counts(1, 0.7), counts(2, 0.6)
     chosen = np.random.default_rng(1).integers(3, size=(DRAWS, 3))
     gaps = [
@@ -45,7 +45,7 @@ def test_intervals_are_those_of_drawing_seeds_and_units_together() -> None:
     assert (found.seeds, found.units) == (3, 12)
 
 
-def test_p_is_that_of_all_swaps() -> None:
+def test_p_value_matches_all_permutations() -> None:
     one, two = counts(1, 0.75, units=8, seeds=2), counts(2, 0.55, units=8, seeds=2)
     seen = abs(float(np.mean(one.f1() - two.f1())))
     as_large = 0
@@ -58,7 +58,7 @@ def test_p_is_that_of_all_swaps() -> None:
 
 
 @pytest.mark.parametrize("worse", [(0, 0), (2, 3), (1, 2)])  # finds nothing, finds too much, is wrong
-def test_answers_are_swapped_wherever_they_differ(worse: tuple[int, int]) -> None:
+def test_permutations_swap_all_differing_answers(worse: tuple[int, int]) -> None:
     one, two = (UnitCounts(*(np.full((2, 12), count) for count in given), np.full(12, 2)) for given in ((2, 2), worse))
     for found in (difference(one, two), difference(two, one)):
         assert found.p < 0.01
@@ -70,7 +70,7 @@ def test_equal_models_do_not_differ() -> None:
     assert difference(counts(1, 0.5, seeds=1), counts(2, 0.5, seeds=1)).deviation is None
 
 
-def test_sentences_of_a_document_are_put_together() -> None:
+def test_sentences_of_a_document_are_one_unit() -> None:
     one = counts(3, 0.6)
     books = one.by_document(np.arange(12) // 4)
     assert books.gold.tolist() == one.gold.reshape(3, 4).sum(axis=1).tolist()

@@ -1,4 +1,4 @@
-"""Tables by depth, length and type, from runs made by hand."""
+"""Tables by depth, length and type."""
 
 from finished_runs import evaluation, percent, result
 from nestag.evaluation.result import Score
@@ -27,7 +27,7 @@ RUNS = finished([run(1, 70, 9, 8), run(2, 74, 6, 12), run(3, 76, 3, 16)], "test"
 OURS = "minilm 23M, default, greedy-first"
 
 
-def test_precision_is_of_the_run_closest_to_the_mean_and_recall_of_all() -> None:
+def test_precision_comes_from_the_median_run_and_recall_from_all() -> None:
     table = depth_table(RUNS)
     assert table.columns == ("encoding", "depth", "genia precision", "genia recall")
     assert row(table, OURS, "rel", "1") == ["60.00", "60.00"]  # seed 2 has 6 of 10 right; 12 of 20 is the mean
@@ -36,7 +36,7 @@ def test_precision_is_of_the_run_closest_to_the_mean_and_recall_of_all() -> None
     assert row(table, OURS, "rel", "≥ 2") == ["0.00", "0.00"]  # nothing predicted there, as the paper has it
 
 
-def test_rows_go_encoding_by_encoding_and_the_paper_is_below() -> None:
+def test_rows_are_grouped_by_encoding_above_the_paper() -> None:
     table = depth_table(RUNS)
     assert [cells[:2] for cells in table.sections[0].rows] == [("rel", d) for d in ("0", "1", "≥ 1", "≥ 2")]
     paper = [cells[:2] for cells in table.sections[1].rows]
@@ -46,7 +46,7 @@ def test_rows_go_encoding_by_encoding_and_the_paper_is_below() -> None:
     assert row(table, others, "Shibuya and Hovy 2020, O(n²)", "≥ 2") == ["66.7", "0.0"]
 
 
-def test_our_own_depths_have_counts_means_and_no_paper() -> None:
+def test_depth_table_has_counts_and_means() -> None:
     table = own_depth_table(RUNS)
     assert [part.title for part in table.sections] == [f"genia: {OURS}"]
     cells = row(table, f"genia: {OURS}", "rel", "1")
@@ -54,7 +54,7 @@ def test_our_own_depths_have_counts_means_and_no_paper() -> None:
     assert row(table, f"genia: {OURS}", "rel", "≥ 2") == ["4", "0.00 ± 0.00", "0.00 ± 0.00", "0.00 ± 0.00"]
 
 
-def test_what_is_nowhere_is_a_dash_and_no_zero() -> None:
+def test_missing_figures_are_dashes() -> None:
     flat = finished([result(test={"greedy-first": evaluation(percent(70), depths={0: Score.of(1, 2, 2)})})], "test")
     assert row(own_depth_table(flat), f"genia: {OURS}", "abs", "≥ 1") == ["0", "–", "–", "–"]
     spurious = {0: Score.of(1, 2, 2), 1: Score(0, 3, 0, 0)}
@@ -62,7 +62,7 @@ def test_what_is_nowhere_is_a_dash_and_no_zero() -> None:
     assert row(own_depth_table(guessed), f"genia: {OURS}", "abs", "≥ 1") == ["0", "0.00", "–", "–"]
 
 
-def test_bold_is_the_best_for_each_depth() -> None:
+def test_best_figure_of_each_depth_is_bold() -> None:
     better = result(
         encoding="abs", seed=1, test={"greedy-first": evaluation(percent(70), same_depth={1: Score.of(9, 10, 10)})}
     )
@@ -108,5 +108,5 @@ def test_types_are_averaged_over_seeds_first() -> None:
     assert row(table, paper, "abs") == ["protein", "–", "cell_type", "–", "74.7", "3.4"]
 
 
-def test_a_run_without_types_is_no_crash() -> None:
+def test_run_without_types_has_a_table() -> None:
     assert row(types_table(finished([result("gum")], "test")), f"gum: {OURS}", "abs") == ["–"] * 6

@@ -1,4 +1,4 @@
-"""All tables of an experiment as files, and what is said of what is missing."""
+"""All tables of an experiment as files, and the report of missing ones."""
 
 import csv
 import os
@@ -57,7 +57,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_every_table_is_there_in_every_form(folder: Path) -> None:
+def test_every_table_exists_in_every_format(folder: Path) -> None:
     pages = read_pages(folder)
     made = [name for name in NAMES if name != DIFFERENCES]  # that needs a pack
     assert ([page.name for page in pages.pages], pages.missing) == (made, ())
@@ -66,7 +66,7 @@ def test_every_table_is_there_in_every_form(folder: Path) -> None:
     assert names == {f"{name}.{end}" for name in made for end in ("md", "tex", "csv")} | {"tables.md"}
 
 
-def test_numbers_stay_numbers_in_csv(folder: Path) -> None:
+def test_csv_has_plain_numbers(folder: Path) -> None:
     write_tables(read_pages(folder), folder / "tables")
     with open(folder / "tables" / "f1.csv", newline="") as stream:
         rows = list(csv.DictReader(stream))
@@ -80,7 +80,7 @@ def test_numbers_stay_numbers_in_csv(folder: Path) -> None:
                 assert row[name] == "" or float(row[name]) >= 0
 
 
-def test_latex_is_balanced_and_markdown_in_shape(folder: Path) -> None:
+def test_latex_and_markdown_are_well_formed(folder: Path) -> None:
     write_tables(read_pages(folder), folder / "tables")
     for path in (folder / "tables").glob("*.tex"):
         text = re.sub(r"(?m)^%.*$", "", path.read_text())
@@ -96,7 +96,7 @@ def test_latex_is_balanced_and_markdown_in_shape(folder: Path) -> None:
             assert len({len(re.findall(r"(?<!\\)\|", line)) for line in block.splitlines()}) == 1
 
 
-def test_one_file_has_all_tables_in_the_order_of_the_paper(folder: Path) -> None:
+def test_combined_page_follows_the_order_of_the_paper(folder: Path) -> None:
     text = everything(read_pages(folder))
     numbers = [int(number) for number in re.findall(r"(?m)^## .*table (\d)", text)]
     assert numbers == list(range(1, 9))
@@ -104,7 +104,7 @@ def test_one_file_has_all_tables_in_the_order_of_the_paper(folder: Path) -> None
     assert "| abs | **73.00 ± 0.71** | **73.00 ± 0.71** |" in text
 
 
-def test_what_is_missing_is_named_and_the_rest_is_made(folder: Path) -> None:
+def test_missing_tables_are_reported_and_the_others_made(folder: Path) -> None:
     (folder / "corpora" / "gum.json").unlink()
     (folder_of(folder, Key("gum", "minilm", "4tg", "default", 2)) / "result.json").unlink()
     folder_of(folder, Key("gum", "minilm", "rel", "default", 1)).mkdir(parents=True)  # only begun
@@ -120,18 +120,18 @@ def test_what_is_missing_is_named_and_the_rest_is_made(folder: Path) -> None:
     assert "(n=1)" in everything(pages)
 
 
-def test_nothing_is_missing_that_nobody_asked_for(folder: Path) -> None:
+def test_only_requested_tables_are_reported_missing(folder: Path) -> None:
     extra = replace(RESULTS[0], key=Key("genia", "minilm", "abs", "paper", 1))  # of another grid, in the same folder
     assert missing_runs(folder, [*(one.key for one in RESULTS), extra.key]) == []
 
 
-def test_a_list_of_runs_that_is_none_is_refused(folder: Path) -> None:
+def test_invalid_list_of_runs_is_refused(folder: Path) -> None:
     (folder / "wanted.json").write_text('[{"corpus": "genia"}]')
     with pytest.raises(InputError, match=r"wanted\.json: not a list of runs"):
         read_pages(folder)
 
 
-def test_all_labels_are_covered_by_numbers() -> None:
+def test_coverage_cells_are_numbers() -> None:
     made = pages_of([], {"genia": facts("genia")}).table("coverage")
     assert made
     (cell,) = [row[made.columns.index("dev %")] for row in made.sections[-1].rows if row[0] == "4tg"]
@@ -141,7 +141,7 @@ def test_all_labels_are_covered_by_numbers() -> None:
         assert float(row["dev %"]) > 0
 
 
-def test_facts_alone_and_runs_alone_are_enough_for_their_tables() -> None:
+def test_tables_need_only_their_own_input() -> None:
     alone = pages_of([], {"genia": facts("genia")})
     assert [page.name for page in alone.pages] == ["coverage", "datasets"]
     assert "no finished run has scores on test" in alone.missing[0]
@@ -153,7 +153,7 @@ def test_facts_alone_and_runs_alone_are_enough_for_their_tables() -> None:
     assert no_dev.pages == ()
 
 
-def test_tables_that_cannot_be_made_any_more_go_and_other_files_stay(folder: Path) -> None:
+def test_outdated_tables_are_removed_and_other_files_kept(folder: Path) -> None:
     target = folder / "tables"
     write_tables(read_pages(folder), target)
     (target / "notes.txt").write_text("mine")
@@ -163,7 +163,7 @@ def test_tables_that_cannot_be_made_any_more_go_and_other_files_stay(folder: Pat
     assert not any(name.startswith(("coverage", "datasets", ".")) for name in names)
 
 
-def test_facts_stand_beside_what_the_paper_says() -> None:
+def test_facts_are_shown_next_to_the_paper() -> None:
     made = pages_of([], {"gum": facts("gum"), "nne_notext": facts("nne_notext")})
     datasets, labels = made.table("datasets"), made.table("coverage")
     assert datasets
@@ -184,7 +184,7 @@ def test_facts_stand_beside_what_the_paper_says() -> None:
 
 
 @pytest.mark.skipif(not CORPORA, reason="NESTAG_CORPORA is not set")
-def test_genia_has_as_many_entities_as_the_paper_says() -> None:
+def test_genia_has_the_published_number_of_entities() -> None:
     from nestag_lab.experiment.facts import facts_of
     from nestag_lab.experiment.spec import CorpusFiles
 

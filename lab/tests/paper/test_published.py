@@ -1,4 +1,4 @@
-"""The paper's figures, a dozen of them typed again by hand, and what must hold of all."""
+"""The paper's figures: a dozen typed again, and consistency of all."""
 
 import pytest
 
@@ -31,13 +31,13 @@ def of(table: tuple[Reported[T], ...], source: str, name: str, corpus: str) -> T
         (OTHERS, "Lou et al. 2022, O(n⁴)", "nne", (94.3,), (95.0,), (94.6,)),
     ],
 )
-def test_scores(
+def test_published_scores_match_the_paper(
     source: str, name: str, corpus: str, precision: tuple[float], recall: tuple[float], f1: tuple[float]
 ) -> None:
     assert of(PAPER.scores, source, name, corpus) == (Measured(*precision), Measured(*recall), Measured(*f1))
 
 
-def test_figures_of_the_other_tables() -> None:
+def test_other_published_figures_match_the_paper() -> None:
     assert of(PAPER.depths, BIOBERT, "rel", "genia")["≥ 1"] == PrecisionRecall(57.4, 23.5)
     assert of(PAPER.depths, OTHERS, "Shibuya and Hovy 2020, O(n²)", "ace2005")["≥ 2"] == PrecisionRecall(77.6, 57.5)
     assert of(PAPER.lengths, ROBERTA, "4tg", "nne")["≥ 10"] == PrecisionRecall(18.2, 30.0)
@@ -53,7 +53,7 @@ def test_figures_of_the_other_tables() -> None:
     assert (ace.sentences, ace.length, ace.depths[0], ace.lengths[-1]) == (7_762, Measured(21.8, 12.8), 71.77, 5.54)
 
 
-def test_every_table_is_whole() -> None:
+def test_published_tables_have_every_cell() -> None:
     own = [row for row in PAPER.scores if row.source != OTHERS]
     assert len(own) == 12
     assert sum(len(row.figures) for row in own) == 4 * 4 + 4 * 3
@@ -75,7 +75,7 @@ def test_f1_lies_between_precision_and_recall_as_rounded() -> None:
             assert min(ends) - 0.1 <= scores.f1.mean <= max(ends) + 0.1
 
 
-def test_the_best_runs_lie_below_the_means_as_the_note_says() -> None:
+def test_best_runs_are_below_the_means_as_noted() -> None:
     sources = {"genia": BIOBERT}
     for row in PAPER.best_runs:
         for corpus, best in row.figures.items():
@@ -95,5 +95,5 @@ def test_the_best_runs_lie_below_the_means_as_the_note_says() -> None:
         ("genia2", True, None),
     ],
 )
-def test_the_same_corpus_under_other_names(corpus: str, words: bool, name: str | None) -> None:
+def test_corpus_names_have_aliases(corpus: str, words: bool, name: str | None) -> None:
     assert published_name(corpus, words) == name

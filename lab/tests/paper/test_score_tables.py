@@ -1,4 +1,4 @@
-"""Tables of scores in all, from runs made by hand: means, deviations, the best, and what the paper says beside them."""
+"""Tables of overall scores: means, deviations, best figures, and the paper's rows."""
 
 import statistics
 from collections.abc import Iterable
@@ -41,7 +41,7 @@ def seeds(corpus: str, encoding: str, *scores: float) -> list[RunResult]:
 RUNS = [*seeds("genia", "abs", 74, 75, 76), *seeds("genia", "4tg", 73, 75.5), *seeds("gum", "abs", 60, 62, 70)]
 
 
-def test_f1_is_mean_and_sample_deviation_and_fewer_seeds_are_told() -> None:
+def test_f1_is_mean_and_deviation_and_missing_seeds_are_reported() -> None:
     table = f1_table(finished(RUNS, "test"))
     assert table.columns == ("encoding", "genia", "gum")
     ours = rows(table, OURS)
@@ -57,7 +57,7 @@ def test_a_single_seed_has_no_deviation() -> None:
     assert table.title.endswith("one seed each")
 
 
-def test_the_paper_stands_below_in_sections_that_name_encoder_and_size() -> None:
+def test_paper_rows_name_encoder_and_size() -> None:
     table = f1_table(finished(RUNS, "test"))
     assert [part.title for part in table.sections] == [
         OURS,
@@ -69,7 +69,7 @@ def test_the_paper_stands_below_in_sections_that_name_encoder_and_size() -> None
     assert "means of five runs" in table.note
 
 
-def test_the_paper_is_not_there_for_other_corpora_or_other_splits() -> None:
+def test_paper_rows_need_the_same_corpus_and_split() -> None:
     for runs, split in (
         (seeds("gum", "abs", 60), "test"),
         ([result(dev={"greedy-first": evaluation(percent(70))})], "dev"),
@@ -81,7 +81,7 @@ def test_the_paper_is_not_there_for_other_corpora_or_other_splits() -> None:
     assert [part.title.split(",")[1] for part in ace.sections[1:3]] == [" RoBERTa-large 355M", " BERT-large 340M"]
 
 
-def test_the_best_of_ours_is_bold_and_never_the_paper() -> None:
+def test_our_best_figure_is_bold_and_the_paper_never() -> None:
     assert bold(f1_table(finished(RUNS, "test"))) == ["75.00 ± 1.00", "64.00 ± 5.29"]
     equal = [*seeds("gum", "abs", 75.001), *seeds("gum", "rel", 75.004), *seeds("gum", "dyn", 74.9)]
     assert bold(f1_table(finished(equal, "test"))) == ["75.00", "75.00"]  # as people see them, they are equal
@@ -94,7 +94,7 @@ def test_sections_are_encoder_recipe_and_decoding() -> None:
     assert titles == [OURS, "minilm 23M, default, constrained", "minilm 23M, paper, greedy-first"]
 
 
-def test_precision_and_recall_are_told_apart() -> None:
+def test_precision_and_recall_have_their_columns() -> None:
     found = {"greedy-first": evaluation(Score.of(30, 40, 60))}
     table = precision_recall_table(finished([result(test=found)], "test"))
     assert table.columns == ("encoding", "genia precision", "genia recall")
@@ -112,7 +112,7 @@ def test_the_best_run_is_chosen_by_f1_and_named_by_its_seed() -> None:
     assert [part.title.split(":")[0] for part in table.sections] == ["genia", "genia", "gum"]
 
 
-def test_gains_are_taken_model_by_model() -> None:
+def test_gains_are_computed_per_model() -> None:
     def run(corpus: str, seed: int, greedy: float, constrained: float) -> RunResult:
         found = {
             "greedy-first": evaluation(percent(greedy)),
@@ -174,7 +174,7 @@ def test_every_run_has_a_row_for_each_decoding() -> None:
     assert (constrained["best step"], constrained["steps"], shown(constrained["minutes"])) == (20, 30, "1.5")
 
 
-def test_dyn_less_rel_is_taken_seed_by_seed_beside_the_paper_s() -> None:
+def test_dyn_minus_rel_is_computed_per_seed() -> None:
     runs = [*(result("genia", "rel", seed, f1) for seed, f1 in ((1, 70), (2, 72))), result("genia", "rel", 3, 90)]
     runs += [result("genia", "dyn", seed, f1) for seed, f1 in ((1, 71), (2, 74))]
     table = lead_table(finished(runs, "test"))

@@ -1,4 +1,4 @@
-"""English to take home: two corpora in one scheme, and the command that builds the recognizer, in small."""
+"""The English model: two corpora with one set of types, and the command that builds the model."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ NEWS = Sentence(
 )
 
 
-def test_litbank_loses_forms_of_address_inside_names_and_what_gum_has_not() -> None:
+def test_litbank_drops_titles_and_types_missing_in_gum() -> None:
     expected = (Entity(0, 4, "place"), Entity(0, 2, "person"), Entity(9, 10, "person"))  # `sir` is a mention
     assert from_litbank(BOOK).entities == expected
 
 
-def test_gum_loses_pronouns_possessive_marks_and_what_litbank_has_not() -> None:
+def test_gum_drops_pronouns_and_types_missing_in_litbank() -> None:
     assert from_gum(NEWS).entities == (Entity(2, 5, "person"), Entity(2, 3, "person"), Entity(6, 7, "place"))
 
 
@@ -61,7 +61,7 @@ def sources(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_texts_that_ask_for_the_same_licence_are_left_out(sources: Path) -> None:
+def test_share_alike_texts_are_excluded(sources: Path) -> None:
     assert {gum.LICENCES[genre] for genre in SHARE_ALIKE} == {"CC BY-SA 3.0"}
     found = corpora(sources / "litbank", sources / "gum")
     assert [sentence.id for sentence in joined(found, "dev")] == ["1_first-1", "GUM_news_rain-1"]
@@ -69,7 +69,7 @@ def test_texts_that_ask_for_the_same_licence_are_left_out(sources: Path) -> None
 
 
 @pytest.mark.slow
-def test_the_command_makes_a_folder_that_tags_without_torch(
+def test_command_writes_a_model_that_runs_without_torch(
     sources: Path, tiny_encoder: Callable[[str], str], tmp_path: Path
 ) -> None:
     (tmp_path / "quick.toml").write_text(

@@ -20,7 +20,7 @@ def light(tiny_encoder: Callable[[str], str]) -> str:
     return f"light:{tiny_encoder('bert')}"
 
 
-def test_a_pretrained_one_starts_the_table_and_the_layers_that_fit(light: str, tmp_path: Path) -> None:
+def test_pretrained_weights_initialize_matching_layers(light: str, tmp_path: Path) -> None:
     settings = {"sizes": (3, 4, 5), "conv_size": 12, "conv_layers": 2}
     torch.manual_seed(1)
     body = Tagger.around(light, 6, **settings)
@@ -44,7 +44,7 @@ def test_a_pretrained_one_starts_the_table_and_the_layers_that_fit(light: str, t
     assert train(MANY, CORPUS, tmp_path / "model", recipe, use_cpu=True).recognizer.predict(CORPUS)
 
 
-def test_int8_keeps_each_row_to_half_a_step() -> None:
+def test_int8_error_is_at_most_half_a_step() -> None:
     tensors = {"a": torch.randn(3, 4, 5), "b": torch.randn(7), "c": torch.zeros(2, 2)}
     back = from_int8(to_int8(tensors))
     assert back.keys() == tensors.keys()
@@ -53,7 +53,7 @@ def test_int8_keeps_each_row_to_half_a_step() -> None:
     assert bool(((back["a"] - tensors["a"]).abs().flatten(1) <= 0.51 * steps[:, None]).all())
 
 
-def test_a_damaged_pretrained_one_is_one_line(light: str, tmp_path: Path) -> None:
+def test_damaged_pretrained_encoder_is_a_one_line_error(light: str, tmp_path: Path) -> None:
     body = Tagger.around(light, 6, sizes=(1, 1, 1))
     save_light(tmp_path, {"encoder.embeddings.weight": body.encoder.embeddings.weight}, load_tokenizer(light))
     (tmp_path / "model.safetensors").write_bytes(b"x")

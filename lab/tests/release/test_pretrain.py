@@ -1,4 +1,4 @@
-"""Pretraining: the light encoder learns to predict the word vectors of another, and the folder starts a tagger."""
+"""Pretraining: the light encoder learns to predict word vectors, and its folder starts a tagger."""
 
 import json
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from nestag_lab.release.pretrain import Options, pretrain
 from nestag_lab.release.trials import Job, Places, run_all
 
 
-def test_it_learns_and_its_folder_is_an_encoder(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
+def test_pretraining_writes_an_encoder(tiny_encoder: Callable[[str], str], tmp_path: Path) -> None:
     (tmp_path / "text.txt").write_text("lincoln was president of the usa .\nthe mayor of new york slept\n" * 20)
     teacher = tiny_encoder("bert")
     options = Options(teacher, layers=(1, 2), masked=0.0, batch_subwords=64, rate=1e-2, epochs=1)
@@ -23,7 +23,7 @@ def test_it_learns_and_its_folder_is_an_encoder(tiny_encoder: Callable[[str], st
     assert Tagger.around(f"light:{tmp_path / 'light'}", size).encoder.config.hidden_size == size
 
 
-def test_jobs_wait_for_what_they_need_and_fail_alone(
+def test_jobs_wait_for_dependencies_and_fail_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from concurrent.futures import ThreadPoolExecutor

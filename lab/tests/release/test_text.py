@@ -1,4 +1,4 @@
-"""Raw text: what is collected from the sources, and how it is read."""
+"""Raw text: selection and reading of the sources."""
 
 import lzma
 from pathlib import Path
@@ -10,7 +10,7 @@ from nestag_lab.release import text
 from nestag_lab.release.text import amalgum, craft, identity, novels, read_lines, read_texts, select
 
 
-def test_usual_sentences_that_are_not_held_out_are_kept_once() -> None:
+def test_usual_sentences_are_kept_once_without_held_out_ones() -> None:
     sentences = ["she met ada .", "She met Ada .", "too short", "he met the mayor .", "a b c " + 61 * "d", "x " * 81]
     lines = select(map(str.split, sentences), {identity(["He", "met", "the", "mayor", "."])})
     assert lines == ["she met ada ."]

@@ -1,4 +1,4 @@
-"""Every figure, from one run and from many, and what happens when there is nothing to draw."""
+"""Every figure, for one run, for many, and without data."""
 
 from base64 import b64decode
 from dataclasses import replace
@@ -25,7 +25,7 @@ def plates() -> list[Plate]:
     return gallery([whole()], "test")
 
 
-def test_one_run_gives_every_picture_in_both_forms(plates: list[Plate]) -> None:
+def test_one_run_gives_every_figure_in_both_formats(plates: list[Plate]) -> None:
     assert [plate.topic.name for plate in plates] == NAMES
     files = [name for plate in plates for name in plate.files]
     assert files == [f"{name}-genia.{end}" for name in NAMES for end in ("svg", "png")]
@@ -33,7 +33,7 @@ def test_one_run_gives_every_picture_in_both_forms(plates: list[Plate]) -> None:
 
 
 @pytest.mark.slow
-def test_a_grid_of_48_runs_gives_every_picture_of_every_corpus() -> None:
+def test_grid_of_48_runs_gives_every_figure() -> None:
     runs = grid(corpora=2, seeds=6)
     assert len(runs) == 48
     plates = gallery(runs, "test", png=False)
@@ -43,7 +43,7 @@ def test_a_grid_of_48_runs_gives_every_picture_of_every_corpus() -> None:
         ElementTree.fromstring(b64decode(plate.image))
 
 
-def test_what_was_not_measured_is_not_drawn() -> None:
+def test_missing_measurements_are_not_drawn() -> None:
     bare = result(test={})
     assert gallery([bare], "test") == []
     scored = result(test={"greedy-first": evaluation(percent(75))})
@@ -60,7 +60,7 @@ def test_scores_are_drawn_on_a_scale_of_percent(values: tuple[int, int], low: fl
     assert all(0 <= tick <= 100 for tick in axes.get_yticks() if axes.get_ylim()[0] <= tick <= axes.get_ylim()[1])
 
 
-def test_no_mistakes_are_bars_of_no_length() -> None:
+def test_zero_mistakes_are_empty_bars() -> None:
     with drawing():
         axes = scores.draw_kinds([result(test={"greedy-first": evaluation(percent(100))})], "test").axes[0]
     assert axes.get_xlim()[0] == 0
@@ -68,21 +68,21 @@ def test_no_mistakes_are_bars_of_no_length() -> None:
     assert {text.get_text() for text in axes.texts} == {""}
 
 
-def test_setups_with_the_same_name_for_files_do_not_share_a_file() -> None:
+def test_setups_with_equal_file_names_get_different_files() -> None:
     runs = [result("a b", f1=70), result("a-b", f1=71)]
     names = [name for plate in gallery(runs, "test", png=False) for name in plate.files]
     assert names[:2] == ["f1-a-b.svg", "f1-a-b-2.svg"]
     assert len(set(names)) == len(names)
 
 
-def test_names_that_libraries_would_obey_are_drawn_as_they_are() -> None:
+def test_markup_in_names_is_drawn_literally() -> None:
     encodings = {"$x_1$ <b>&", "中文"}  # no font has 中文, and none warns
     plate = gallery([result(encoding=name) for name in encodings], "test")[0]
     texts = {element.text for element in ElementTree.fromstring(plate.files["f1-genia.svg"]).iter(SVG_TEXT)}
     assert encodings <= texts
 
 
-def test_a_plate_has_its_svg_and_words(plates: list[Plate]) -> None:
+def test_figure_has_svg_and_description(plates: list[Plate]) -> None:
     assert b64decode(plates[0].image) == plates[0].files["f1-genia.svg"]
     assert plates[0].words.startswith("Mean F1 on test ± deviation over seeds: rel greedy-first 8")
 
@@ -91,13 +91,13 @@ def runs_of(*scores: float) -> list[RunResult]:
     return [result(seed=seed, f1=score) for seed, score in enumerate(scores, 1)]
 
 
-def test_the_best_way_has_the_highest_mean() -> None:
+def test_best_setup_has_the_highest_mean() -> None:
     runs = [*runs_of(70, 74, 78.5), result(encoding="4tg", f1=74.2)]
     assert best_way(runs, "test") == Method("4tg", "greedy-first")
     assert best_way(runs, "dev") is None
 
 
-def test_words_say_means_and_deviations() -> None:
+def test_descriptions_have_means_and_deviations() -> None:
     words = scores.f1_words(runs_of(70, 72), "test")
     assert words == "Mean F1 on test ± deviation over seeds: abs greedy-first 71.00 ± 1.41."
     one = over_seeds([70.0])
@@ -124,14 +124,14 @@ def test_calibrations_of_seeds_add_up() -> None:
     assert both.brier == pytest.approx(calibration(rated).brier)
 
 
-def test_setups_are_called_by_what_tells_them_apart() -> None:
+def test_setups_are_named_by_their_differences() -> None:
     alone = setups([whole("a"), whole("b")])
     assert [title_of(setup, alone) for setup in alone] == ["a", "b"]
     several = setups([whole("a"), whole("a", recipe="paper")])
     assert [title_of(setup, several) for setup in several] == ["a · default", "a · paper"]
 
 
-def test_the_same_bytes_again_whatever_a_persons_own_settings_are() -> None:
+def test_figures_do_not_depend_on_user_settings() -> None:
     before = gallery([result()], "test")
     with matplotlib.rc_context({"font.size": 30, "axes.facecolor": "red"}):
         assert gallery([result()], "test") == before

@@ -1,4 +1,4 @@
-"""The page: nothing is loaded from outside, nothing in it is obeyed, and whatever is missing is said."""
+"""The page loads nothing, escapes everything, and reports missing parts."""
 
 import re
 from dataclasses import replace
@@ -47,7 +47,7 @@ def page() -> str:
     return made_of(grid(corpora=1, seeds=2)).page
 
 
-def test_nothing_is_loaded_from_outside(page: str) -> None:
+def test_page_loads_nothing_from_outside(page: str) -> None:
     read = Read(page)
     assert "://" not in page
     assert {tag for tag, _ in read.elements}.isdisjoint({"iframe", "object", "embed", "base", "audio", "video"})
@@ -56,7 +56,7 @@ def test_nothing_is_loaded_from_outside(page: str) -> None:
     assert not re.search(r"@import|url\((?!#)|fetch\(|XMLHttpRequest", page)
 
 
-def test_every_link_and_label_has_its_target_and_names_are_unique(page: str) -> None:
+def test_links_and_labels_have_unique_targets(page: str) -> None:
     read = Read(page)
     ids = read.values("id")
     assert len(set(ids)) == len(ids)
@@ -66,7 +66,7 @@ def test_every_link_and_label_has_its_target_and_names_are_unique(page: str) -> 
     assert set(wanted) <= set(ids)
 
 
-def test_a_reader_who_listens_finds_words_for_pictures_and_tables(page: str) -> None:
+def test_screen_readers_get_descriptions(page: str) -> None:
     read = Read(page)
     figures = [attributes for tag, attributes in read.elements if tag == "img"]
     assert len(figures) == 6
@@ -81,7 +81,7 @@ def test_a_reader_who_listens_finds_words_for_pictures_and_tables(page: str) -> 
     assert all(after - before <= 1 for before, after in pairwise(levels))
 
 
-def test_tables_are_exactly_those_of_the_paper(page: str) -> None:
+def test_page_has_the_tables_of_the_paper(page: str) -> None:
     titles = [one.table.title for one in pages_of(grid(corpora=1, seeds=2), {}).pages]
     assert Read(page).texts["caption"] == [text for title in titles for text in (title, "\n")]
 
@@ -94,7 +94,7 @@ def evil_run() -> RunResult:
     return replace(run, key=key, evaluations=named, device=EVIL[1], versions={EVIL[0]: EVIL[2]})
 
 
-def test_hostile_names_are_shown_not_obeyed(page: str) -> None:
+def test_hostile_names_are_escaped(page: str) -> None:
     report = made("<h1>&" + EVIL[1], [evil_run()], pages_of([evil_run()], {}), "test", png=False)
     read, plain = Read(report.page), Read(page)
     report.page.encode()  # nothing that UTF-8 cannot hold
@@ -104,7 +104,7 @@ def test_hostile_names_are_shown_not_obeyed(page: str) -> None:
     assert "<script" not in report.page
 
 
-def test_the_summary_says_what_was_run() -> None:
+def test_summary_lists_the_runs() -> None:
     runs = grid(corpora=2, seeds=3)
     found = {fact.name: fact.text for fact in facts(runs)}
     assert found == {
@@ -121,7 +121,7 @@ def test_the_summary_says_what_was_run() -> None:
     }
 
 
-def test_what_is_missing_is_said() -> None:
+def test_missing_parts_are_reported() -> None:
     pages = Pages((), ("no result: genia minilm rel default, seed 3",))
     bare = made_of([result(test={"greedy-first": evaluation(percent(75))})], pages=pages).page
     assert "no result: genia minilm rel default, seed 3" in bare
@@ -129,13 +129,13 @@ def test_what_is_missing_is_said() -> None:
     assert 'id="calibration"' not in bare
 
 
-def test_a_run_without_any_evaluation_still_gives_a_page() -> None:
+def test_run_without_evaluation_has_a_page() -> None:
     empty = made_of([result(test={})], pages=Pages((), ()))
     assert "<h1>trial</h1>" in empty.page
     assert empty.figures == {}
 
 
-def test_equal_input_gives_equal_bytes_in_whatever_order(page: str) -> None:
+def test_page_does_not_depend_on_the_order_of_runs(page: str) -> None:
     runs = grid(corpora=1, seeds=2)
     assert made_of(runs[::-1], pages=pages_of(runs, {})).page == page
 

@@ -1,4 +1,4 @@
-"""Folders, and several files together: a process that dies at any step never leaves old files among new ones."""
+"""Folders and groups of files are replaced atomically, even if the process dies at any step."""
 
 from __future__ import annotations
 
@@ -66,9 +66,7 @@ def die_at_every_step(root: str) -> None:
             os._exit(0)
 
 
-def test_all_that_is_in_a_folder_is_on_the_disk_before_it_counts(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_folder_is_synced_before_it_is_moved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     order: list[str] = []
     sync, replace = os.fsync, os.replace
     monkeypatch.setattr(os, "fsync", lambda fd: (order.append(Path(f"/dev/fd/{fd}").resolve().name), sync(fd))[1])
@@ -83,7 +81,7 @@ def test_all_that_is_in_a_folder_is_on_the_disk_before_it_counts(
     assert order[3:] == [staged, "replace", tmp_path.name]
 
 
-def test_dying_at_any_step_leaves_no_old_file_among_new_ones(tmp_path: Path) -> None:
+def test_dying_at_any_step_never_mixes_old_and_new_files(tmp_path: Path) -> None:
     code = f"import runpy; runpy.run_path({__file__!r})['die_at_every_step']({str(tmp_path)!r})"
     subprocess.run(
         [sys.executable, "-c", code], check=True, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
@@ -110,7 +108,7 @@ def test_dying_at_any_step_leaves_no_old_file_among_new_ones(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("step", range(8))
-def test_a_move_that_fails_puts_all_old_files_back(step: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_move_restores_the_old_files(step: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fill(tmp_path, OLD)
     replace, left = os.replace, step
 
@@ -129,7 +127,7 @@ def test_a_move_that_fails_puts_all_old_files_back(step: int, tmp_path: Path, mo
     assert len(list(tmp_path.iterdir())) == len(OLD)
 
 
-def test_a_folder_from_somebody_else_is_only_looked_at(tmp_path: Path) -> None:
+def test_foreign_folder_is_not_changed(tmp_path: Path) -> None:
     (tmp_path / ".nestag.moving" / "new").mkdir(parents=True)
     fill(tmp_path / ".nestag.moving" / "new", {"a": "theirs"})
     (tmp_path / ".nestag.moving" / "stale.json").write_text('["b"]')
@@ -145,7 +143,7 @@ def test_a_folder_from_somebody_else_is_only_looked_at(tmp_path: Path) -> None:
     assert (tmp_path / ".nestag.moving" / "new" / "a").read_text() == "theirs"
 
 
-def test_a_failure_leaves_the_old_files_and_names_the_folder_asked_for(tmp_path: Path) -> None:
+def test_failure_keeps_the_old_files_and_names_the_folder(tmp_path: Path) -> None:
     fill(tmp_path, OLD)
 
     def fail() -> None:
@@ -160,7 +158,7 @@ def test_a_failure_leaves_the_old_files_and_names_the_folder_asked_for(tmp_path:
     assert len(list(tmp_path.iterdir())) == len(OLD)
 
 
-def test_what_is_no_file_is_not_replaced(tmp_path: Path) -> None:
+def test_only_regular_files_are_replaced(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "x").write_text("kept")
     for make in (Path.touch, Path.mkdir):
@@ -169,7 +167,7 @@ def test_what_is_no_file_is_not_replaced(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.rglob("*")] == ["a", "x"]
 
 
-def test_folders_take_the_place_of_empty_ones(tmp_path: Path) -> None:
+def test_empty_folders_are_replaced(tmp_path: Path) -> None:
     (tmp_path / "train").mkdir()
     with writing_together(tmp_path) as part:
         for name in ("train", "dev"):
@@ -180,7 +178,7 @@ def test_folders_take_the_place_of_empty_ones(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
-def test_a_new_folder_appears_whole_or_not_at_all(tmp_path: Path) -> None:
+def test_new_folder_appears_whole_or_not_at_all(tmp_path: Path) -> None:
     before = os.umask(0o027)
     try:
         with writing_folder(tmp_path / "deep" / "new") as part:
@@ -196,7 +194,7 @@ def test_a_new_folder_appears_whole_or_not_at_all(tmp_path: Path) -> None:
     assert [path.name for path in (tmp_path / "deep").iterdir()] == ["new"]
 
 
-def test_an_error_names_the_file_that_could_not_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_error_names_the_unwritable_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def write() -> None:
         with (
             writing_together(".") as folder,
@@ -214,7 +212,7 @@ def test_an_error_names_the_file_that_could_not_be_written(tmp_path: Path, monke
     assert not list(tmp_path.iterdir())
 
 
-def test_a_document_called_new_keeps_its_name_in_errors(tmp_path: Path) -> None:
+def test_document_named_new_keeps_its_name_in_errors(tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught, writing_folder(tmp_path / "out") as folder:
         raise InputError("wrong", str(folder / "new.ann"))
     assert caught.value.source == str(tmp_path / "out" / "new.ann")

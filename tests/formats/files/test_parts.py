@@ -1,4 +1,4 @@
-"""Parts of killed processes are removed by the next writer, and those of living ones never."""
+"""Temporary files of killed processes are removed, those of running ones kept."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def write_files(folder: Path) -> None:
 
 @pytest.mark.parametrize("write", [write_file, write_folder, write_files])
 @pytest.mark.parametrize("writer", WRITERS, indirect=True)
-def test_next_writer_removes_what_a_killed_process_left(
+def test_next_writer_removes_files_of_killed_processes(
     writer: subprocess.Popen[str], write: Callable[[Path], None], tmp_path: Path
 ) -> None:
     writer.kill()
@@ -65,7 +65,7 @@ def test_next_writer_removes_what_a_killed_process_left(
 
 
 @pytest.mark.parametrize("writer", WRITERS, indirect=True)
-def test_the_part_of_a_living_process_stays(writer: subprocess.Popen[str], tmp_path: Path) -> None:
+def test_temporary_file_of_a_running_process_is_kept(writer: subprocess.Popen[str], tmp_path: Path) -> None:
     write_file(tmp_path)
     remove_leftovers(tmp_path)
     assert sorted(parts.is_part(path) for path in tmp_path.iterdir()) == [False, True]
@@ -78,13 +78,13 @@ def test_the_part_of_a_living_process_stays(writer: subprocess.Popen[str], tmp_p
 @pytest.mark.parametrize(
     "name", [".nestag-0123abcd.part", ".nestag-00000000-0123abcd.part", f".nestag-{HERE}-mine.part", "mine.part"]
 )
-def test_files_of_others_and_of_other_machines_stay(name: str, tmp_path: Path) -> None:
+def test_files_of_other_users_and_machines_are_kept(name: str, tmp_path: Path) -> None:
     (tmp_path / name).write_text("mine")
     write_file(tmp_path)
     assert (tmp_path / name).read_text() == "mine"
 
 
-def test_a_link_is_not_followed(tmp_path: Path) -> None:
+def test_symlink_is_not_followed(tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "kept").write_text("kept")
     (tmp_path / "out").mkdir()
@@ -94,7 +94,7 @@ def test_a_link_is_not_followed(tmp_path: Path) -> None:
     assert (tmp_path / "mine" / "kept").read_text() == "kept"
 
 
-def test_a_file_system_without_locks_can_be_written_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_file_system_without_locks_is_supported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
         raise OSError(37, "No locks available")
 
@@ -106,7 +106,7 @@ def test_a_file_system_without_locks_can_be_written_to(tmp_path: Path, monkeypat
     assert sorted(path.name for path in tmp_path.iterdir()) == [left.name, "b"]
 
 
-def test_a_part_that_is_taken_for_a_leftover_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wrongly_removed_temporary_file_is_recreated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lock, calls = parts._lock, 0
 
     def late(path: Path, wait: bool) -> int | None:

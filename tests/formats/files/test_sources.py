@@ -1,4 +1,4 @@
-"""Reading: exact text, pipes that are opened once, packed files that are not whole or too large."""
+"""Reading: exact text, pipes, truncated and oversized compressed files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from raw_texts import saved
 
 
 @pytest.mark.parametrize("at", [0, 5, 2**20 - 1, 2**20, 2**20 + 1])
-def test_bytes_that_are_no_text_are_named(at: int, tmp_path: Path) -> None:
+def test_undecodable_bytes_are_named(at: int, tmp_path: Path) -> None:
     content = b"\xc3\xa9" * (2**19 + 5)
     content = content[: at - at % 2] + b"\xff" + content[at - at % 2 :]
     with pytest.raises(InputError, match=rf"byte {at - at % 2} \(0xff\) is not UTF-8"):
@@ -39,7 +39,7 @@ def fed(path: Path, content: bytes) -> Iterator[Path]:
 
 
 @pytest.mark.parametrize("size", [0, 1, 2**16, 2**18])
-def test_a_named_pipe_can_be_looked_at_and_then_read_whole(size: int, tmp_path: Path) -> None:
+def test_named_pipe_can_be_peeked_and_read(size: int, tmp_path: Path) -> None:
     content = b"".join(b"line %d\n" % number for number in range(size // 8))
     with fed(tmp_path / "pipe", content) as pipe:
         assert is_stream(pipe)
@@ -49,13 +49,13 @@ def test_a_named_pipe_can_be_looked_at_and_then_read_whole(size: int, tmp_path: 
             assert stream.read() == content
 
 
-def test_a_packed_pipe_is_unpacked(tmp_path: Path) -> None:
+def test_compressed_pipe_is_decompressed(tmp_path: Path) -> None:
     with fed(tmp_path / "pipe.gz", gzip.compress(b"a\nb\n")) as pipe:
         assert peek(pipe, 1) == b"a"
         assert [line.text for line in read_lines(pipe)] == ["a", "b"]
 
 
-def test_an_open_descriptor_is_read_from_where_it_stands() -> None:
+def test_open_descriptor_is_read_from_its_position() -> None:
     ours, theirs = os.pipe()
     os.write(theirs, b"abc\n")
     os.close(theirs)
@@ -66,7 +66,7 @@ def test_an_open_descriptor_is_read_from_where_it_stands() -> None:
         list(read_lines(f"/dev/fd/{ours}"))
 
 
-def test_the_standard_input_is_looked_at_and_read(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_standard_input_can_be_peeked_and_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"one\ntwo")))
     assert peek("-", 3) == b"one"
     assert [line.text for line in read_lines("-")] == ["one", "two"]
@@ -79,7 +79,7 @@ def test_the_standard_input_is_looked_at_and_read(monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.parametrize("content", [b"", b"not packed", gzip.compress(b"a\nb\n", mtime=0)[:-5]])
-def test_a_packed_file_that_is_not_whole_is_refused(content: bytes, tmp_path: Path) -> None:
+def test_truncated_gzip_file_is_refused(content: bytes, tmp_path: Path) -> None:
     path = saved(tmp_path, "x.gz", content)
     with pytest.raises(InputError, match="not a whole gzip file"):
         list(read_lines(path))
@@ -87,12 +87,12 @@ def test_a_packed_file_that_is_not_whole_is_refused(content: bytes, tmp_path: Pa
         read_text(path)
 
 
-def test_several_packed_members_are_one_file_and_an_empty_one_is_empty(tmp_path: Path) -> None:
+def test_gzip_members_are_joined_and_may_be_empty(tmp_path: Path) -> None:
     assert read_text(saved(tmp_path, "x.gz", gzip.compress(b"a") + gzip.compress(b"b"))) == "ab"
     assert read_text(saved(tmp_path, "x.gz", gzip.compress(b""))) == ""
 
 
-def test_a_file_that_grows_too_much_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_decompression_bomb_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sources, "SMALL", 2**20)
     path = saved(tmp_path, "x.gz", gzip.compress(b"a" * 2**22))
     with pytest.raises(InputError, match=f"200 times its packed size.*{sources.RATIO_SETTING}"):
@@ -104,12 +104,12 @@ def test_a_file_that_grows_too_much_is_refused(tmp_path: Path, monkeypatch: pyte
         read_text(path)
 
 
-def test_a_path_that_cannot_be_is_an_input_error() -> None:
+def test_impossible_path_is_an_input_error() -> None:
     with pytest.raises(InputError, match="cannot be read"):
         list(read_lines("a\0b"))
 
 
-def test_a_pipe_that_is_not_waited_for_is_read_as_it_is_written() -> None:
+def test_pipe_is_read_as_it_is_written() -> None:
     ours, theirs = os.pipe()
     pipe = f"/dev/fd/{ours}"
     os.write(theirs, b"one\n")

@@ -1,4 +1,4 @@
-"""Writing one file: whole or not at all, with the user's rights, and never over what is no regular file."""
+"""Writing a file: atomically, with the user's permissions, and only over regular files."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
+def test_failure_keeps_the_old_file_only(tmp_path: Path) -> None:
     path = tmp_path / "x.txt"
     path.write_text("old")
 
@@ -31,9 +31,7 @@ def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
     assert (path.read_text(), names(tmp_path)) == ("old", ["x.txt"])
 
 
-def test_the_file_and_its_folder_are_on_the_disk_before_it_counts(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_file_and_folder_are_synced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     order: list[str] = []
     sync, replace = os.fsync, os.replace
     kind = {True: "folder", False: "file"}
@@ -45,7 +43,7 @@ def test_the_file_and_its_folder_are_on_the_disk_before_it_counts(
 
 
 @pytest.mark.parametrize(("mask", "rights"), [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])
-def test_new_files_have_the_rights_that_the_user_gives(mask: int, rights: int, tmp_path: Path) -> None:
+def test_new_files_follow_the_umask(mask: int, rights: int, tmp_path: Path) -> None:
     before = os.umask(mask)
     try:
         with writing(tmp_path / "x.txt") as stream:
@@ -55,7 +53,7 @@ def test_new_files_have_the_rights_that_the_user_gives(mask: int, rights: int, t
     assert (tmp_path / "x.txt").stat().st_mode & 0o777 == rights
 
 
-def test_replaced_files_keep_their_rights(tmp_path: Path) -> None:
+def test_replaced_files_keep_their_permissions(tmp_path: Path) -> None:
     path = tmp_path / "x.txt"
     path.write_text("old")
     path.chmod(0o640)
@@ -64,7 +62,7 @@ def test_replaced_files_keep_their_rights(tmp_path: Path) -> None:
     assert path.stat().st_mode & 0o777 == 0o640
 
 
-def test_packed_bytes_do_not_depend_on_the_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_gzip_output_does_not_depend_on_the_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for number, name in enumerate(["a.gz", "b.gz"]):
         monkeypatch.setattr("time.time", lambda number=number: 1e9 + number)
         with writing(tmp_path / name) as stream:
@@ -73,7 +71,7 @@ def test_packed_bytes_do_not_depend_on_the_time(tmp_path: Path, monkeypatch: pyt
     assert gzip.decompress((tmp_path / "a.gz").read_bytes()) == b"text"
 
 
-def test_an_open_descriptor_is_appended_to_and_not_replaced(tmp_path: Path) -> None:
+def test_open_descriptor_is_appended_to(tmp_path: Path) -> None:
     path = tmp_path / "x.txt"
     path.write_text("before\n")
     (tmp_path / "link").symlink_to("/dev/fd/9")
@@ -101,17 +99,17 @@ def test_a_named_pipe_is_written_into(tmp_path: Path) -> None:
     assert (tmp_path / "pipe").is_fifo()
 
 
-def test_a_full_disk_is_one_line() -> None:
+def test_full_disk_is_a_one_line_error() -> None:
     with pytest.raises(InputError, match=r"/dev/full: cannot be written \(No space left"), writing("/dev/full") as out:
         out.write("a")
 
 
-def test_a_folder_is_not_written_over(tmp_path: Path) -> None:
+def test_folder_is_not_overwritten(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot be written"), writing(tmp_path) as stream:
         stream.write("a")
 
 
-def test_a_name_as_long_as_names_may_be_can_be_written(tmp_path: Path) -> None:
+def test_longest_file_name_can_be_written(tmp_path: Path) -> None:
     with writing(tmp_path / ("x" * 255)) as stream:
         stream.write("a")
     assert names(tmp_path) == ["x" * 255]
