@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from enumeration import Heads, Shares
 from nestag.data.sentence import Entity
 from nestag.decoding import (
     EntityTable,
@@ -30,11 +31,11 @@ LENGTHS = [0, 1, 4, 9, 0, 2, 17, 30, 5, 0]
 WIDTH = 6
 
 
-def grid_of(vocabulary: Vocabulary, seed: int) -> tuple[np.ndarray, SpanScores]:
+def grid_of(vocabulary: Vocabulary, seed: int, lengths: list[int] = LENGTHS) -> tuple[np.ndarray, SpanScores]:
     """Random logits (words x width x types), and those above -3 as the engine has them."""
     rng = np.random.default_rng(seed)
-    logits = rng.normal(-4, 3, (sum(LENGTHS), WIDTH, len(vocabulary.types))).astype(np.float32)
-    remaining = np.concatenate([np.arange(length, 0, -1) for length in LENGTHS])
+    logits = rng.normal(-4, 3, (sum(lengths), WIDTH, len(vocabulary.types))).astype(np.float32)
+    remaining = np.concatenate([np.arange(length, 0, -1) for length in lengths])
     word, column, kind = (logits >= -3).nonzero()
     cells = SpanCells(word, column + 1, kind, logits[word, column, kind])
     return logits, SpanScores.of([cells], np.minimum(WIDTH, remaining))
@@ -81,6 +82,24 @@ def test_spans_match_the_definition(encoding: str, seed: int) -> None:
     np.testing.assert_allclose(table.confidence[longer], rated)
     plain = decode_spans(batch, 0.4, confidence=False, search=Search())
     assert plain.to_lists() == table.to_lists()
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_spans_that_are_improbable_by_the_labels_are_dropped(encoding: str) -> None:
+    vocabulary, kept, dropped = learned(RICH, encoding), 0, 0
+    search = Search(deepest=4, min_node_probability=0.2)
+    for seed in range(20):
+        heads = random_scores(vocabulary, [4], seed)
+        shares = Shares(vocabulary, Heads.of(vocabulary, *heads), 4, 4)
+        if encoding != "4tg":
+            shares.span[0, 4] += sum(share for root, share in shares.root.items() if root > 1)
+        batch = SpanBatch(vocabulary, grid_of(vocabulary, seed, [4])[1], Scores.of(vocabulary, *heads, [4]))
+        (spans,) = grid_entities(batch, 0.4).to_lists()
+        (left,) = decode_spans(batch, 0.4, confidence=False, search=search, cross=True).to_lists()
+        short = [span for span in spans if span.end - span.start == 1 or shares.span[span.start, span.end] >= 0.2]
+        assert list(left) == short
+        kept, dropped = kept + len(left), dropped + len(spans) - len(left)
+    assert min(kept, dropped) > 5
 
 
 def test_candidates_may_cross() -> None:

@@ -12,10 +12,18 @@ from nestag.decoding.decode import (
     decode_batch,
     decode_scores,
     decodes,
+    node_probabilities,
 )
 from nestag.decoding.entities import EntityTable, filter_entities, join_entities
 from nestag.decoding.scores import LabelBatch, Scores, Search
-from nestag.decoding.spans import SpanBatch, SpanCells, SpanScores, decode_spans, grid_entities, without_crossing
+from nestag.decoding.spans import (
+    SpanBatch,
+    SpanCells,
+    SpanScores,
+    decode_spans,
+    grid_entities,
+    without_crossing,
+)
 
 __all__ = [
     "Decoder",
@@ -36,5 +44,6 @@ __all__ = [
     "filter_entities",
     "grid_entities",
     "join_entities",
+    "node_probabilities",
     "without_crossing",
 ]

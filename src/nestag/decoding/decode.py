@@ -239,6 +239,22 @@ def confidences(vocabulary: Vocabulary, scores: Scores, table: EntityTable, sear
     return decoder_of(vocabulary).probabilities(scores.divide_by(search.temperature), table, search)
 
 
+def node_probabilities(vocabulary: Vocabulary, scores: Scores, table: EntityTable, search: Search) -> Floats:
+    """Return the probability that the span of each entity is a node of the tree, whatever its type; 1 for one word."""
+    probability = np.ones(len(table.start))
+    longer = np.flatnonzero(table.end - table.start > 1)
+    sentence, first = table.sentence[longer], scores.first
+    chosen = np.zeros(len(scores.lengths), dtype=bool)
+    chosen[sentence] = True
+    posterior = decoder_of(vocabulary).posterior(scores.divide_by(search.temperature), chosen, search)
+    if posterior is None or not longer.size:
+        return probability
+    start, end = table.start[longer] + first[sentence], table.end[longer] + first[sentence]
+    whole = end - start == scores.lengths[sentence]
+    probability[longer] = posterior.span_probabilities(start, end) + whole * posterior.named_root[sentence]
+    return probability
+
+
 def candidate_entities(
     vocabulary: Vocabulary,
     n: ArrayLike,

@@ -35,6 +35,7 @@ class Search:
 
     deepest: int | None = None  # the deepest level searched, or the highest stack of 4tg; None: from the vocabulary
     temperature: float = 1.0  # scores are divided by it for confidences; above 1 lowers them
+    min_node_probability: float = 0.0  # spans of the grid are dropped that are nodes with a lower probability
 
     def __post_init__(self) -> None:
         """Refuse settings out of range."""

@@ -2,7 +2,8 @@
 
 A span grid scores every span of up to W words. Entities are the spans above a threshold; of two that cross, the more
 probable one stays. Entities that the grid cannot score, because they are longer, come from the labels and are kept if
-they cross none of the others.
+they cross none of the others. With a small encoder, a cell sees little of the inside of a long span, so spans that are
+improbable by the labels can be dropped.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from nestag.data.arrays import Bools, Floats, Floats32, Ints
-from nestag.decoding.decode import confidences, decode_scores
+from nestag.decoding.decode import confidences, decode_scores, node_probabilities
 from nestag.decoding.entities import EntityTable, as_table
 from nestag.decoding.scores import Scores, Search
 from nestag.encodings.vocabulary import Vocabulary
@@ -64,6 +65,8 @@ def decode_spans(
     Longer entities have a confidence of 0 unless `confidence` asks for theirs.
     """
     table = grid_entities(batch, threshold, search.temperature)
+    if least := search.min_node_probability:
+        table = table.at(node_probabilities(batch.vocabulary, batch.scores, table, search) >= least)
     longer = longer_entities(batch, search)
     if len(longer.start):
         table = _join(table, longer, batch.scores.lengths)

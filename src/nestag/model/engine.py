@@ -177,7 +177,7 @@ class Engine:
     ) -> None:
         """Combine the stages; a `chunk_size` of 0 chooses by scorer."""
         self.scorer, self.maker, self.vocabulary, self.settings = scorer, maker, vocabulary, settings
-        self.search = Search(temperature=settings.temperature)
+        self.search = Search(temperature=settings.temperature, min_node_probability=settings.min_node_probability)
         self.chunk_size = chunk_size or (GPU_CHUNK if scorer.ahead else CHUNK)
 
     def run(self, items: Iterable[Item], confidence: bool = False) -> Iterator[TaggedChunk]:

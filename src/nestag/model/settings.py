@@ -42,6 +42,9 @@ class Settings:
     span_threshold: float = setting(
         0.5, minimum=0, maximum=1, help="minimum probability of a span of the grid, fitted on held-out sentences"
     )
+    min_node_probability: float = setting(
+        0.0, minimum=0, maximum=1, help="drop spans of the grid that are improbable by the labels; 0 for none"
+    )
     temperature: float = setting(1.0, above=0, help="temperature of confidences, fitted on held-out sentences")
     threshold: float = setting(0.0, minimum=0, maximum=1, help="minimum confidence of an entity")
     thresholds: dict[str, float] = setting(factory=dict, minimum=0, maximum=1, help="minimum confidence by type")

@@ -24,6 +24,7 @@ from nestag.decoding import (
     confidences,
     decode_scores,
     grid_entities,
+    node_probabilities,
     without_crossing,
 )
 from nestag.model.recognizer import NestedNER
@@ -45,6 +46,10 @@ class _Predictions(NamedTuple):
     table: EntityTable
     correct: Bools
 
+    def select(self, rows: Bools) -> _Predictions:
+        """Return some of the entities."""
+        return self._replace(table=self.table.at(rows), correct=self.correct[rows])
+
 
 def calibrate(recognizer: NestedNER, sentences: Sequence[Sentence]) -> Settings:
     """Return the settings of a recognizer with the temperature and span threshold that suit held-out sentences."""
@@ -57,6 +62,11 @@ def calibrate(recognizer: NestedNER, sentences: Sequence[Sentence]) -> Settings:
         )
         return replace(settings, temperature=temperature)
     temperature = _best_temperature(chunks, lambda chunk, value: _scale(chunk.table, value))
+    if least := settings.min_node_probability:
+        search = Search(temperature=temperature)
+        chunks = [
+            chunk.select(node_probabilities(vocabulary, chunk.scores, chunk.table, search) >= least) for chunk in chunks
+        ]
     gold = sum(len(set(sentence.entities)) for sentence in sample)
     f1 = [_f1(chunks, gold, temperature, threshold) for threshold in THRESHOLDS]
     return replace(settings, temperature=temperature, span_threshold=THRESHOLDS[int(np.argmax(smooth(f1)))])

@@ -47,6 +47,9 @@ class Recipe:
         "constrained",
         help="entities of the span grid (spans), the best valid labels (constrained), or greedy labels",
     )
+    min_node_probability: float = setting(
+        0.0, minimum=0, maximum=1, help="drop spans of the grid that are improbable by the labels; 0 for none"
+    )
     node_label_strategy: Naming = setting(
         "first", help="label of a node whose words disagree in greedy decoding: the first or the most frequent"
     )

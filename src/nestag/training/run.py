@@ -242,6 +242,7 @@ def new_recognizer(
         windows=recipe.windows,
         context=recipe.context,
         decoding=recipe.decoding,
+        min_node_probability=recipe.min_node_probability,
         node_label_strategy=recipe.node_label_strategy,
         precision=recipe.precision,
         tokenizer=options.tokenizer,
