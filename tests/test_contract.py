@@ -18,7 +18,7 @@ def run(code: str) -> str:
 
 CONTRACT = """
 CrossingError DataError Entity InputError LabelError MissingExtraError NestagError NestedNER Recipe Sentence
-SettingError UnknownNameError adapt benchmark convert coverage decode distill doctor encode evaluate export load
+SettingError UnknownNameError adapt benchmark convert decode distill doctor encode evaluate export load
 read_corpus render report split stats thresholds train write_corpus
 """
 

@@ -13,7 +13,7 @@ from nestag.formats.corpus import CorpusFile, corpus_of, in_memory, reread
 from two_sentences import CORPUS, MANY
 
 QUICK = {"steps": 2, "batch_subwords": 64, "evaluations": 1}
-COMMANDS = ("stats", "coverage", "doctor", "convert", "split", "thresholds", "report", "benchmark", "evaluate", "train")
+COMMANDS = ("stats", "doctor", "convert", "split", "thresholds", "report", "benchmark", "evaluate", "train")
 ONLY_PYTHON = {"watch", "options", "use_cpu", "settings", "seed", "quiet"}
 
 
@@ -43,7 +43,6 @@ def test_paths_sentences_and_folders_give_equal_counts(file: Path) -> None:
     found = nestag.stats(train=list(CORPUS)).splits["train"]
     assert found == nestag.stats(file).splits["train"] == nestag.stats(file.parent).splits["train"]
     assert nestag.stats(CORPUS, CORPUS).splits.keys() == {"corpus 1", "corpus 2"}
-    assert nestag.coverage(train=CORPUS, dev=CORPUS).rows == nestag.coverage(file, dev=file).rows
 
 
 def test_doctor_returns_findings_and_plan(file: Path) -> None:

@@ -79,7 +79,6 @@ CALLS = (
     Call("encode dev.jsonl --from jsonl"),
     Call("decode labels.tsv"),
     Call("vocabulary dev.jsonl --from jsonl"),
-    Call("coverage --train train.jsonl"),
 )
 SERVE = Call("serve graph --port 0", ("onnx", "serve", "text"))
 """It does not end, so only its refusals are among the calls."""

@@ -14,7 +14,6 @@ from nestag.evaluation import evaluate as evaluate
 from nestag.formats.corpus import convert as convert
 from nestag.formats.corpus import read_corpus as read_corpus
 from nestag.formats.corpus import write_corpus as write_corpus
-from nestag.inspect.coverage import coverage as coverage
 from nestag.inspect.rendering import render as render
 from nestag.inspect.splitting import split as split
 from nestag.inspect.statistics import stats as stats

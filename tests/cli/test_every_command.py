@@ -48,7 +48,6 @@ LINES = {
     "vocabulary": "vocabulary {} --from jsonl",
     "show": "show {}",
     "stats": "stats {}",
-    "coverage": "coverage --train {}",
     "convert": "convert {} - --to jsonl",
     "split": "split {} -o splits --by sentence",
     "doctor": "doctor --train {}",
@@ -65,7 +64,7 @@ INPUTS = {
     "train": "train.jsonl", "distill": "other.jsonl", "split": "train.jsonl", "decode": "labels.tsv",
     "export back": "labels/dev.tsv", "serve": "token",
 }  # fmt: skip
-TWICE = {"coverage", "doctor", "split", "export machamp", "export conll", "export hf"}
+TWICE = {"doctor", "split", "export machamp", "export conll", "export hf"}
 """Commands that read their input more than once."""
 SILENT = {
     "adapt", "distill", "train", "serve", "batch", "report",

@@ -25,6 +25,7 @@ LINES = {
     "build": "build english -o english --litbank missing --gum missing",
     "compare": "compare runs -o report.html --no-figures",
     "corpus": "corpus genia {} -o genia",
+    "coverage": "coverage --train train.jsonl",
     "experiment": "experiment {} -o missing --only nothing",
     "tables": "tables runs -o tables",
 }
@@ -32,7 +33,7 @@ LINES = {
 INPUTS = {"corpus": "GENIAcorpus3.02.xml", "experiment": "grid.toml"}
 CODES = {"build": 2, "experiment": 2}
 """Commands whose corpora are not there; running them takes too long."""
-PRINTING = ("corpus", "tables")
+PRINTING = ("corpus", "coverage", "tables")
 linux = pytest.mark.skipif(sys.platform != "linux", reason="looks at descriptors as Linux shows them")
 
 

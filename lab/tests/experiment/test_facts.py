@@ -10,8 +10,8 @@ from nestag.data.sentence import Entity, Sentence
 from nestag.data.validation import from_mapping, to_mapping
 from nestag.errors import InputError
 from nestag.formats import jsonl
-from nestag.inspect.coverage import count_coverage
 from nestag.inspect.statistics import describe
+from nestag_lab.corpora.coverage import count_coverage
 from nestag_lab.experiment.facts import Facts, facts_file, facts_of, fingerprints, main, read_all_facts, read_facts
 from nestag_lab.experiment.spec import CorpusFiles
 

@@ -12,10 +12,10 @@ from finished_runs import evaluation, percent, result
 from nestag.data.sentence import Entity, Sentence
 from nestag.errors import InputError
 from nestag.evaluation.result import Score
-from nestag.inspect.coverage import count_coverage
 from nestag.inspect.statistics import describe
 from nestag.inspect.table_forms import to_csv
 from nestag.inspect.tables import shown
+from nestag_lab.corpora.coverage import count_coverage
 from nestag_lab.experiment.facts import Facts, write_facts
 from nestag_lab.experiment.result import Key, RunResult, write_result, write_wanted
 from nestag_lab.experiment.spec import folder_of

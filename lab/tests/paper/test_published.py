@@ -3,8 +3,8 @@
 import pytest
 
 from nestag.evaluation.result import DEPTHS, LENGTHS
-from nestag.inspect.coverage import ENCODINGS, Sizes
 from nestag.inspect.statistics import SPANS
+from nestag_lab.corpora.coverage import ENCODINGS, Sizes
 from nestag_lab.paper.published import Measured, PrecisionRecall, Reported, T, TypeSpread, published, published_name
 
 PAPER = published()

@@ -27,13 +27,12 @@ GROUPS = {
     "Prepare a corpus": ("stats", "show", "doctor", "convert", "split"),
     "Train": ("train", "adapt", "distill"),
     "Evaluate and export": ("evaluate", "report", "thresholds", "benchmark", "export"),
-    "Research": ("encode", "decode", "vocabulary", "coverage"),
+    "Research": ("encode", "decode", "vocabulary"),
 }
 """The commands, in the order of the help page."""
 
 SHARED_MODULES = {
     "labels": ("show", "encode", "decode", "vocabulary"),
-    "describe": ("stats", "coverage"),
     "convert": ("convert", "split"),
 }
 """Modules with several commands; any other command has a module of its name."""
@@ -44,7 +43,7 @@ COMMANDS = {name: f"nestag.cli.{name}" for names in GROUPS.values() for name in 
 """The module of each command, which has a function of its name, or an `app`."""
 
 ENTRY_POINTS = "nestag.commands"
-LAB = ("build", "compare", "corpus", "experiment", "tables")
+LAB = ("build", "compare", "corpus", "coverage", "experiment", "tables")
 """The commands of nestag-lab."""
 
 

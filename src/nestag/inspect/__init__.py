@@ -1,1 +1,1 @@
-"""What is in a corpus, and what may go wrong with it: statistics, label coverage, checks, and splitting."""
+"""What is in a corpus, and what may go wrong with it: statistics, checks, and splitting."""

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from nestag.data.validation import from_mapping, to_mapping
-from nestag.inspect.coverage import Covered, count_coverage
 from nestag.inspect.statistics import TRAIN, Statistics, describe
+from nestag_lab.corpora.coverage import Covered, count_coverage
 from nestag_lab.experiment.result import read_record, write_json
 from nestag_lab.experiment.spec import CorpusFiles
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from nestag.inspect.coverage import Covered, coverage_columns, coverage_sections
 from nestag.inspect.statistics import AT_DEPTH, OF_LENGTH, SPANS, Statistics, span_name, statistics_sections, whole
 from nestag.inspect.tables import Cell, Figure, Percent, Row, Section, Table
+from nestag_lab.corpora.coverage import Covered, coverage_columns, coverage_sections
 from nestag_lab.paper.published import Dataset, LabelFigures, published, published_name
 
 

@@ -13,7 +13,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from nestag.inspect.coverage import Sizes
+from nestag_lab.corpora.coverage import Sizes
 
 T = TypeVar("T")
 SYSTEMS = "systems"

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from nestag.evaluation.result import Evaluation
-from nestag.inspect.coverage import ENCODINGS
 from nestag.inspect.tables import Figure, over_seeds
+from nestag_lab.corpora.coverage import ENCODINGS
 from nestag_lab.experiment.result import RunResult
 from nestag_lab.experiment.spec import place_of
 

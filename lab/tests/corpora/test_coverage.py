@@ -16,7 +16,7 @@ from nestag.encodings.base import Absolute, Label, N
 from nestag.encodings.tetra import MARKS
 from nestag.encodings.vocabulary import Vocabulary
 from nestag.formats import jsonl
-from nestag.inspect.coverage import ENCODINGS, Coverage, count_coverage
+from nestag_lab.corpora.coverage import ENCODINGS, Coverage, count_coverage
 from strategies import sentences
 
 CORPORA = os.environ.get("NESTAG_CORPORA")

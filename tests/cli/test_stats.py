@@ -1,4 +1,4 @@
-"""The commands `stats` and `coverage`."""
+"""The command `stats`."""
 
 import csv
 import io
@@ -136,27 +136,6 @@ def test_unwritable_plot_exits_with_2(folder: Path) -> None:
     pytest.importorskip("matplotlib")
     done = CliRunner().invoke(app, ["stats", str(folder), "--plot", str(folder / "no" / "figure.png")])
     assert (done.exit_code, "cannot be written" in done.stderr) == (2, True)
-
-
-def test_coverage_has_four_encodings_in_two_orders(folder: Path) -> None:
-    done = CliRunner().invoke(app, ["coverage", str(folder), "--json"])
-    rows = json.loads(done.stdout)["rows"]
-    assert [row["encoding"] for row in rows] == ["abs", "rel", "dyn", "4tg"] * 2
-    assert len({row["section"] for row in rows}) == 2
-    first = rows[0]
-    # c: the root, the root with the odd type, PER, GPE; u: none, PER, GPE
-    assert (first["n"], first["c"], first["u"]) == (3, 4, 3)
-    assert (first["new n"], first["new c"], first["new u"]) == (0, 0, 0)
-    assert (first["dev %"], first["dev recall %"]) == (100, 100)
-    assert done.stderr == "dev: 1 crossing entities dropped\n"
-    assert [row["absolute sentences %"] for row in rows[:4]] == [None, None, 60, None]
-
-
-def test_coverage_refuses_a_pipe_as_training_split(folder: Path) -> None:
-    no_train = CliRunner().invoke(app, ["coverage", "--dev", str(folder / "valid.jsonl")])
-    assert (no_train.exit_code, "no training split" in no_train.stderr) == (2, True)
-    piped = CliRunner().invoke(app, ["coverage", "--train", "-", "--from", "jsonl"])
-    assert (piped.exit_code, "more than once" in piped.stderr) == (2, True)
 
 
 @pytest.mark.skipif(not CORPORA, reason="NESTAG_CORPORA is not set")

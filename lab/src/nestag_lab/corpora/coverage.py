@@ -27,7 +27,7 @@ from nestag.data.tree import Tree
 from nestag.encodings import available
 from nestag.encodings.base import Absolute, Encoding, Label
 from nestag.encodings.vocabulary import Vocabulary
-from nestag.errors import InputError, either
+from nestag.errors import InputError
 from nestag.formats.corpus import CorpusSource, reread, splits_of
 from nestag.inspect.statistics import TRAIN, count_same_span
 from nestag.inspect.tables import Percent, Row, Section, Table, percentage
@@ -74,21 +74,11 @@ class Covered:
     crossing: dict[str, int]  # entities of each split that were dropped because they cross others
 
 
-def coverage(
-    *files: CorpusSource,
-    train: CorpusSource | None = None,
-    dev: CorpusSource | None = None,
-    test: CorpusSource | None = None,
-) -> Covered:
-    """Count the labels of a training split in each encoding, and those that other splits need beyond them.
-
-    Give paths, a folder with train, dev and test, or sentences.
-    """
-    splits = splits_of(files, train, dev, test, reread)
+def coverage_of(*files: CorpusSource) -> Covered:
+    """Count the labels of a training split in each encoding, and those that other splits need beyond them."""
+    splits = splits_of(files, None, None, None, reread)
     if TRAIN not in splits:
-        name_it = either("give train=...", "name it with --train")
-        place = either("arguments", "command line")
-        raise InputError(f"no training split; {name_it}, or give a folder with a train file", place)
+        raise InputError("no training split; name it with --train, or give a folder with a train file", "command line")
     return count_coverage(splits.pop(TRAIN), splits)
 
 
