@@ -50,6 +50,14 @@ def test_goals_are_met_optimally(rows: list[Candidate], missed: int, least: floa
             assert curve.at(found.threshold).score == found.score
 
 
+def test_of_thresholds_with_equal_precision_the_one_that_finds_most_is_chosen() -> None:
+    rows = [Candidate("PER", confidence, True) for confidence in (0.9, 0.8, 0.7)] + [Candidate("PER", 0.2, False)]
+    point = Curve.of(rows, 3).best_point(Goal(recall=0.6))
+    assert point is not None
+    assert (point.score.precision, point.score.recall) == (1, 1)
+    assert 0.2 < point.threshold <= 0.7
+
+
 def test_types_with_enough_entities_have_thresholds() -> None:
     rows = [Candidate("PER", 0.3, True)] * FEWEST + [Candidate("GPE", 0.6, False)] * 9 + [Candidate("GPE", 0.9, True)]
     found = find_thresholds(rows, {"PER": FEWEST, "GPE": 1}, Goal())

@@ -81,6 +81,17 @@ def test_estimate_follows_the_plan_and_keeps_the_random_state(monkeypatch: pytes
     assert duration.cpu_estimates(Recipe(encoder="org/model"), plan) == {}
 
 
+def test_estimate_takes_the_steps_that_were_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(duration, "layer_seconds", lambda rows: 0.01)
+
+    def plan(recipe: Recipe) -> TrainingPlan:
+        return plan_for(recipe, np.full(200, 30), 5_000)
+
+    few, many = (duration.cpu_estimates(Recipe(encoder="light", steps=steps), plan) for steps in (60, 600))
+    assert list(few) == ["minilm", "light"]
+    assert many["minilm"] > 3 * few["minilm"]
+
+
 def test_interrupted_run_shows_how_far_it_came(capsys: pytest.CaptureFixture[str]) -> None:
     plan = plan_for(Recipe(steps=90), np.full(9, 30), 10)
     dev = [Scoring(5, 1.0, Score.of(1, 2, 2), 0.0)]

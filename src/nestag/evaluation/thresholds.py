@@ -132,8 +132,9 @@ class Curve:
         allowed = getattr(self, figure) >= minimum
         if not allowed.any():
             return None
-        value = self.likely_f1 if goal.maximized == "f1" else getattr(self, goal.maximized)
-        return self._between_candidates(int(np.argmax(np.where(allowed, value, -1.0))), floor)
+        value = np.where(allowed, self.likely_f1 if goal.maximized == "f1" else getattr(self, goal.maximized), -1.0)
+        best = np.flatnonzero(value == value.max())
+        return self._between_candidates(int(best[-1 if goal.maximized == "precision" else 0]), floor)
 
     def nearest(self, goal: Goal, floor: float = 0.0) -> Point | None:
         """Return the best threshold for the goal, or the one nearest to it; None without candidates."""

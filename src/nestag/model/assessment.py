@@ -9,7 +9,7 @@ from pathlib import Path
 
 from nestag.data.report import Report
 from nestag.data.sentence import Sentence, fingerprint
-from nestag.errors import InputError, either, named
+from nestag.errors import InputError, either
 from nestag.evaluation.report import Trial, model_page
 from nestag.evaluation.result import Score
 from nestag.evaluation.thresholds import Candidate, Curve, Goal, Thresholds, find_thresholds
@@ -72,7 +72,9 @@ def thresholds(
         check_suffix(plot)
     recognizer = load(model, device, return_candidates=True, threshold=FLOOR, thresholds={})
     if save and not is_finished(Path(model)):
-        raise InputError(f"thresholds are stored in a model folder; give one, or {named('save', False)}", str(model))
+        raise InputError(
+            f"thresholds are stored in a model folder; give one, or {either('save=False', '--no-save')}", str(model)
+        )
     corpus = _corpus_for(recognizer, dev)
     tagged = list(recognizer.pipe(corpus))
     gold = Counter(entity.type for entities in tagged for entity in entities.source.entities)

@@ -27,8 +27,10 @@ def cpu_estimates(recipe: Recipe, plan: Callable[[Recipe], TrainingPlan]) -> dic
     """Estimate the seconds of training on this CPU with `minilm` and with `light`; empty for other encoders."""
     if recipe.encoder not in UNITS:
         return {}
-    recipes = {name: recipe if name == recipe.encoder else load_recipe(recipe_for(name)) for name in UNITS}
-    return {name: (2 if each.rdrop else 1) * cpu_seconds(name, plan(each)) for name, each in recipes.items()}
+    length = {"steps": recipe.steps, "epochs": recipe.epochs}
+    others = {name: load_recipe(recipe_for(name)).changed(length) for name in UNITS if name != recipe.encoder}
+    recipes = {recipe.encoder: recipe, **others}
+    return {name: (2 if recipes[name].rdrop else 1) * cpu_seconds(name, plan(recipes[name])) for name in UNITS}
 
 
 def cpu_seconds(encoder: str, plan: TrainingPlan, unit: float | None = None) -> float:

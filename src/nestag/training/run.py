@@ -67,7 +67,9 @@ class Run:
 
     @property
     def dev(self) -> Score:
-        """The best score on dev."""
+        """The score of the finished model on dev, or the best one if it has not been scored."""
+        if "dev" in self.scores:
+            return self.scores["dev"]
         best = best_of(self.scorings)
         assert best is not None
         return best.score
