@@ -23,7 +23,7 @@ from typer.testing import CliRunner
 
 import nestag
 from nestag.cli import COMMANDS, app, load
-from nestag.formats import docbin, jsonl, sample
+from nestag.formats import columns, docbin, jsonl, sample
 from nestag.model import encoders
 from nestag.training import run as training
 from two_sentences import CORPUS
@@ -124,6 +124,8 @@ def furnished(trained_model: Path, tmp_path_factory: pytest.TempPathFactory) -> 
     jsonl.write(CORPUS, place / "test.jsonl.gz")
     docbin.FORMAT.write(sample.sentences("train")[:60], place / "train.spacy")
     docbin.FORMAT.write(CORPUS, place / "dev.spacy")
+    for name in ("train", "dev"):
+        columns.FORMAT.write(CORPUS, place / f"{name}.conll")
     for name in ("article.txt", "notes/a.txt", "more/b.txt"):
         (place / name).parent.mkdir(exist_ok=True)
         (place / name).write_text("Lincoln was president of the USA.\n", encoding="utf-8")
