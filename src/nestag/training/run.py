@@ -32,7 +32,7 @@ from nestag.formats.files import writing
 from nestag.model.encoders import fetch, longest_window
 from nestag.model.model_folder import CARD, HISTORY, is_finished, read_json
 from nestag.model.recognizer import NestedNER, load_tokenizer
-from nestag.model.settings import Settings
+from nestag.model.settings import LayerSettings, PredictionSettings, Settings
 from nestag.model.subwords import WordTokenizer
 from nestag.model.tagger import Tagger
 from nestag.model.windows import Layout
@@ -225,26 +225,13 @@ def new_recognizer(
         recipe.encoder,
         recipe.light_size,
         sizes=vocabulary.sizes,
-        pooling=recipe.pooling,
-        shape_size=recipe.shape_size,
-        conv_size=recipe.conv_size,
-        conv_layers=recipe.conv_layers,
-        dropout=recipe.dropout,
         span_types=span_types,
         span_width=span_width,
-        span_size=recipe.span_size,
-        span_layers=recipe.span_layers,
+        **recipe.settings_of(LayerSettings),
     )
     if recipe.head_init == "linear":
         model.reset_heads()
-    settings = Settings(
-        max_length=longest_window(model.encoder.config, recipe.max_length),
-        windows=recipe.windows,
-        context=recipe.context,
-        decoding=recipe.decoding,
-        node_label_strategy=recipe.node_label_strategy,
-        precision=recipe.precision,
-        tokenizer=options.tokenizer,
-        language=options.language,
-    )
-    return NestedNER(model, WordTokenizer.of(load_tokenizer(recipe.encoder)), vocabulary, settings)
+    settings = recipe.settings_of(PredictionSettings)
+    settings["max_length"] = longest_window(model.encoder.config, recipe.max_length)
+    settings |= {"tokenizer": options.tokenizer, "language": options.language}
+    return NestedNER(model, WordTokenizer.of(load_tokenizer(recipe.encoder)), vocabulary, Settings(**settings))
