@@ -10,9 +10,7 @@ The loss is the sum of the labels' cross-entropies. A recipe can add more:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from functools import cached_property
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -20,6 +18,7 @@ from torch import Tensor
 from torch.nn import functional
 from torch.optim import AdamW
 from torch.optim.lr_scheduler import LambdaLR
+from torch.optim.swa_utils import AveragedModel
 
 from nestag.model.tagger import IGNORED, Tagger, TaggerOutput
 from nestag.training.plan import TrainingPlan
@@ -142,45 +141,16 @@ def freezes_encoder(recipe: Recipe, plan: TrainingPlan, step: int) -> bool:
     return recipe.lr_scheduler_type == "slanted_triangular" and step < plan.epoch_steps
 
 
-class Average:
-    """The exponential moving average of a model's weights, which starts with the current ones."""
+def average_of(model: torch.nn.Module, decay: float) -> AveragedModel:
+    """Return a copy of a model that `update_parameters` moves towards the model, faster at the beginning."""
 
-    def __init__(self, model: torch.nn.Module, decay: float) -> None:
-        self.decay = decay
-        self.steps = 0
-        self.model = model
-        self.weights = copy_weights(model)
+    def follow(averages: Any, weights: Any, _: Any) -> None:
+        steps = int(average.n_averaged)  # which is on the CPU, so that a GPU need not wait
+        torch._foreach_lerp_(averages, weights, 1 - min(decay, (1 + steps) / (10 + steps)))
 
-    @torch.no_grad()
-    def update(self) -> None:
-        """Move towards the current weights, faster at the beginning."""
-        self.steps += 1
-        keep = min(self.decay, (1 + self.steps) / (10 + self.steps))
-        averages, values = self._pairs
-        torch._foreach_lerp_(averages, values, 1 - keep)
-
-    @cached_property
-    def _pairs(self) -> tuple[list[torch.Tensor], list[torch.Tensor]]:
-        """The averages, and the weights that they follow."""
-        state = self.model.state_dict()
-        names = [name for name, value in state.items() if value.dtype.is_floating_point]
-        return [self.weights[name] for name in names], [state[name] for name in names]
-
-    def restore(self, steps: int, weights: dict[str, torch.Tensor]) -> None:
-        """Continue with a saved average."""
-        self.steps, self.weights = steps, weights
-        self.__dict__.pop("_pairs", None)
-
-    @contextmanager
-    def swapped_in(self) -> Iterator[None]:
-        """Let the model have the averaged weights inside the block."""
-        current = copy_weights(self.model)
-        integers = {name: value for name, value in current.items() if not value.dtype.is_floating_point}
-        self.model.load_state_dict(self.weights | integers)
-        try:
-            yield
-        finally:
-            self.model.load_state_dict(current)
+    average = AveragedModel(model, multi_avg_fn=follow)
+    average.n_averaged += 1  # the weights at the start count
+    return average
 
 
 def copy_weights(model: torch.nn.Module) -> dict[str, torch.Tensor]:

@@ -19,7 +19,6 @@ from typing import Any
 from accelerate.utils import wait_for_everyone
 from transformers import set_seed
 
-from nestag.data.crossing import drop_crossing
 from nestag.data.document import document_of
 from nestag.data.segment import DEFAULT, Options, check_cutting
 from nestag.data.sentence import Sentence
@@ -40,7 +39,7 @@ from nestag.training.advice import advice
 from nestag.training.calibration import calibrate
 from nestag.training.card import card
 from nestag.training.checkpoints import explain_write_errors
-from nestag.training.dataset import GoldSpans, TrainingSet
+from nestag.training.dataset import GoldSpans, TrainingSet, label_ids, nest
 from nestag.training.display import TrainingDisplay, is_watched, quiet_transformers
 from nestag.training.duration import cpu_estimates
 from nestag.training.plan import ProgressCallback, Scoring, TrainingPlan, best_of, plan_for, scorings_from
@@ -144,7 +143,7 @@ def _train(
 ) -> None:
     """Train, and save the model with the best weights and its history."""
     training, dev = splits["train"], splits["dev"]
-    nested = [sentence.with_entities(drop_crossing(sentence.annotated).nested) for sentence in training]
+    nested = nest(training)
     dropped = sum(len(a.entities) - len(b.entities) for a, b in zip(training, nested, strict=True))
     set_seed(seed)
     vocabulary = Vocabulary.learn(nested, recipe.encoding)
@@ -152,7 +151,7 @@ def _train(
     width = (spans.width() if recipe.span_width == "auto" else recipe.span_width) if spans else 1
     recognizer = new_recognizer(recipe, vocabulary, spans.types if spans else 0, width, options)
     layout = _lay_out(recognizer, nested)
-    corpus = TrainingSet.of(layout, [vocabulary.ids(vocabulary.encode(sentence)) for sentence in nested], spans, width)
+    corpus = TrainingSet(layout, label_ids(vocabulary, nested), spans, width)
     windows, dev_subwords = layout.windows, int(_lay_out(recognizer, dev).windows.sizes.sum())
 
     def plan_of(recipe: Recipe) -> TrainingPlan:
@@ -166,7 +165,6 @@ def _train(
     trainer.run()
     if not is_first_process():
         return
-    assert trainer.best_weights is not None
     recognizer.model.load_state_dict(trainer.best_weights)
     recognizer.model.requires_grad_(True)
     recognizer.model.train(False)
