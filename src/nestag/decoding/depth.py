@@ -23,8 +23,16 @@ from numpy.typing import NDArray
 from nestag.data.arrays import Bools, Floats, Ints
 from nestag.decoding.entities import NamedNodes, label_types
 from nestag.decoding.repair import DepthSteps, depth_steps, gap_depths, nodes_of
-from nestag.decoding.scores import FORBIDDEN, MISSING, Scores, best_labels, comparable, with_missing
-from nestag.decoding.timesteps import SequenceBlock, TimeSteps
+from nestag.decoding.scores import (
+    FORBIDDEN,
+    MISSING,
+    Scores,
+    SequenceBlock,
+    TimeSteps,
+    best_labels,
+    comparable,
+    with_missing,
+)
 from nestag.encodings.depth import DepthEncoding
 from nestag.encodings.vocabulary import Vocabulary
 

@@ -23,8 +23,7 @@ import numpy as np
 from nestag.data.arrays import Bools, Floats, Ints
 from nestag.decoding.depth import DepthRules
 from nestag.decoding.posterior import SMALLEST, Posterior, Spans
-from nestag.decoding.scores import LEAST_WEIGHT, Scores, comparable, softmax
-from nestag.decoding.timesteps import SequenceBlock
+from nestag.decoding.scores import LEAST_WEIGHT, Scores, SequenceBlock, comparable, softmax
 
 
 class DepthPosterior(Posterior):
