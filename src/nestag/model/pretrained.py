@@ -9,7 +9,8 @@ vectors of another encoder.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,6 +24,7 @@ from transformers.models.auto.modeling_auto import (
     MODEL_FOR_MASKED_LM_MAPPING_NAMES,
     MODEL_FOR_TOKEN_CLASSIFICATION_MAPPING_NAMES,
 )
+from transformers.utils import logging
 
 from nestag.errors import InputError, SettingError, as_input_error
 from nestag.model.encoders import fetch, out_of_reach
@@ -186,6 +188,20 @@ def takes_whole_masks(config: Any) -> bool:
         return True  # it ignores masks
     recent = int(transformers.__version__.partition(".")[0]) >= 5
     return recent and config.model_type in WHOLE_MASKS and config._attn_implementation == "sdpa"
+
+
+@contextmanager
+def quiet_transformers() -> Iterator[None]:
+    """Silence transformers' progress bars and notices, which quote settings of untrusted models."""
+    level, has_bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(level)
+        if has_bars:
+            logging.enable_progress_bar()
 
 
 def known_settings(stored: Mapping[str, Any]) -> dict[str, Any]:

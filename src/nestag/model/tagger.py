@@ -7,8 +7,7 @@ finds more entities than the labels and improves the encoder.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from itertools import count
 from pathlib import Path
@@ -20,13 +19,20 @@ from safetensors.torch import load_file
 from torch import Tensor, nn
 from torch.nn.modules.module import register_module_module_registration_hook
 from transformers import PretrainedConfig, PreTrainedModel
-from transformers.utils import logging
 
 from nestag.data.validation import from_mapping, setting
 from nestag.errors import InputError, as_input_error
 from nestag.model.encoders import is_light
 from nestag.model.layers import Convolution, SpanGrid, pool_subwords, remaining_words
-from nestag.model.pretrained import SIZE, known_settings, load_encoder, load_light, random_encoder, takes_whole_masks
+from nestag.model.pretrained import (
+    SIZE,
+    known_settings,
+    load_encoder,
+    load_light,
+    quiet_transformers,
+    random_encoder,
+    takes_whole_masks,
+)
 from nestag.model.settings import LayerSettings
 from nestag.model.subwords import SHAPES
 
@@ -146,7 +152,7 @@ class Tagger(PreTrainedModel):
         transformers gets tensors and no path, so it cannot look for other files.
         """
         place = str(weights.parent)
-        with as_input_error("the model cannot be loaded", place), _quiet():
+        with as_input_error("the model cannot be loaded", place), quiet_transformers():
             config = TaggerConfig.from_stored(stored)
             tensors = {name: tensor.to(torch.float32, copy=True) for name, tensor in load_file(weights).items()}
             _refuse_more_than_stored(cls, config, tensors, place)
@@ -208,20 +214,6 @@ def _refuse_large(value: Any) -> None:
         _refuse_large(inner)
     if isinstance(value, int) and abs(value) > LARGEST:
         raise ValueError(f"{value:.3g} is too large a number")
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Silence transformers' progress bar and notices, which quote settings; the tagger checks its weights itself."""
-    level, bar = logging.get_verbosity(), logging.is_progress_bar_enabled()
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        logging.set_verbosity(level)
-        if bar:
-            logging.enable_progress_bar()
 
 
 def _refuse_more_than_stored(cls: type[Tagger], config: TaggerConfig, stored: Mapping[str, Tensor], place: str) -> None:

@@ -7,14 +7,11 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from html import escape
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
-
-from transformers.utils import logging
 
 from nestag.data.report import Report
 from nestag.errors import either, named, visible
@@ -35,20 +32,6 @@ def is_watched(watch: object, quiet: bool | None) -> bool:
     if watch is not None or quiet or not is_first_process():
         return False
     return quiet is False or in_notebook() or (sys.stderr is not None and sys.stderr.isatty())
-
-
-@contextmanager
-def quiet_transformers() -> Iterator[None]:
-    """Keep transformers' notices and bars off the error stream, where they would be the only lines of a script."""
-    level, has_bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        logging.set_verbosity(level)
-        if has_bars:
-            logging.enable_progress_bar()
 
 
 def in_notebook() -> bool:

@@ -30,6 +30,7 @@ from nestag.formats.corpus import CorpusSource, in_memory, report_of
 from nestag.formats.files import writing
 from nestag.model.encoders import fetch, longest_window
 from nestag.model.model_folder import CARD, HISTORY, is_finished, read_json
+from nestag.model.pretrained import quiet_transformers
 from nestag.model.recognizer import NestedNER, load_tokenizer
 from nestag.model.settings import LayerSettings, PredictionSettings, Settings
 from nestag.model.subwords import WordTokenizer
@@ -40,7 +41,7 @@ from nestag.training.calibration import calibrate
 from nestag.training.card import card
 from nestag.training.checkpoints import explain_write_errors
 from nestag.training.dataset import GoldSpans, TrainingSet, label_ids, nest
-from nestag.training.display import TrainingDisplay, is_watched, quiet_transformers
+from nestag.training.display import TrainingDisplay, is_watched
 from nestag.training.duration import cpu_estimates
 from nestag.training.plan import ProgressCallback, Scoring, TrainingPlan, best_of, plan_for, scorings_from
 from nestag.training.recipe import Recipe, load_recipe, recipe_for
