@@ -36,8 +36,7 @@ from nestag.decoding.scores import (
 from nestag.encodings.depth import DepthEncoding
 from nestag.encodings.vocabulary import Vocabulary
 
-LEAST_DEEP, MOST_DEEP = 8, 64
-"""The least depth to search if n does not bound it, and the greatest unless more is asked for."""
+LEAST_DEEP, MOST_DEEP = 8, 64  # the least depth to search if n does not bound it, and the greatest by default
 
 
 class DepthRules(NamedTuple):

@@ -47,7 +47,6 @@ class DepthPosterior(Posterior):
         self._inside = inside & (rules.c_row == 0)[:, None]  # roots x cases x depths
 
     def _run(self, block: SequenceBlock) -> None:
-        """Run over one block."""
         rules, roots = self._rules, np.arange(len(self._rules.roots))[:, None]
         arrays = (self._n, self._c, self._before, self._after, self._scale)
         n, c, before, after, scale = (values[..., block.own] for values in arrays)

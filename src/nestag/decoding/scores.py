@@ -16,7 +16,7 @@ a slice of the slots, without padding:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -64,10 +64,7 @@ class LabelBatch(NamedTuple):
     @classmethod
     def of(cls, vocabulary: Vocabulary, n: ArrayLike, c: ArrayLike, u: ArrayLike, lengths: ArrayLike) -> LabelBatch:
         """Check arrays of ids; a LabelError says what is wrong with them."""
-        checked = _check_lengths(lengths)
-        heads = zip("ncu", (n, c, u), vocabulary.sizes, strict=True)
-        n, c, u = (_check_ids(head, ids, size, checked) for head, ids, size in heads)
-        return cls(n, c, u, checked)
+        return cls(*_check_heads(_check_ids, vocabulary, (n, c, u), lengths))
 
 
 class Scores(NamedTuple):
@@ -81,10 +78,7 @@ class Scores(NamedTuple):
     @classmethod
     def of(cls, vocabulary: Vocabulary, n: ArrayLike, c: ArrayLike, u: ArrayLike, lengths: ArrayLike) -> Scores:
         """Check arrays of scores; a LabelError says what is wrong with them."""
-        checked = _check_lengths(lengths)
-        heads = zip("ncu", (n, c, u), vocabulary.sizes, strict=True)
-        n, c, u = (_check_scores(head, scores, size, checked) for head, scores, size in heads)
-        return cls(n, c, u, checked)
+        return cls(*_check_heads(_check_scores, vocabulary, (n, c, u), lengths))
 
     @property
     def first(self) -> Ints:
@@ -222,11 +216,16 @@ def best_labels(scores: NDArray[Any]) -> Ints:
     return scores.argmax(axis=1) if scores.size else np.zeros(0, dtype=np.int64)
 
 
-def _check_lengths(lengths: ArrayLike) -> Ints:
+def _check_heads(
+    check: Callable[..., NDArray[Any]], vocabulary: Vocabulary, heads: Iterable[ArrayLike], lengths: ArrayLike
+) -> list[NDArray[Any]]:
+    """Return the checked arrays of the heads, and the lengths."""
     array = np.asarray(lengths)
     if array.ndim != 1 or (array.size and (array.dtype.kind not in "iu" or array.min() < 0)):
         raise LabelError(f"lengths are {array.tolist()!r:.80}; give the number of words of each sentence")
-    return array.astype(np.int64)
+    checked = array.astype(np.int64)
+    named = zip("ncu", heads, vocabulary.sizes, strict=True)
+    return [*(check(head, values, size, checked) for head, values, size in named), checked]
 
 
 def _check_ids(head: str, ids: ArrayLike, table: int, lengths: Ints) -> Ints:

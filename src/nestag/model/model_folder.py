@@ -35,24 +35,20 @@ TOKENIZER_CONFIG, HISTORY, CLAIM = "tokenizer_config.json", "history.json", "run
 WEIGHTS, GRAPH = "model.safetensors", "model.onnx"
 ADAPTED = "adaptation.json"  # in the folder of an adapted encoder, which is not a model
 
-PACKAGED = {"english": Path(__file__).parent / "english"}
-"""Models that come with nestag, by name."""
+PACKAGED = {"english": Path(__file__).parent / "english"}  # models that come with nestag
 
 REQUIRED = (CONFIG, VOCABULARY, SETTINGS, TOKENIZER)
 LARGE = (WEIGHTS, GRAPH)  # not held in memory
 HASHED = (*REQUIRED, *LARGE, TOKENIZER_CONFIG, HISTORY, ADAPTED)  # in the manifest
-FILES = (*HASHED, MANIFEST, CARD)
-"""All files of a model. No other file is read, copied, uploaded or downloaded."""
-
+FILES = (*HASHED, MANIFEST, CARD)  # no other file is read, copied, uploaded or downloaded
 FORMAT = 1  # the layout of the folder; other layouts are refused
 LARGEST = 2**28  # bytes of a JSON file or of the card
 PROBE = ["a", "☃"]  # words that every tokenizer must be able to read
 
-LOADED_BY = {
+LOADED_BY = {  # a model has one kind of weights
     WEIGHTS: "torch; load it with nestag.load, or convert it for onnxruntime with: nestag export onnx MODEL DIR",
     GRAPH: "onnxruntime; load it with nestag.load",
 }
-"""The runtime of each kind of weights; a model has one kind."""
 
 
 class EditedModelWarning(UserWarning):

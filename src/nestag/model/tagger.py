@@ -89,7 +89,6 @@ class Tagger(PreTrainedModel):
     _supports_flash_attn_2 = True
 
     def __init__(self, config: TaggerConfig, encoder: nn.Module | None = None) -> None:
-        """Build it around an encoder, or with a new one as configured."""
         super().__init__(config)
         self.encoder: Any = encoder or random_encoder(dict(config.encoder))
         if getattr(self.encoder, "pooler", None) is not None:

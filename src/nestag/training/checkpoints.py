@@ -26,9 +26,7 @@ from nestag.training.interruption import ENDING, Interrupted, interruptible
 from nestag.training.plan import Scoring, scorings_from
 from nestag.training.run_folder import COMPLETE, is_first_process, last_checkpoint, process_count
 
-CHECKPOINT_SECONDS = 60.0
-"""Minimum time between two checkpoints."""
-
+CHECKPOINT_SECONDS = 60.0  # minimum time between two checkpoints
 STATE = "nestag.safetensors"
 WEIGHTS_OF_STATE = ("average", "best_weights")
 
@@ -64,7 +62,7 @@ def load_state(checkpoint: Path, device: torch.device) -> State:
             kind, _, name = key.partition(".")
             weights[kind][name] = file.get_tensor(key)
     values["dev"] = scorings_from(values["dev"])
-    return State(**values, **weights)
+    return State(**values | weights)
 
 
 def mark_complete(checkpoint: Path) -> None:

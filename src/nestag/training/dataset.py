@@ -18,12 +18,11 @@ from nestag.data.arrays import Ints
 from nestag.data.crossing import drop_crossing
 from nestag.data.sentence import Sentence
 from nestag.encodings.vocabulary import Vocabulary
-from nestag.model.subwords import offsets
+from nestag.model.subwords import offsets, ranges
 from nestag.model.tagger import IGNORED
 from nestag.model.windows import Layout, Windows, batches, sentence_batches
 
-COVERAGE, MAX_WIDTH = 0.995, 32
-"""The share of the entities that a span grid holds, and its maximum width; time grows with the width."""
+COVERAGE, MAX_WIDTH = 0.995, 32  # share of the entities that a span grid holds, and its maximum width
 
 
 @dataclass(frozen=True)
@@ -71,7 +70,7 @@ class GoldSpans:
         begin = self.begins[windows.sentence]
         count = self.begins[windows.sentence + 1] - begin
         row = np.repeat(np.arange(len(count)), count)
-        entity = np.repeat(begin - (np.cumsum(count) - count), count) + np.arange(int(count.sum()))
+        entity = ranges(begin, count)
         whole = (self.first[entity] >= windows.first[row]) & (self.last[entity] < windows.last[row])
         return row[whole], entity[whole]
 

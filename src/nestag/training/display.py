@@ -44,7 +44,6 @@ class Terminal:
     """Lines and a bar on stderr."""
 
     def __init__(self, title: str) -> None:
-        """Show a bar without a total."""
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
         from rich.progress import Progress as Bar
@@ -71,7 +70,6 @@ class Notebook:
     """Lines and a bar in the cell of a notebook."""
 
     def __init__(self, title: str) -> None:
-        """Show the title."""
         from IPython.display import HTML, display
 
         self.html: Any = HTML
@@ -179,8 +177,7 @@ class AdaptationProgress(NamedTuple):
     loss: float | None
 
 
-AdaptationCallback = Callable[[AdaptationProgress], None]
-"""Called after each step."""
+AdaptationCallback = Callable[[AdaptationProgress], None]  # called after each step
 
 
 class AdaptationDisplay(_Display):

@@ -183,7 +183,6 @@ def _lay_out(recognizer: NestedNER, sentences: Sequence[Sentence]) -> Layout:
 
 
 def _load(folder: Path, recipe: Recipe, seed: int, device: str | None) -> Run:
-    """Load a finished run from its folder."""
     recognizer = NestedNER.from_pretrained(folder, device)
     history = read_json(folder / HISTORY)
     try:
