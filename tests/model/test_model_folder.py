@@ -298,6 +298,9 @@ def test_arbitrary_json_is_refused_in_one_line(model: Path, name: str, data: byt
         ("vocabulary.json", lambda v: v.update(c="abcd"), "are lists"),
         ("nestag.json", lambda s: s.update(threshold=float("nan")), "NaN is not a finite number"),
         ("nestag.json", lambda s: s.update(threshold=5), "threshold is 5"),
+        ("nestag.json", lambda s: s.update(threshold=10**400), "0 is not a finite number"),
+        ("nestag.json", lambda s: s.update(context=10**400), "0 is not a finite number"),
+        ("config.json", lambda c: c["encoder"].update(hidden_size=-(10**400)), "0 is not a finite number"),
         ("nestag.json", lambda s: s.update(thresholds={"PER": float("inf")}), "Infinity is not"),
         ("tokenizer.json", lambda t: t["model"].update(vocab={}), "cannot be tokenized"),
         ("tokenizer.json", lambda t: t["model"]["vocab"].update(a=10**6), "a subword number 1,000,000"),
@@ -403,3 +406,14 @@ def test_transformers_never_trusts_remote_code() -> None:
                 word.arg == "trust_remote_code" and ast.unparse(word.value) == "False" for word in node.keywords
             )
     assert loaders == careful > 3
+
+
+def test_report_follows_no_link_in_the_folder(model: Path, tmp_path: Path) -> None:
+    """It would overwrite a file outside."""
+    outside = tmp_path / "outside"
+    outside.write_text("mine")
+    (model / "report.html").symlink_to(outside)
+    with pytest.raises(InputError, match=r"report\.html: it is a link"):
+        nestag.report(model, CORPUS, device="cpu")
+    assert outside.read_text() == "mine"
+    assert nestag.report(model, CORPUS, tmp_path / "own.html", device="cpu").output == str(tmp_path / "own.html")

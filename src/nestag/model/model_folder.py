@@ -228,7 +228,8 @@ def read_json(path: Path) -> Any:
 def parse_json(data: bytes, source: str) -> Any:
     """Parse JSON strictly: UTF-8, finite numbers, no key twice."""
     try:
-        value = json.loads(data.decode(), parse_constant=_finite, parse_float=_finite, object_pairs_hook=_table)
+        numbers: Any = {"parse_constant": _finite, "parse_float": _finite, "parse_int": _whole}
+        value = json.loads(data.decode(), object_pairs_hook=_table, **numbers)
         json.dumps(value, ensure_ascii=False).encode()  # fails on lone surrogates, which cannot be printed
     except (ValueError, RecursionError) as error:
         raise InputError(f"cannot be read as JSON ({error}); copy the model again", source) from None
@@ -239,6 +240,11 @@ def _finite(text: str) -> float:
     if not math.isfinite(number := float(text)):
         raise ValueError(f"{text} is not a finite number")
     return number
+
+
+def _whole(text: str) -> int:
+    _finite(text)
+    return int(text)
 
 
 def _table(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

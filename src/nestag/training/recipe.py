@@ -130,6 +130,7 @@ def load_recipe(name: str) -> Recipe:
     except ValueError as error:  # not UTF-8, or a null character in the name
         raise InputError(f"the recipe cannot be read ({error}); give a .toml file", name) from None
     try:
-        return Recipe().changed(tomllib.loads(text), name)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        table = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:  # also for numbers of thousands of digits
         raise InputError(f"not TOML ({error})", name) from None
+    return Recipe().changed(table, name)
