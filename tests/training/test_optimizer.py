@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from nestag.model.tagger import Tagger
 from nestag.training.optimization import (
     LOWEST,
-    average_of,
+    Average,
     copy_weights,
     freezes_encoder,
     layer_of,
@@ -183,11 +183,11 @@ def test_optimizer_is_not_fused_on_other_devices(tiny_encoder: Callable[[str], s
 @given(st.lists(st.floats(-10, 10, width=32), min_size=1, max_size=30), st.floats(0, 1))
 def test_average_follows_its_definition(values: list[float], decay: float) -> None:
     model = torch.nn.Linear(1, 1, bias=False)
-    average = average_of(model, decay)
+    average = Average(model, decay)
     expected = model.weight.item()
     for step, value in enumerate(values, 1):
         model.weight.data.fill_(value)
-        average.update_parameters(model)
+        average.update()
         keep = min(decay, (1 + step) / (10 + step))
         expected = keep * expected + (1 - keep) * value
     assert average.module.weight.item() == pytest.approx(expected, abs=1e-4)
@@ -195,10 +195,10 @@ def test_average_follows_its_definition(values: list[float], decay: float) -> No
 
 def test_averaging_leaves_the_model_alone_and_averages_no_whole_numbers() -> None:
     model = torch.nn.BatchNorm1d(1)  # which has a whole number among its weights
-    average = average_of(model, 0.5)
+    average = Average(model, 0.5)
     model.weight.data.fill_(5.0)
     model.num_batches_tracked.fill_(3)
-    average.update_parameters(model)
+    average.update()
     assert 1 < average.module.weight.item() < 5
     assert average.module.num_batches_tracked.item() == 3  # counted, not averaged
     assert (model.weight.item(), model.num_batches_tracked.item()) == (5.0, 3)
@@ -206,12 +206,12 @@ def test_averaging_leaves_the_model_alone_and_averages_no_whole_numbers() -> Non
 
 def test_saved_average_can_be_continued() -> None:
     model = torch.nn.Linear(1, 1, bias=False)
-    whole, parted = average_of(model, 0.9), average_of(model, 0.9)
+    whole, parted = Average(model, 0.9), Average(model, 0.9)
     for value in (1.0, 2.0, 3.0, 4.0):
         model.weight.data.fill_(value)
-        whole.update_parameters(model)
-        parted.update_parameters(model)
-        later = average_of(model, 0.9)
+        whole.update()
+        parted.update()
+        later = Average(model, 0.9)
         later.load_state_dict(copy_weights(parted))
         parted = later
     assert torch.equal(parted.module.weight, whole.module.weight)

@@ -11,14 +11,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from copy import deepcopy
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional
 from torch.optim import AdamW
 from torch.optim.lr_scheduler import LambdaLR
-from torch.optim.swa_utils import AveragedModel
 
 from nestag.model.tagger import IGNORED, Tagger, TaggerOutput
 from nestag.training.plan import TrainingPlan
@@ -87,7 +87,7 @@ LOWEST = 32.0  # the slanted schedule falls to the highest rate divided by this
 
 def optimizer_of(model: Tagger, recipe: Recipe) -> AdamW:
     """Return AdamW with a parameter group for each learning rate and weight decay, those of the heads last."""
-    groups: dict[tuple[bool, float, float], list[torch.nn.Parameter]] = {}
+    groups: dict[tuple[bool, float, float], list[nn.Parameter]] = {}
     layers = 1 + max((layer_of(name) for name, _ in model.named_parameters()), default=0)
     for name, weight in model.named_parameters():
         is_head = not name.startswith("encoder.")
@@ -141,18 +141,31 @@ def freezes_encoder(recipe: Recipe, plan: TrainingPlan, step: int) -> bool:
     return recipe.lr_scheduler_type == "slanted_triangular" and step < plan.epoch_steps
 
 
-def average_of(model: torch.nn.Module, decay: float) -> AveragedModel:
-    """Return a copy of a model that `update_parameters` moves towards the model, faster at the beginning."""
+class Average(nn.Module):
+    """A copy of a model that follows it as an exponential moving average.
 
-    def follow(averages: Any, weights: Any, _: Any) -> None:
-        steps = int(average.n_averaged)  # which is on the CPU, so that a GPU need not wait
-        torch._foreach_lerp_(averages, weights, 1 - min(decay, (1 + steps) / (10 + steps)))
+    AveragedModel of torch does the same, but waits for the GPU in each step.
+    """
 
-    average = AveragedModel(model, multi_avg_fn=follow)
-    average.n_averaged += 1  # the weights at the start count
-    return average
+    steps: Tensor  # on the CPU
+
+    def __init__(self, model: nn.Module, decay: float) -> None:
+        super().__init__()
+        self.decay, self.module = decay, deepcopy(model)
+        self.register_buffer("steps", torch.tensor(0))
+        self.pairs: tuple[list[Tensor], list[Tensor]] = [*self.module.parameters()], [*model.parameters()]
+        self.buffer_pairs = list(zip(self.module.buffers(), model.buffers(), strict=True))
+
+    @torch.no_grad()
+    def update(self) -> None:
+        """Move towards the weights of the model, faster at the beginning."""
+        self.steps += 1
+        steps, (averages, weights) = int(self.steps), self.pairs
+        torch._foreach_lerp_(averages, weights, 1 - min(self.decay, (1 + steps) / (10 + steps)))
+        for own, followed in self.buffer_pairs:
+            own.copy_(followed)
 
 
-def copy_weights(model: torch.nn.Module) -> dict[str, torch.Tensor]:
+def copy_weights(model: nn.Module) -> dict[str, torch.Tensor]:
     """Return a copy of a model's weights."""
     return {name: value.detach().clone() for name, value in model.state_dict().items()}

@@ -27,7 +27,7 @@ from nestag.training.checkpoints import ResumableTrainer, SavingCallback, State,
 from nestag.training.dataset import BatchSampler, TrainingSet, label_ids, nest
 from nestag.training.duration import Stopwatch
 from nestag.training.graphs import GraphedPass, Padding
-from nestag.training.optimization import average_of, copy_weights, freezes_encoder, loss_of, optimizer_of, scheduler_of
+from nestag.training.optimization import Average, copy_weights, freezes_encoder, loss_of, optimizer_of, scheduler_of
 from nestag.training.plan import Progress, ProgressCallback, Scoring, TrainingPlan
 from nestag.training.recipe import Recipe
 from nestag.training.run_folder import CHECKPOINTS, is_first_process, process_count, step_of
@@ -84,7 +84,7 @@ class NestedTrainer(ResumableTrainer):
             optimizers=(optimizer, scheduler_of(optimizer, recipe, plan)),
             callbacks=[_RunCallback(self, watch)],
         )
-        self.average = average_of(recognizer.model, plan.ema_decay) if plan.ema_decay else None
+        self.average = Average(recognizer.model, plan.ema_decay) if plan.ema_decay else None
         self.best_weights: Weights = {}
         self.loss_sum = torch.zeros((), device=recognizer.model.device)
         self.loss_steps = 0
@@ -225,7 +225,7 @@ class _RunCallback(SavingCallback):
     def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         progress = self.trainer.progress
         if self.trainer.average:
-            self.trainer.average.update_parameters(self.trainer.recognizer.model)
+            self.trainer.average.update()
         if seconds := self.stopwatch.step_seconds(state.global_step, self.trainer.recognizer.model.device.type):
             progress.seconds = progress.plan.seconds(seconds)
         self._report(state)
