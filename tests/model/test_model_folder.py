@@ -230,6 +230,8 @@ def test_vocabulary_of_another_size_is_refused(model: Path) -> None:
         (lambda c: c.update(conv_size=2**62), "too large a number"),
         (lambda c: c.update(conv_size=4, conv_layers=10**6), "conv_layers is 1000000"),
         (lambda c: c["encoder"].update(num_hidden_layers=1_000), "modules"),
+        (lambda c: c["encoder"].update(model_type="diffllama", head_dim=2**22), "asks for 4,194,304 weights"),
+        (lambda c: c["encoder"].update(model_type="markuplm", max_depth=2**22), "modules"),
         (lambda c: c["encoder"].update(hidden_size=10**6, num_attention_heads=1), "asks for"),
         (lambda c: c.update(sizes=[4 * 10**6, 1, 1]), "asks for"),
         (lambda c: c.update(sizes="abc"), "sizes is 'abc'"),

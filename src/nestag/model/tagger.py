@@ -8,6 +8,7 @@ finds more entities than the labels and improves the encoder.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, fields
 from itertools import count
 from pathlib import Path
@@ -17,7 +18,11 @@ from typing import Any, NamedTuple, Self
 import torch
 from safetensors.torch import load_file
 from torch import Tensor, nn
-from torch.nn.modules.module import register_module_module_registration_hook
+from torch.nn.modules.module import (
+    register_module_buffer_registration_hook,
+    register_module_module_registration_hook,
+    register_module_parameter_registration_hook,
+)
 from transformers import PretrainedConfig, PreTrainedModel
 
 from nestag.data.validation import from_mapping, setting
@@ -38,7 +43,12 @@ from nestag.model.subwords import SHAPES
 
 IGNORED = -100  # the label of words to skip in training
 LARGEST = 2**22  # in a configuration; no vocabulary is that large
-SPARE, SPARE_MODULES = 2**20, 1_000  # numbers that a model computes, such as positions, and modules without weights
+SPARE, SPARE_PARTS = 2**20, 1_000  # numbers that a model computes, such as positions, and modules without weights
+REGISTRATIONS = (
+    register_module_module_registration_hook,
+    register_module_parameter_registration_hook,
+    register_module_buffer_registration_hook,
+)
 
 
 @dataclass(frozen=True)
@@ -216,25 +226,32 @@ def _refuse_large(value: Any) -> None:
 
 
 def _refuse_more_than_stored(cls: type[Tagger], config: TaggerConfig, stored: Mapping[str, Tensor], place: str) -> None:
-    """Refuse a configuration of more modules or weights than the file of weights has, before allocating any."""
-    most, modules, thread = SPARE_MODULES + 10 * len(stored), count(1), get_ident()
+    """Refuse a configuration of more modules or weights than the file of weights has, before allocating many."""
+    most, parts, thread = SPARE_PARTS + 10 * len(stored), count(1), get_ident()
+    available, allocated = sum(tensor.numel() for tensor in stored.values()), 0
 
-    def refuse_more(*_: Any) -> None:
-        if get_ident() == thread and next(modules) > most:
-            raise InputError(f"its configuration asks for more than {most:,} modules", place)
+    def refuse_weights(needed: int) -> None:
+        if needed > available + SPARE:
+            raise InputError(
+                f"its configuration asks for {needed:,} weights and the file of weights has {available:,}", place
+            )
 
-    hook = register_module_module_registration_hook(refuse_more)
-    try:
+    def refuse_more(_: nn.Module, __: str, part: nn.Module | Tensor | None) -> None:
+        nonlocal allocated
+        if get_ident() != thread:
+            return
+        if next(parts) > most:
+            raise InputError(f"its configuration asks for more than {most:,} modules and weights", place)
+        if isinstance(part, Tensor) and not part.is_meta:  # a few encoders take memory even now
+            allocated += part.numel()
+            refuse_weights(allocated)
+
+    with ExitStack() as hooks:
+        for register in REGISTRATIONS:
+            hooks.callback(register(refuse_more).remove)
         with torch.device("meta"):  # shapes alone
             tagger = cls(config)
-    finally:
-        hook.remove()
-    needed = sum(tensor.numel() for tensor in (*tagger.parameters(), *tagger.buffers()))
-    available = sum(tensor.numel() for tensor in stored.values())
-    if needed > available + SPARE:
-        raise InputError(
-            f"its configuration asks for {needed:,} weights and the file of weights has {available:,}", place
-        )
+    refuse_weights(sum(tensor.numel() for tensor in (*tagger.parameters(), *tagger.buffers())))
 
 
 def sum_losses(scores: tuple[Tensor, Tensor, Tensor], labels: Tensor) -> Tensor:
