@@ -95,6 +95,8 @@ def test_every_field_type_is_accepted() -> None:
         ("epochs", True, "epochs is True; it takes a whole number"),
         ("rate", float("nan"), "rate is nan; it takes a number"),
         ("rate", float("inf"), "rate is inf; it takes a number"),
+        ("epochs", 10**400, "epochs is 1000"),  # more than any float
+        ("rate", 10**400, "rate is 1000"),
         ("rate", -0.1, "rate is -0.1; it takes a number of at least 0"),
         ("fast", 1, "fast is 1; it takes true or false"),
         ("title", None, "title is None; it takes text"),

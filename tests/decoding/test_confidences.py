@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 
 from enumeration import Heads, Shares, binary_trees, rate_by_hand
 from nestag.data.sentence import Sentence
-from nestag.decoding import Scores, Search, candidate_entities, decode_scores, timesteps
+from nestag.decoding import Scores, Search, candidate_entities, decode_scores
 from nestag.decoding import posterior as posterior_module
+from nestag.decoding import scores as scores_module
 from nestag.decoding.decode import decoder_of
 from nestag.encodings.vocabulary import Vocabulary
 from random_scores import RICH, by_sentence, gold_scores, learned, random_scores
@@ -119,12 +120,12 @@ def test_confidences_do_not_depend_on_block_size(encoding: str, monkeypatch: pyt
     lengths = [*np.random.default_rng(0).integers(0, 12, 8).tolist(), 30]
     batch = random_scores(vocabulary, lengths, 4)
     together = decode_scores(vocabulary, *batch, lengths, confidence=True)
-    monkeypatch.setattr(timesteps, "WIDTH", 2)
+    monkeypatch.setattr(scores_module, "WIDTH", 2)
     monkeypatch.setattr(posterior_module, "STATES", 1)
     apart = decode_scores(vocabulary, *batch, lengths, confidence=True)
     assert apart.to_lists() == together.to_lists()
     assert apart.confidence == pytest.approx(together.confidence, abs=1e-9)
-    monkeypatch.setattr(timesteps, "CELLS", 1)
+    monkeypatch.setattr(scores_module, "CELLS", 1)
     assert decode_scores(vocabulary, *batch, lengths).to_lists() == together.to_lists()
 
 

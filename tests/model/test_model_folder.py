@@ -224,18 +224,22 @@ def test_vocabulary_of_another_size_is_refused(model: Path) -> None:
         (lambda c: c["encoder"].update(num_hidden_layers=3 * 10**6), "num_hidden_layers is 3,000,000"),
         (lambda c: c["encoder"].update(model_type="albert", num_hidden_layers=1_001), "num_hidden_layers is 1,001"),
         (lambda c: c["encoder"].update(model_type="longformer", attention_window=[2, 1_025]), "window is 1,025"),
-        (lambda c: c.update(conv_size=200_000), r"asks for 480,\d+,\d+,\d+ weights and the file of weights has"),
+        (lambda c: c.update(conv_size=200_000), "conv_size is 200000"),
+        (lambda c: c.update(conv_size=8_000), r"asks for 768,\d+,\d+ weights and the file of weights has"),
         (lambda c: c["encoder"].update(vocab_size=4 * 10**6), r"asks for 64,\d+,\d+ weights"),
-        (lambda c: c.update(conv_size=2**62), "cannot be loaded"),
-        (lambda c: c.update(conv_size=4, conv_layers=10**6), "modules"),
+        (lambda c: c.update(conv_size=2**62), "too large a number"),
+        (lambda c: c.update(conv_size=4, conv_layers=10**6), "conv_layers is 1000000"),
+        (lambda c: c["encoder"].update(num_hidden_layers=1_000), "modules"),
+        (lambda c: c["encoder"].update(model_type="diffllama", head_dim=2**22), "asks for 4,194,304 weights"),
+        (lambda c: c["encoder"].update(model_type="markuplm", max_depth=2**22), "modules"),
         (lambda c: c["encoder"].update(hidden_size=10**6, num_attention_heads=1), "asks for"),
         (lambda c: c.update(sizes=[4 * 10**6, 1, 1]), "asks for"),
-        (lambda c: c.update(sizes="abc"), "cannot be loaded"),
-        (lambda c: c.update(pooling="most"), "pooling is 'most'; it takes first, last, mean"),
-        (lambda c: c.update(dropout="x"), "cannot be loaded"),
+        (lambda c: c.update(sizes="abc"), "sizes is 'abc'"),
+        (lambda c: c.update(pooling="most"), "pooling is 'most'; it takes one of first, last, mean"),
+        (lambda c: c.update(dropout="x"), "dropout is 'x'"),
         (lambda c: c.update(encoder=3), "cannot be loaded"),
         (lambda c: c.update(dropout=float("nan")), "NaN is not a finite number"),
-        (lambda c: c.update(dropout=7), "cannot be loaded"),
+        (lambda c: c.update(dropout=7), "dropout is 7"),
     ],
 )
 def test_invalid_configuration_is_refused_in_one_line(model: Path, change: Change, message: str) -> None:
@@ -296,6 +300,9 @@ def test_arbitrary_json_is_refused_in_one_line(model: Path, name: str, data: byt
         ("vocabulary.json", lambda v: v.update(c="abcd"), "are lists"),
         ("nestag.json", lambda s: s.update(threshold=float("nan")), "NaN is not a finite number"),
         ("nestag.json", lambda s: s.update(threshold=5), "threshold is 5"),
+        ("nestag.json", lambda s: s.update(threshold=10**400), "0 is not a finite number"),
+        ("nestag.json", lambda s: s.update(context=10**400), "0 is not a finite number"),
+        ("config.json", lambda c: c["encoder"].update(hidden_size=-(10**400)), "0 is not a finite number"),
         ("nestag.json", lambda s: s.update(thresholds={"PER": float("inf")}), "Infinity is not"),
         ("tokenizer.json", lambda t: t["model"].update(vocab={}), "cannot be tokenized"),
         ("tokenizer.json", lambda t: t["model"]["vocab"].update(a=10**6), "a subword number 1,000,000"),
@@ -401,3 +408,14 @@ def test_transformers_never_trusts_remote_code() -> None:
                 word.arg == "trust_remote_code" and ast.unparse(word.value) == "False" for word in node.keywords
             )
     assert loaders == careful > 3
+
+
+def test_report_follows_no_link_in_the_folder(model: Path, tmp_path: Path) -> None:
+    """It would overwrite a file outside."""
+    outside = tmp_path / "outside"
+    outside.write_text("mine")
+    (model / "report.html").symlink_to(outside)
+    with pytest.raises(InputError, match=r"report\.html: it is a link"):
+        nestag.report(model, CORPUS, device="cpu")
+    assert outside.read_text() == "mine"
+    assert nestag.report(model, CORPUS, tmp_path / "own.html", device="cpu").output == str(tmp_path / "own.html")

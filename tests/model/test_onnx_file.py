@@ -10,7 +10,7 @@ import pytest
 
 from nestag.errors import InputError
 from nestag.model.model_folder import GRAPH
-from nestag.model.onnx_file import check_graph
+from nestag.model.onnx_runtime import check_graph
 from shape_model import graph_of
 
 onnx = pytest.importorskip("onnx")

@@ -186,7 +186,7 @@ def test_finished_adaptation_is_loaded_and_another_is_refused(
     with pytest.raises(InputError, match="other sentences in text"):
         adapt(CORPUS, tmp_path / "new", encoder, epochs=1, use_cpu=True)
     (tmp_path / "new" / "adaptation.json").write_text("[]")
-    with pytest.raises(InputError, match="not a report of an adaptation"):
+    with pytest.raises(InputError, match="it is \\[\\]; it takes a table"):
         adapt(MANY, tmp_path / "new", encoder, epochs=1, use_cpu=True)
 
 

@@ -3,7 +3,6 @@ from collections.abc import Callable
 import numpy as np
 import torch
 
-from nestag.encodings.vocabulary import LabelIds
 from nestag.model.recognizer import load_tokenizer
 from nestag.model.subwords import Subwords
 from nestag.model.tagger import IGNORED
@@ -21,12 +20,8 @@ def subwords(*sentences: list[int]) -> Subwords:
 def test_every_word_is_labelled_in_exactly_one_window(tiny_encoder: Callable[[str], str]) -> None:
     sentences = [["abc"] * 50, [], ["x", "yz"]]
     layout = LayoutMaker(load_tokenizer(tiny_encoder("bert")), 20).lay_out(sentences)
-    ids = [
-        LabelIds(list(range(50)), list(range(50)), list(range(50))),
-        LabelIds([], [], []),
-        LabelIds([7, 8], [5, 6], [3, 4]),
-    ]
-    tensors = TrainingSet.of(layout, ids).tensors(range(len(layout.windows)))
+    ids = np.array([[*range(50), *last] for last in ([7, 8], [5, 6], [3, 4])]).T
+    tensors = TrainingSet(layout, ids).tensors(range(len(layout.windows)))
     assert len(layout.windows) > 6
     for head, last in enumerate(([7, 8], [5, 6], [3, 4])):
         learned = [value for value in tensors["labels"][..., head].flatten().tolist() if value != IGNORED]

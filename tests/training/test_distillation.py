@@ -1,5 +1,7 @@
 """Distillation: text is tagged once by the teachers, and the student learns from it and from gold."""
 
+import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -49,6 +51,16 @@ def test_student_is_trained_on_gold_and_tagged_sentences(teacher: Path, light: s
     tagged = list(jsonl.read(part))
     assert [sentence.tokens for sentence in tagged] == [sentence.tokens for sentence in TEXT]
     assert [sentence.entities for sentence in tagged] == NestedNER.from_pretrained(teacher, "cpu").predict(TEXT)
+
+
+def test_teacher_is_checked_before_anything_of_it_is_read(teacher: Path, light: str, tmp_path: Path) -> None:
+    """Reading a pipe would wait for ever."""
+    folder = Path(shutil.copytree(teacher, tmp_path / "teacher"))
+    os.mkfifo(tmp_path / "pipe")
+    (folder / "manifest.json").unlink()
+    (folder / "manifest.json").symlink_to(tmp_path / "pipe")
+    with pytest.raises(InputError, match=r"there is no manifest\.json in it"):
+        student(folder, light, tmp_path / "student")
 
 
 def test_teacher_tags_text_once(teacher: Path, light: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ from nestag.encodings.vocabulary import Vocabulary
 from nestag.model.recognizer import load_tokenizer
 from nestag.model.tagger import Tagger
 from nestag.model.windows import LayoutMaker
-from nestag.training.dataset import GoldSpans, TrainingSet
+from nestag.training.dataset import GoldSpans, TrainingSet, label_ids
 from nestag.training.graphs import GraphedPass, Padding, round_up, smallest_rounded_to
 from nestag.training.optimization import loss_of
 from nestag.training.recipe import Recipe
@@ -28,8 +28,7 @@ def example(tiny_encoder: Callable[[str], str]) -> tuple[Tagger, dict[str, Tenso
     encoder = tiny_encoder("bert")
     vocabulary = Vocabulary.learn(CORPUS, "rel")
     layout = LayoutMaker(load_tokenizer(encoder), 64).lay_out([sentence.tokens for sentence in CORPUS])
-    labels = [vocabulary.ids(vocabulary.encode(sentence)) for sentence in CORPUS]
-    batch = TrainingSet.of(layout, labels, GoldSpans.of(CORPUS), 4).tensors([0, 1])
+    batch = TrainingSet(layout, label_ids(vocabulary, CORPUS), GoldSpans.of(CORPUS), 4).tensors([0, 1])
     sizes = (len(vocabulary.n), len(vocabulary.c), len(vocabulary.u))
     model = Tagger.around(encoder, sizes=sizes, shape_size=4, conv_size=8, dropout=0.0, span_types=3, span_width=4)
     return model.train(False), batch

@@ -95,15 +95,14 @@ def test_state_of_a_checkpoint_round_trip(averaged: bool, tmp_path: Path) -> Non
     (tmp_path / "checkpoint-3").mkdir()
     (tmp_path / "checkpoint-2").mkdir()
     dev = [Scoring(1, 0.5, Score.of(1, 2, 3), 2.5), Scoring(2, 0.25, Score.of(2, 2, 3), 5.0)]
-    average = {"w": torch.zeros(3, 2).T} if averaged else None  # not contiguous
-    saved = State(dev, 1.5, 4, 7.5, 3 * averaged, average, weights)
+    average = {"w": torch.zeros(3, 2).T} if averaged else {}  # not contiguous
+    saved = State(dev, 1.5, 4, 7.5, average, weights)
     save_state(tmp_path / "checkpoint-3", saved)
     mark_complete(tmp_path / "checkpoint-3")
     assert [path.name for path in tmp_path.iterdir()] == ["checkpoint-3"]  # the older one is removed
     back = load_state(tmp_path / "checkpoint-3", torch.device("cpu"))
     assert (back.dev, back.loss_sum, back.loss_steps, back.seconds) == (dev, 1.5, 4, 7.5)
-    assert (back.average_steps, back.average is None) == (3 * averaged, not averaged)
-    assert back.best_weights is not None
+    assert back.average.keys() == average.keys()
     assert torch.equal(back.best_weights["w"], weights["w"])
 
 

@@ -16,6 +16,7 @@ or dict hold for each of its values. NaN and infinity are always refused.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass, replace
 from difflib import get_close_matches
@@ -44,7 +45,7 @@ class Bounds:
     def allow(self, number: float) -> bool:
         """Return whether a number is finite and within the limits."""
         return (
-            math.isfinite(number)
+            -math.inf < number < math.inf
             and (self.minimum is None or number >= self.minimum)
             and (self.maximum is None or number <= self.maximum)
             and (self.above is None or number > self.above)
@@ -259,7 +260,7 @@ def _table(kind: Any, value: Any, place: _Place) -> Any:
 
 def _scalar(kind: Any, value: Any, place: _Place) -> Any:
     parsed = _parse(kind, value) if place.text and isinstance(value, str) else value
-    if kind is float and type(parsed) is int:
+    if kind is float and type(parsed) is int and abs(parsed) <= sys.float_info.max:
         parsed = float(parsed)
     if (
         not isinstance(parsed, kind)

@@ -46,14 +46,10 @@ from nestag.encodings.tetra import TetraTagging
 from nestag.encodings.vocabulary import LabelIds, Vocabulary
 from nestag.errors import LabelError, UnknownNameError
 
+# The best of the label sequences that describe a tree, or the paper's best label of each head, then repair.
 LabelDecoding = Literal["constrained", "greedy"]
-"""The best of the label sequences that describe a tree, or the paper's best label of each head, then repair."""
-
-Decoding = Literal["spans", "constrained", "greedy"]
-"""Decoding of labels, or of the span grid (spans.py)."""
-
+Decoding = Literal["spans", "constrained", "greedy"]  # of the span grid (spans.py), or of labels
 DEFAULT = Search()
-
 E = TypeVar("E", bound=Encoding)
 
 

@@ -23,13 +23,20 @@ from numpy.typing import NDArray
 from nestag.data.arrays import Bools, Floats, Ints
 from nestag.decoding.entities import NamedNodes, label_types
 from nestag.decoding.repair import DepthSteps, depth_steps, gap_depths, nodes_of
-from nestag.decoding.scores import FORBIDDEN, MISSING, Scores, best_labels, comparable, with_missing
-from nestag.decoding.timesteps import SequenceBlock, TimeSteps
+from nestag.decoding.scores import (
+    FORBIDDEN,
+    MISSING,
+    Scores,
+    SequenceBlock,
+    TimeSteps,
+    best_labels,
+    comparable,
+    with_missing,
+)
 from nestag.encodings.depth import DepthEncoding
 from nestag.encodings.vocabulary import Vocabulary
 
-LEAST_DEEP, MOST_DEEP = 8, 64
-"""The least depth to search if n does not bound it, and the greatest unless more is asked for."""
+LEAST_DEEP, MOST_DEEP = 8, 64  # the least depth to search if n does not bound it, and the greatest by default
 
 
 class DepthRules(NamedTuple):

@@ -23,8 +23,7 @@ import numpy as np
 from nestag.data.arrays import Bools, Floats, Ints
 from nestag.decoding.depth import DepthRules
 from nestag.decoding.posterior import SMALLEST, Posterior, Spans
-from nestag.decoding.scores import LEAST_WEIGHT, Scores, comparable, softmax
-from nestag.decoding.timesteps import SequenceBlock
+from nestag.decoding.scores import LEAST_WEIGHT, Scores, SequenceBlock, comparable, softmax
 
 
 class DepthPosterior(Posterior):
@@ -48,7 +47,6 @@ class DepthPosterior(Posterior):
         self._inside = inside & (rules.c_row == 0)[:, None]  # roots x cases x depths
 
     def _run(self, block: SequenceBlock) -> None:
-        """Run over one block."""
         rules, roots = self._rules, np.arange(len(self._rules.roots))[:, None]
         arrays = (self._n, self._c, self._before, self._after, self._scale)
         n, c, before, after, scale = (values[..., block.own] for values in arrays)

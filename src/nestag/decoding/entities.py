@@ -15,8 +15,7 @@ from nestag.data.tree import in_order
 from nestag.encodings.vocabulary import Vocabulary
 from nestag.errors import LabelError, UnknownNameError
 
-EntityTypes = tuple[str, ...]
-"""The entity types of a vocabulary, by name."""
+EntityTypes = tuple[str, ...]  # of a vocabulary, by name
 
 
 class EntityTable(NamedTuple):

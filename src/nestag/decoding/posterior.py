@@ -29,8 +29,16 @@ import numpy as np
 from nestag.data.arrays import Bools, Floats, Ints
 from nestag.decoding.entities import EntityTable, LabelTypes, as_table
 from nestag.decoding.repair import nodes_of
-from nestag.decoding.scores import FORBIDDEN, LEAST_WEIGHT, Scores, comparable, label_weights, softmax, with_missing
-from nestag.decoding.timesteps import TimeSteps
+from nestag.decoding.scores import (
+    FORBIDDEN,
+    LEAST_WEIGHT,
+    Scores,
+    TimeSteps,
+    comparable,
+    label_weights,
+    softmax,
+    with_missing,
+)
 
 SMALLEST = np.finfo(np.float64).tiny  # what is divided by instead of 0
 STATES = 2**18  # how many numbers of states are computed at once

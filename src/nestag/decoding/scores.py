@@ -1,15 +1,22 @@
-"""The input of decoding: scores or label ids of three heads for a batch of sentences, checked, without padding.
+"""The input of decoding: scores or label ids of three heads for a batch of sentences, and their order in a search.
 
 The words of all sentences follow each other, and `lengths` has the number of words of each sentence.
 
 Only differences between the scores of one head at one word count, so both log-probabilities and logits will do. Labels
 that a valid sequence needs but the vocabulary lacks, and labels scored with minus infinity, count `MISSING`: a sequence
 takes one only if there is no other way, and as few of them as possible.
+
+A search takes all sequences one word further in each step. They are sorted by length, the longest first. The slots of
+the first words come first, then those of the second words, and so on, as in a packed sequence of torch. A step works on
+a slice of the slots, without padding:
+
+    slots     A1 B1 C1 │ A2 B2 │ A3          for before, here in block.forward():
+                                                 total[..., here] = best way from total[..., before]
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -24,6 +31,8 @@ from nestag.errors import LabelError
 MISSING = -1e9  # the score of a missing label, relative to the best label of its word; no score counts less
 FORBIDDEN = -1e30  # the score of what is not allowed; finite, so that sums and differences stay numbers
 PIECE = 2**22  # about how many scores are decoded at once
+WIDTH = 256  # the most sequences in one block; more would not stay in the CPU's cache
+CELLS = 2**23  # the most numbers in one block, unless a single sequence needs more
 
 LEAST_WEIGHT = 1e-100
 """The weight of a missing label for confidences, if the best label of its word has 1; its square is still a number."""
@@ -56,10 +65,7 @@ class LabelBatch(NamedTuple):
     @classmethod
     def of(cls, vocabulary: Vocabulary, n: ArrayLike, c: ArrayLike, u: ArrayLike, lengths: ArrayLike) -> LabelBatch:
         """Check arrays of ids; a LabelError says what is wrong with them."""
-        checked = _check_lengths(lengths)
-        heads = zip("ncu", (n, c, u), vocabulary.sizes, strict=True)
-        n, c, u = (_check_ids(head, ids, size, checked) for head, ids, size in heads)
-        return cls(n, c, u, checked)
+        return cls(*_check_heads(_check_ids, vocabulary, (n, c, u), lengths))
 
 
 class Scores(NamedTuple):
@@ -73,10 +79,7 @@ class Scores(NamedTuple):
     @classmethod
     def of(cls, vocabulary: Vocabulary, n: ArrayLike, c: ArrayLike, u: ArrayLike, lengths: ArrayLike) -> Scores:
         """Check arrays of scores; a LabelError says what is wrong with them."""
-        checked = _check_lengths(lengths)
-        heads = zip("ncu", (n, c, u), vocabulary.sizes, strict=True)
-        n, c, u = (_check_scores(head, scores, size, checked) for head, scores, size in heads)
-        return cls(n, c, u, checked)
+        return cls(*_check_heads(_check_scores, vocabulary, (n, c, u), lengths))
 
     @property
     def first(self) -> Ints:
@@ -111,6 +114,65 @@ class Scores(NamedTuple):
         for a, b in pairwise([0, *cuts.tolist(), len(self.lengths)]):
             span = slice(int(ends[a - 1]) if a else 0, int(ends[b - 1]) if b else 0)
             yield Scores(self.n[span], self.c[span], self.u[span], self.lengths[a:b])
+
+
+class SequenceBlock(NamedTuple):
+    """Sequences that are searched together.
+
+    >>> block = SequenceBlock.of(np.array([7, 8]), np.array([0, 3]), np.array([3, 1]))
+    >>> block.word.tolist(), block.begin, block.end.tolist(), list(block.forward())[0]
+    ([0, 3, 1, 2], slice(0, 2, None), [3, 1], (slice(0, 1, None), slice(2, 3, None)))
+    """
+
+    rows: Ints  # which sequences they are
+    word: Ints  # the word of each slot
+    offset: list[int]  # where the slots of each step begin, and the end of all
+    end: Ints  # the last slot of each sequence
+    own: slice  # the slots among those of all blocks, one block after the other
+
+    @classmethod
+    def of(cls, rows: Ints, first: Ints, sizes: Ints, start: int = 0) -> SequenceBlock:
+        """Return sequences that begin with these words; no size is 0, and none is larger than the one before."""
+        width = len(sizes) - np.searchsorted(sizes[::-1], np.arange(sizes[0]), side="right")
+        offset = np.concatenate([[0], np.cumsum(width)])
+        step = np.repeat(np.arange(sizes[0]), width)
+        sequence = np.arange(offset[-1]) - offset[step]
+        end = offset[sizes - 1] + np.arange(len(sizes))
+        return cls(rows, first[sequence] + step, offset.tolist(), end, slice(start, start + len(step)))
+
+    @property
+    def begin(self) -> slice:
+        """Return the slots of the first step."""
+        return slice(0, self.offset[1])
+
+    def forward(self) -> Iterator[tuple[slice, slice]]:
+        """Yield, for each step but the first, the slots that its sequences had one word before, and its own slots."""
+        for before, here, stop in zip(self.offset, self.offset[1:], self.offset[2:], strict=False):
+            yield slice(before, before + stop - here), slice(here, stop)
+
+    def backward(self) -> Iterator[tuple[slice, slice]]:
+        """Yield the same, the last step first."""
+        yield from list(self.forward())[::-1]
+
+
+class TimeSteps(NamedTuple):
+    """All sequences, in blocks of similar size."""
+
+    blocks: list[SequenceBlock]
+    word: Ints  # the word of each slot of all blocks
+
+    @classmethod
+    def of(cls, first: Ints, sizes: Ints, states: int) -> TimeSteps:
+        """Lay out sequences with `states` numbers for each word; empty sequences are skipped."""
+        order = np.argsort(-sizes, kind="stable")[: np.count_nonzero(sizes)]
+        blocks: list[SequenceBlock] = []
+        at = start = 0
+        while at < len(order):
+            room = CELLS // (states * int(sizes[order[at]]))
+            rows = order[at : at + max(1, min(WIDTH, room))]
+            blocks.append(SequenceBlock.of(rows, first[rows], sizes[rows], start))
+            at, start = at + len(rows), blocks[-1].own.stop
+        return cls(blocks, np.concatenate([order[:0], *(block.word for block in blocks)]))
 
 
 def last_words(lengths: Ints) -> Ints:
@@ -155,11 +217,16 @@ def best_labels(scores: NDArray[Any]) -> Ints:
     return scores.argmax(axis=1) if scores.size else np.zeros(0, dtype=np.int64)
 
 
-def _check_lengths(lengths: ArrayLike) -> Ints:
+def _check_heads(
+    check: Callable[..., NDArray[Any]], vocabulary: Vocabulary, heads: Iterable[ArrayLike], lengths: ArrayLike
+) -> list[NDArray[Any]]:
+    """Return the checked arrays of the heads, and the lengths."""
     array = np.asarray(lengths)
     if array.ndim != 1 or (array.size and (array.dtype.kind not in "iu" or array.min() < 0)):
         raise LabelError(f"lengths are {array.tolist()!r:.80}; give the number of words of each sentence")
-    return array.astype(np.int64)
+    checked = array.astype(np.int64)
+    named = zip("ncu", heads, vocabulary.sizes, strict=True)
+    return [*(check(head, values, size, checked) for head, values, size in named), checked]
 
 
 def _check_ids(head: str, ids: ArrayLike, table: int, lengths: Ints) -> Ints:

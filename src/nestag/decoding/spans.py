@@ -20,8 +20,7 @@ from nestag.decoding.entities import EntityTable, as_table
 from nestag.decoding.scores import Scores, Search
 from nestag.encodings.vocabulary import Vocabulary
 
-MOST_SPANS = 4
-"""Spans per word that are looked at, the most probable ones; a model that has learned nothing may find all probable."""
+MOST_SPANS = 4  # most probable spans per word to decode; a model that has learned nothing may find all probable
 
 
 class SpanCells(NamedTuple):
@@ -111,7 +110,6 @@ def _is_longer(batch: SpanBatch, table: EntityTable) -> Bools:
 
 
 def _join(grid: EntityTable, longer: EntityTable, lengths: Ints) -> EntityTable:
-    """Join two tables of the same batch."""
     first = np.cumsum(lengths) - lengths
     columns = [
         (first[table.sentence] + table.start, first[table.sentence] + table.end, table.type, table.confidence)

@@ -26,8 +26,7 @@ import numpy as np
 
 from nestag.data.arrays import Bools, Floats, Ints
 from nestag.decoding.entities import NamedNodes, label_types
-from nestag.decoding.scores import FORBIDDEN, MISSING, Scores, comparable, with_missing
-from nestag.decoding.timesteps import SequenceBlock, TimeSteps
+from nestag.decoding.scores import FORBIDDEN, MISSING, Scores, SequenceBlock, TimeSteps, comparable, with_missing
 from nestag.encodings.tetra import MARKS, helper
 from nestag.encodings.vocabulary import Vocabulary
 

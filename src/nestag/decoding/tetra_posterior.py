@@ -20,9 +20,17 @@ import numpy as np
 
 from nestag.data.arrays import Bools, Floats, Ints
 from nestag.decoding.posterior import SMALLEST, Posterior, Spans
-from nestag.decoding.scores import FORBIDDEN, LEAST_WEIGHT, MISSING, Scores, comparable, softmax, with_missing
+from nestag.decoding.scores import (
+    FORBIDDEN,
+    LEAST_WEIGHT,
+    MISSING,
+    Scores,
+    SequenceBlock,
+    comparable,
+    softmax,
+    with_missing,
+)
 from nestag.decoding.tetra import HIGHEST, L_L, L_R, R_L, R_R, TetraRules, highest_stack
-from nestag.decoding.timesteps import SequenceBlock
 
 MOST = 1e6
 """The most weight inside a span; only ways higher than the highest stack, which no valid sequence has, have more."""

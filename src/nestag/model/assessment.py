@@ -121,16 +121,18 @@ def report(
     It is written to MODEL/report.html unless `output` names another file.
     """
     recognizer = load(model, device)
+    file = Path(output or Path(model) / "report.html")
+    if not output and file.is_symlink():
+        raise InputError("it is a link in an untrusted folder; remove it, or name another file", str(file))
     corpus = _corpus_for(recognizer, test)
     tagged = list(recognizer.pipe(corpus))
     predicted = [{entity.entity: entity.confidence for entity in entities} for entities in tagged]
     name = Path(path_of(corpus, "test")).name
     gold = [entities.source for entities in tagged]
     page = model_page(Trial(Path(model).resolve().name, name, gold, predicted, recognizer.types))
-    file = str(output or Path(model) / "report.html")
     with writing(file) as stream:
         stream.write(page)
-    return ModelReport(file, page, report_of(corpus))
+    return ModelReport(str(file), page, report_of(corpus))
 
 
 def _corpus_for(recognizer: Predictor, source: CorpusSource) -> Iterable[Sentence]:

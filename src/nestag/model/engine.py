@@ -34,12 +34,8 @@ from nestag.encodings.vocabulary import Vocabulary
 from nestag.model.settings import Settings
 from nestag.model.windows import NOTHING, Arrays, Layout, LayoutMaker, batches
 
-DECODERS = 2
-"""Threads that decode while a GPU computes; more would wait for the interpreter."""
-
-CHUNK, GPU_CHUNK = 2_000, 4_000
-"""Sentences that are sorted by length and tagged together: more would only cost memory, but on a GPU more of them fill
-its batches better and need fewer calls."""
+DECODERS = 2  # threads that decode while a GPU computes; more would wait for the interpreter
+CHUNK, GPU_CHUNK = 2_000, 4_000  # sentences that are sorted by length and tagged together; more fill a GPU better
 
 
 class Item(NamedTuple):
@@ -175,7 +171,6 @@ class Engine:
     def __init__(
         self, scorer: Scorer, maker: LayoutMaker, vocabulary: Vocabulary, settings: Settings, chunk_size: int = 0
     ) -> None:
-        """Combine the stages; a `chunk_size` of 0 chooses by scorer."""
         self.scorer, self.maker, self.vocabulary, self.settings = scorer, maker, vocabulary, settings
         self.search = Search(temperature=settings.temperature, min_node_probability=settings.min_node_probability)
         self.chunk_size = chunk_size or (GPU_CHUNK if scorer.ahead else CHUNK)

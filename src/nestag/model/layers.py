@@ -10,8 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-RARE = -4.0
-"""Initial bias of the logits: nearly all spans are not entities."""
+RARE = -4.0  # initial bias of the logits: nearly all spans are not entities
 
 
 def pool_subwords(hidden: Tensor, word: Tensor, words: int, pooling: str) -> Tensor:

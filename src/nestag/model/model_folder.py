@@ -35,24 +35,20 @@ TOKENIZER_CONFIG, HISTORY, CLAIM = "tokenizer_config.json", "history.json", "run
 WEIGHTS, GRAPH = "model.safetensors", "model.onnx"
 ADAPTED = "adaptation.json"  # in the folder of an adapted encoder, which is not a model
 
-PACKAGED = {"english": Path(__file__).parent / "english"}
-"""Models that come with nestag, by name."""
+PACKAGED = {"english": Path(__file__).parent / "english"}  # models that come with nestag
 
 REQUIRED = (CONFIG, VOCABULARY, SETTINGS, TOKENIZER)
 LARGE = (WEIGHTS, GRAPH)  # not held in memory
 HASHED = (*REQUIRED, *LARGE, TOKENIZER_CONFIG, HISTORY, ADAPTED)  # in the manifest
-FILES = (*HASHED, MANIFEST, CARD)
-"""All files of a model. No other file is read, copied, uploaded or downloaded."""
-
+FILES = (*HASHED, MANIFEST, CARD)  # no other file is read, copied, uploaded or downloaded
 FORMAT = 1  # the layout of the folder; other layouts are refused
 LARGEST = 2**28  # bytes of a JSON file or of the card
 PROBE = ["a", "☃"]  # words that every tokenizer must be able to read
 
-LOADED_BY = {
+LOADED_BY = {  # a model has one kind of weights
     WEIGHTS: "torch; load it with nestag.load, or convert it for onnxruntime with: nestag export onnx MODEL DIR",
     GRAPH: "onnxruntime; load it with nestag.load",
 }
-"""The runtime of each kind of weights; a model has one kind."""
 
 
 class EditedModelWarning(UserWarning):
@@ -232,7 +228,8 @@ def read_json(path: Path) -> Any:
 def parse_json(data: bytes, source: str) -> Any:
     """Parse JSON strictly: UTF-8, finite numbers, no key twice."""
     try:
-        value = json.loads(data.decode(), parse_constant=_finite, parse_float=_finite, object_pairs_hook=_table)
+        numbers: Any = {"parse_constant": _finite, "parse_float": _finite, "parse_int": _whole}
+        value = json.loads(data.decode(), object_pairs_hook=_table, **numbers)
         json.dumps(value, ensure_ascii=False).encode()  # fails on lone surrogates, which cannot be printed
     except (ValueError, RecursionError) as error:
         raise InputError(f"cannot be read as JSON ({error}); copy the model again", source) from None
@@ -243,6 +240,11 @@ def _finite(text: str) -> float:
     if not math.isfinite(number := float(text)):
         raise ValueError(f"{text} is not a finite number")
     return number
+
+
+def _whole(text: str) -> int:
+    _finite(text)
+    return int(text)
 
 
 def _table(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

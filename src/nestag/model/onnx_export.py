@@ -37,6 +37,7 @@ from nestag.model.predictor import Predictor, item_of
 from nestag.model.recognizer import NestedNER
 from nestag.model.subwords import Special
 from nestag.model.tagger import Tagger
+from nestag.model.windows import Arrays
 
 TOLERANCE = 1e-4  # between log-probabilities of the graph and of torch
 SAMPLES = 200  # about how many sentences calibrate int8
@@ -146,26 +147,18 @@ def write_graph(tagger: Tagger, path: Path, spans: bool = False) -> None:
         torch.tensor([[0, 1, -1], [0, 1, 2]]),  # windows x words
     )
     tagger.train(False)
-    outputs = [*OUTPUTS, SPANS] if spans else list(OUTPUTS)
-    shapes = (by_subword, by_subword, by_subword, by_word)
-    names = ["input_ids", "attention_mask", "word", "shape"]
-    _write(_LogProbabilities(tagger, spans), example, path, names, outputs, shapes)
-
-
-def _write(
-    module: nn.Module, example: tuple[Tensor, ...], path: Path, inputs: list[str], outputs: list[str], shapes: Any
-) -> None:
     onnx, optimizer = _library("onnx"), _library("onnxscript").optimizer
-    options: dict[str, Any] = {"opset_version": OPSET, "dynamo": True, "verbose": False}
     with _silence():
         program = torch.onnx.export(
-            module,
+            _LogProbabilities(tagger, spans),
             example,
-            input_names=inputs,
-            output_names=outputs,
-            dynamic_shapes=shapes,
+            input_names=Arrays._fields,
+            output_names=[*OUTPUTS, SPANS] if spans else OUTPUTS,
+            dynamic_shapes=(by_subword, by_subword, by_subword, by_word),
             optimize=False,  # onnxscript's fusion of rotary embeddings fails for ModernBERT
-            **options,
+            opset_version=OPSET,
+            dynamo=True,
+            verbose=False,
         )
         assert program is not None
         limits = {"input_size_limit": 2**40, "output_size_limit": 2**40}  # weights too, or they stay in float32

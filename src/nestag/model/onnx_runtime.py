@@ -4,16 +4,20 @@
     ner("The mayor of Utrecht resigned.")
 
 It needs only onnxruntime, tokenizers and NumPy, and returns the same entities as `NestedNER`.
+
+ONNX files can name other files and contain functions, subgraphs and operators of other libraries. A graph is therefore
+parsed as protobuf first, and only the fields listed here are allowed.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -22,10 +26,9 @@ from nestag.data.cores import usable_cores
 from nestag.data.validation import from_mapping, setting
 from nestag.decoding import SpanCells, SpanScores
 from nestag.encodings.vocabulary import Vocabulary
-from nestag.errors import MissingExtraError, UnknownNameError, as_input_error
+from nestag.errors import InputError, MissingExtraError, UnknownNameError, as_input_error
 from nestag.model.engine import Batch, Heads, worker_threads
 from nestag.model.model_folder import CONFIG, GRAPH, open_model
-from nestag.model.onnx_file import check_graph
 from nestag.model.predictor import Predictor
 from nestag.model.settings import Settings
 from nestag.model.subwords import WordTokenizer
@@ -35,6 +38,19 @@ SPANS = "spans"  # the output of the span grid, in graphs with one
 LARGEST_ID = 2**31 - 1
 SILENT = 4  # onnxruntime raises its errors too, and prints names from the graph as they are
 BATCH = 256  # subwords in a batch of a thread: small batches stay in the CPU's cache
+
+_ANY, _DOMAIN, _LOCATION = "", "domain", "location"  # fields without messages
+_VARINT, _LENGTH = 0, 2
+_WIDTHS = {1: 8, 5: 4}
+
+FIELDS = {
+    "model": dict.fromkeys((1, 2, 3, 4, 5, 6, 8, 14), _ANY) | {7: "graph"},
+    "graph": dict.fromkeys((2, 10, 11, 12, 13, 14, 16), _ANY) | {1: "node", 5: "tensor"},
+    "node": dict.fromkeys((1, 2, 3, 4, 6, 9), _ANY) | {5: "attribute", 7: _DOMAIN},
+    "attribute": dict.fromkeys((1, 2, 3, 4, 7, 8, 9, 13, 20), _ANY) | {5: "tensor"},
+    "tensor": dict.fromkeys((1, 2, 4, 5, 7, 8, 9, 10, 11, 12, 16), _ANY) | {14: _LOCATION},
+}
+"""Field numbers of each message in onnx.proto, and what they hold."""
 
 
 @dataclass(frozen=True)
@@ -133,7 +149,6 @@ def _best_cells(logits: Floats32, word: Ints, least: float) -> SpanCells:
 
 
 def _session(onnxruntime: Any, graph: Path) -> Any:
-    """Check a graph and load it."""
     check_graph(graph)
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1  # one batch per thread is faster
@@ -149,3 +164,67 @@ def import_library(name: str, need: str = "nestag.model.onnx_runtime", extra: st
         return import_module(name)
     except ImportError:
         raise MissingExtraError(f"{need} needs {name}", extra) from None
+
+
+class _Field(NamedTuple):
+    number: int
+    wire: int
+    start: int  # of its value
+    end: int
+    value: int  # of a varint
+
+
+def check_graph(path: Path) -> None:
+    """Refuse a file that is not a plain graph."""
+    if not path.stat().st_size:
+        raise InputError("it is empty; export it again", str(path))
+    with path.open("rb") as stream, mmap(stream.fileno(), 0, access=ACCESS_READ) as data:
+        try:
+            _check(data, "model", 0, len(data))
+        except ValueError as error:
+            raise InputError(f"it is not a graph that nestag wrote: {error}; export it again", str(path)) from None
+
+
+def _check(data: mmap, message: str, start: int, end: int) -> None:
+    for field in _fields(data, start, end):
+        kind = FIELDS[message].get(field.number)
+        if kind is None:
+            raise ValueError(f"a {message} has field {field.number}")
+        if kind == _LOCATION and (field.wire, field.value) != (_VARINT, 0):
+            raise ValueError("its weights are in other files")
+        if kind in FIELDS:
+            if field.wire != _LENGTH:
+                raise ValueError(f"field {field.number} of a {message} has the wire type {field.wire}")
+            _check(data, kind, field.start, field.end)
+        elif kind == _DOMAIN and (field.wire, field.start) != (_LENGTH, field.end):
+            raise ValueError(f"it has an operator of {data[field.start : field.end][:99]!r}")
+
+
+def _fields(data: mmap, start: int, end: int) -> Iterator[_Field]:
+    while start < end:
+        key, start = _varint(data, start, end)
+        number, wire = key >> 3, key & 7
+        value = 0
+        if wire == _VARINT:
+            value, stop = _varint(data, start, end)
+        elif wire == _LENGTH:
+            size, start = _varint(data, start, end)
+            stop = start + size
+        elif wire in _WIDTHS:
+            stop = start + _WIDTHS[wire]
+        else:
+            raise ValueError(f"there is a wire type {wire}")
+        if stop > end:
+            raise ValueError("it is cut short")
+        yield _Field(number, wire, start, stop, value)
+        start = stop
+
+
+def _varint(data: mmap, start: int, end: int) -> tuple[int, int]:
+    """Return a number and where it ends."""
+    value = 0
+    for at in range(start, min(end, start + 10)):
+        value |= (data[at] & 127) << 7 * (at - start)
+        if data[at] < 128:
+            return value, at + 1
+    raise ValueError("a number is malformed")

@@ -61,7 +61,6 @@ class TextEntities(list[TextEntity], Generic[InputT]):
     """The entities of a text, outermost first in each sentence. Notebooks draw them."""
 
     def __init__(self, source: InputT, tokens: Sequence[str], entities: Iterable[TextEntity] = ()) -> None:
-        """Collect the entities of an input, with the tokens of all its sentences."""
         super().__init__(entities)
         self.source, self.tokens = source, tokens
 
@@ -239,7 +238,6 @@ def _in_texts(items: Sequence[Item], table: EntityTable) -> Iterator[list[TextEn
 
 
 def _join(sentences: Sequence[tuple[Item, list[TextEntity]]]) -> TextEntities[Any]:
-    """Join the entities of the sentences of one input."""
     item, entities = sentences[0]
     tokens = item.tokens
     if len(sentences) > 1:

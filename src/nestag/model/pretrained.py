@@ -9,7 +9,8 @@ vectors of another encoder.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,29 +24,26 @@ from transformers.models.auto.modeling_auto import (
     MODEL_FOR_MASKED_LM_MAPPING_NAMES,
     MODEL_FOR_TOKEN_CLASSIFICATION_MAPPING_NAMES,
 )
+from transformers.utils import logging
 
 from nestag.errors import InputError, SettingError, as_input_error
 from nestag.model.encoders import fetch, out_of_reach
 
+# Kinds of encoders that attend to every subword and take masks of four dimensions.
 WHOLE_MASKS = ("bert", "camembert", "electra", "roberta", "xlm-roberta")
-"""Kinds of encoders that attend to every subword and take masks of four dimensions."""
-
+# For the first two, transformers downloads code on GPUs if `kernels` is installed; no weights limit the third.
 REFUSED = {"mra", "yoso", "reformer"}
-"""For the first two, transformers downloads code on GPUs if `kernels` is installed; no weights limit the third."""
-
+# The kinds of encoders that a model may name; others might load more than their own weights.
 TEXT_ENCODERS = {*MODEL_FOR_MASKED_LM_MAPPING_NAMES, *MODEL_FOR_TOKEN_CLASSIFICATION_MAPPING_NAMES} - REFUSED
-"""The kinds of encoders that a model may name; others might load more than their own weights."""
-
+# Settings that encoders read in some version of transformers without having a default for them.
 MORE_SETTINGS = {
     "attention_head_size", "conv_act", "conv_groups", "conv_kernel_size", "embedding_size",
     "global_attn_every_n_layers", "global_rope_theta", "head_dim", "local_rope_theta", "norm_rel_ebd", "pad_token_id",
     "partial_rotary_factor", "position_buckets", "rope_scaling", "rope_theta", "rotary_emb_base", "rotary_pct",
     "share_att_key", "talking_head",
 }  # fmt: skip
-"""Settings that encoders read in some version of transformers without having a default for them."""
-
+# Maximum of settings whose names have these words; the size of the weights does not limit them.
 LIMITS = {"layer": 1_000, "window": 1_024, "block": 1_024}
-"""Maximum of settings whose names have these words; the size of the weights does not limit them."""
 
 SIZE = 192  # of a subword vector; 5.9 million numbers for the 30,522 subwords of MiniLM
 WEIGHTS, CONFIG = "model.safetensors", "config.json"
@@ -186,6 +184,20 @@ def takes_whole_masks(config: Any) -> bool:
         return True  # it ignores masks
     recent = int(transformers.__version__.partition(".")[0]) >= 5
     return recent and config.model_type in WHOLE_MASKS and config._attn_implementation == "sdpa"
+
+
+@contextmanager
+def quiet_transformers() -> Iterator[None]:
+    """Silence transformers' progress bars and notices, which quote settings of untrusted models."""
+    level, has_bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(level)
+        if has_bars:
+            logging.enable_progress_bar()
 
 
 def known_settings(stored: Mapping[str, Any]) -> dict[str, Any]:

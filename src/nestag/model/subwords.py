@@ -20,20 +20,17 @@ from nestag.errors import as_input_error
 SHAPES = 10  # the number of word shapes
 MOST_WORDS, MOST_CHARACTERS = 2**18, 2**24  # in the cache, which is emptied above these limits
 
-PROBES = (
+PROBES = (  # sentences that show whether a tokenizer splits each word independently
     ("of", "Paris", "unbelievable", "IL-2", "x", ",", "(", "naïve", "1984", "漢字", "don't", "U.S.", "...", "of"),
     ("word", ".", "\u200b", "word", "A", "word"),
 )
-"""Sentences that show whether a tokenizer splits each word independently."""
-
-SPECIAL_TOKENS = {
+SPECIAL_TOKENS = {  # with their names in transformers; the first name wins
     "cls_token": ("cls_token", "bos_token"),
     "sep_token": ("sep_token", "eos_token"),
     "pad_token": ("pad_token",),
     "unk_token": ("unk_token",),
     "mask_token": ("mask_token",),
 }
-"""Special tokens with their names in transformers; the first name wins."""
 
 
 class WordTokenizer:
@@ -147,9 +144,7 @@ class WordTable:
             return Subwords.of(pieces, words, lengths)
         rows = self._look_up(words)
         counts = self._table.counts[rows]
-        ends = np.cumsum(counts)
-        # subword j of word w is at start(w) + j
-        at = np.repeat(self._starts[rows] - (ends - counts), counts) + np.arange(ends[-1] if len(ends) else 0)
+        at = ranges(self._starts[rows], counts)  # subword j of word w is at start(w) + j
         return Subwords(self._table.ids[at], counts, self._table.shapes[rows], lengths)
 
     def _look_up(self, words: list[str]) -> Ints:
@@ -205,6 +200,16 @@ def offsets(sizes: Ints) -> Ints:
     [0, 2, 2, 5]
     """
     return np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(sizes)])
+
+
+def ranges(starts: Ints, sizes: Ints) -> Ints:
+    """Return ranges of whole numbers, one after the other.
+
+    >>> ranges(np.array([7, 3]), np.array([2, 3])).tolist()
+    [7, 8, 3, 4, 5]
+    """
+    places = offsets(sizes)
+    return np.repeat(starts - places[:-1], sizes) + np.arange(places[-1])
 
 
 def shape(word: str) -> int:

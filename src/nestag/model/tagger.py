@@ -7,9 +7,9 @@ finds more entities than the labels and improves the encoder.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from inspect import signature
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, fields
 from itertools import count
 from pathlib import Path
 from threading import get_ident
@@ -18,62 +18,65 @@ from typing import Any, NamedTuple, Self
 import torch
 from safetensors.torch import load_file
 from torch import Tensor, nn
-from torch.nn.modules.module import register_module_module_registration_hook
+from torch.nn.modules.module import (
+    register_module_buffer_registration_hook,
+    register_module_module_registration_hook,
+    register_module_parameter_registration_hook,
+)
 from transformers import PretrainedConfig, PreTrainedModel
-from transformers.utils import logging
 
+from nestag.data.validation import from_mapping, setting
 from nestag.errors import InputError, as_input_error
 from nestag.model.encoders import is_light
 from nestag.model.layers import Convolution, SpanGrid, pool_subwords, remaining_words
-from nestag.model.pretrained import SIZE, known_settings, load_encoder, load_light, random_encoder, takes_whole_masks
+from nestag.model.pretrained import (
+    SIZE,
+    known_settings,
+    load_encoder,
+    load_light,
+    quiet_transformers,
+    random_encoder,
+    takes_whole_masks,
+)
+from nestag.model.settings import LayerSettings
 from nestag.model.subwords import SHAPES
 
 IGNORED = -100  # the label of words to skip in training
-POOLINGS = ("first", "last", "mean")
 LARGEST = 2**22  # in a configuration; no vocabulary is that large
-SPARE, SPARE_MODULES = 2**20, 1_000  # numbers that a model computes, such as positions, and modules without weights
+SPARE, SPARE_PARTS = 2**20, 1_000  # numbers that a model computes, such as positions, and modules without weights
+REGISTRATIONS = (
+    register_module_module_registration_hook,
+    register_module_parameter_registration_hook,
+    register_module_buffer_registration_hook,
+)
+
+
+@dataclass(frozen=True)
+class TaggerSettings(LayerSettings):
+    """What a tagger needs besides its encoder."""
+
+    sizes: tuple[int, int, int] = setting((1, 1, 1), minimum=0)  # of the tables of n, c and u
+    span_types: int = setting(0, minimum=0)  # types of the span grid; 0 for no grid
+    span_width: int = setting(16, minimum=1, maximum=64)  # maximum words of a span in the grid
 
 
 class TaggerConfig(PretrainedConfig):
-    """The configuration of a tagger."""
+    """The configuration of a tagger: that of its encoder, and the TaggerSettings."""
 
     model_type = "nestag"
 
-    def __init__(
-        self,
-        encoder: dict[str, Any] | None = None,  # the encoder's own configuration
-        sizes: tuple[int, int, int] = (1, 1, 1),  # of the tables of n, c and u
-        pooling: str = "first",  # of a word's subwords: first, last or mean
-        shape_size: int = 0,  # of the embedding of word shapes; 0 for none
-        conv_size: int = 0,  # channels of the convolutions over words; 0 for none
-        conv_layers: int = 2,  # how many of them
-        dropout: float = 0.2,  # before the heads
-        span_types: int = 0,  # types of the span grid; 0 for no grid
-        span_width: int = 16,  # maximum words of a span in the grid
-        span_size: int = 128,  # channels of the grid
-        span_layers: int = 3,  # convolutions over the grid
-        **rest: Any,
-    ) -> None:
+    def __init__(self, encoder: dict[str, Any] | None = None, **settings: Any) -> None:
+        own = {field.name: settings.pop(field.name) for field in fields(TaggerSettings) if field.name in settings}
         self.encoder = encoder or {"model_type": "bert"}
-        self.sizes = tuple(sizes)
-        self.pooling = pooling
-        self.shape_size = shape_size
-        self.conv_size = conv_size
-        self.conv_layers = conv_layers
-        self.dropout = dropout
-        self.span_types = span_types
-        self.span_width = span_width
-        self.span_size = span_size
-        self.span_layers = span_layers
-        super().__init__(**rest)
+        vars(self).update(asdict(from_mapping(TaggerSettings, own, "config.json")))
+        super().__init__(**settings)
 
     @classmethod
     def from_stored(cls, stored: Any) -> TaggerConfig:
         """Read the configuration of a model folder; unknown keys are ignored."""
         _refuse_large(stored)
-        own = set(signature(cls.__init__).parameters) - {"self", "rest"}
-        settings = {name: value for name, value in stored.items() if name in own}
-        return cls(**{**settings, "encoder": known_settings(stored["encoder"])})
+        own = {field.name: stored[field.name] for field in fields(TaggerSettings) if field.name in stored}
+        return cls(known_settings(stored["encoder"]), **own)
 
 
 class TaggerOutput(NamedTuple):
@@ -96,10 +99,7 @@ class Tagger(PreTrainedModel):
     _supports_flash_attn_2 = True
 
     def __init__(self, config: TaggerConfig, encoder: nn.Module | None = None) -> None:
-        """Build it around an encoder, or with a new one as configured."""
         super().__init__(config)
-        if config.pooling not in POOLINGS:
-            raise ValueError(f"pooling is {config.pooling!r}; it takes {', '.join(POOLINGS)}")
         self.encoder: Any = encoder or random_encoder(dict(config.encoder))
         if getattr(self.encoder, "pooler", None) is not None:
             self.encoder.pooler = None  # for whole sentences; nothing here reads it
@@ -161,7 +161,7 @@ class Tagger(PreTrainedModel):
         transformers gets tensors and no path, so it cannot look for other files.
         """
         place = str(weights.parent)
-        with as_input_error("the model cannot be loaded", place), _quiet():
+        with as_input_error("the model cannot be loaded", place), quiet_transformers():
             config = TaggerConfig.from_stored(stored)
             tensors = {name: tensor.to(torch.float32, copy=True) for name, tensor in load_file(weights).items()}
             _refuse_more_than_stored(cls, config, tensors, place)
@@ -225,40 +225,33 @@ def _refuse_large(value: Any) -> None:
         raise ValueError(f"{value:.3g} is too large a number")
 
 
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Silence transformers' progress bar and notices, which quote settings; the tagger checks its weights itself."""
-    level, bar = logging.get_verbosity(), logging.is_progress_bar_enabled()
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        logging.set_verbosity(level)
-        if bar:
-            logging.enable_progress_bar()
-
-
 def _refuse_more_than_stored(cls: type[Tagger], config: TaggerConfig, stored: Mapping[str, Tensor], place: str) -> None:
-    """Refuse a configuration of more modules or weights than the file of weights has, before allocating any."""
-    most, modules, thread = SPARE_MODULES + 10 * len(stored), count(1), get_ident()
+    """Refuse a configuration of more modules or weights than the file of weights has, before allocating many."""
+    most, parts, thread = SPARE_PARTS + 10 * len(stored), count(1), get_ident()
+    available, allocated = sum(tensor.numel() for tensor in stored.values()), 0
 
-    def refuse_more(*_: Any) -> None:
-        if get_ident() == thread and next(modules) > most:
-            raise InputError(f"its configuration asks for more than {most:,} modules", place)
+    def refuse_weights(needed: int) -> None:
+        if needed > available + SPARE:
+            raise InputError(
+                f"its configuration asks for {needed:,} weights and the file of weights has {available:,}", place
+            )
 
-    hook = register_module_module_registration_hook(refuse_more)
-    try:
+    def refuse_more(_: nn.Module, __: str, part: nn.Module | Tensor | None) -> None:
+        nonlocal allocated
+        if get_ident() != thread:
+            return
+        if next(parts) > most:
+            raise InputError(f"its configuration asks for more than {most:,} modules and weights", place)
+        if isinstance(part, Tensor) and not part.is_meta:  # a few encoders take memory even now
+            allocated += part.numel()
+            refuse_weights(allocated)
+
+    with ExitStack() as hooks:
+        for register in REGISTRATIONS:
+            hooks.callback(register(refuse_more).remove)
         with torch.device("meta"):  # shapes alone
             tagger = cls(config)
-    finally:
-        hook.remove()
-    needed = sum(tensor.numel() for tensor in (*tagger.parameters(), *tagger.buffers()))
-    available = sum(tensor.numel() for tensor in stored.values())
-    if needed > available + SPARE:
-        raise InputError(
-            f"its configuration asks for {needed:,} weights and the file of weights has {available:,}", place
-        )
+    refuse_weights(sum(tensor.numel() for tensor in (*tagger.parameters(), *tagger.buffers())))
 
 
 def sum_losses(scores: tuple[Tensor, Tensor, Tensor], labels: Tensor) -> Tensor:

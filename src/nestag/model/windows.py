@@ -17,13 +17,10 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from nestag.data.arrays import Ints
-from nestag.model.subwords import Special, Subwords, WordTable, WordTokenizer
+from nestag.model.subwords import Special, Subwords, WordTable, WordTokenizer, ranges
 
-NOTHING = -1
-"""The word of special, context and padding subwords, and the shape of padding words."""
-
-Cut = Literal["overlapping", "disjoint"]
-"""How long sentences are split into windows."""
+NOTHING = -1  # the word of special, context and padding subwords, and the shape of padding words
+Cut = Literal["overlapping", "disjoint"]  # how long sentences are split into windows
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,7 +237,7 @@ class Layout:
         chosen = self.windows.take(batch)
         count = chosen.label_last - chosen.label_first
         row = np.repeat(np.arange(len(batch)), count)
-        word = np.repeat(chosen.label_first - (np.cumsum(count) - count), count) + np.arange(int(count.sum()))
+        word = ranges(chosen.label_first, count)
         return row, word - chosen.first[row], word
 
 

@@ -31,23 +31,18 @@ from transformers import set_seed
 from nestag.data.arrays import Ints
 from nestag.data.document import document_of
 from nestag.data.sentence import Sentence
+from nestag.data.validation import from_mapping
 from nestag.errors import InputError, named
 from nestag.formats.corpus import corpus_of
 from nestag.formats.files import writing_together
 from nestag.model.encoders import is_light, longest_window
 from nestag.model.model_folder import ADAPTED, WEIGHTS, is_finished, read_json, write_manifest
-from nestag.model.pretrained import load_encoder
+from nestag.model.pretrained import load_encoder, quiet_transformers
 from nestag.model.recognizer import load_tokenizer
 from nestag.model.subwords import Subwords
 from nestag.model.windows import Layout, LayoutMaker, join_windows, windows_of
 from nestag.training.checkpoints import ResumableTrainer, SavingCallback, explain_write_errors
-from nestag.training.display import (
-    AdaptationCallback,
-    AdaptationDisplay,
-    AdaptationProgress,
-    is_watched,
-    quiet_transformers,
-)
+from nestag.training.display import AdaptationCallback, AdaptationDisplay, AdaptationProgress, is_watched
 from nestag.training.run_folder import CHECKPOINTS, claim_folder, is_first_process, process_count
 
 WIDTH, BATCH = 128, 128  # subwords in a window, windows in a step
@@ -70,6 +65,7 @@ class Adaptation:
     accuracy: float | None  # of the predictions for masked subwords of dev
 
 
+@quiet_transformers()
 def adapt(
     text: Iterable[Sentence] | Any,
     output: str | Path,
@@ -93,49 +89,33 @@ def adapt(
         raise InputError(f"{epochs} epochs are too few; give 1 or more", named("epochs"))
     folder = Path(output)
     display = AdaptationDisplay("adapting", folder) if is_watched(watch, quiet) else None
-    with quiet_transformers(), display or nullcontext():
-        return _adapt(text, folder, encoder, dev, epochs, seed, display or watch, use_cpu)
-
-
-def _adapt(
-    text: Iterable[Sentence] | Any,
-    folder: Path,
-    encoder: str,
-    dev: Iterable[Sentence] | Any,
-    epochs: int | None,
-    seed: int,
-    watch: AdaptationCallback | None,
-    use_cpu: bool,
-) -> Adaptation:
-    """Adapt an encoder in a folder, or load the result that is there."""
-    set_seed(seed)
-    pretrained, tokenizer = load_encoder(encoder), load_tokenizer(encoder)
-    if tokenizer.mask_token_id is None:
-        raise InputError("its tokenizer has no mask token; choose another encoder", encoder)
-    maker = LayoutMaker(tokenizer, longest_window(pretrained.config, WIDTH))
-    texts = {"text": lay_out_text(maker, corpus_of(text)), "dev": lay_out_text(maker, corpus_of(dev))}
-    layout = texts["text"].layout
-    if not len(layout.windows):
-        raise InputError("there is no sentence with words in it; check the file", "text")
-    data = {name: content.fingerprint for name, content in texts.items()}
-    claim = {"recipe": {"encoder": encoder, "epochs": epochs}, "seed": seed, "data": data}
-    with claim_folder(folder, claim) if is_first_process() else nullcontext(), explain_write_errors(folder):
-        if not is_finished(folder):
-            steps = steps_for(len(layout.windows), epochs)
-            model = MaskedLanguageModel(pretrained, tokenizer.mask_token_id)
-            trainer = _trainer(model, layout, folder / CHECKPOINTS, steps, seed, use_cpu)
-            trainer.add_callback(_AdaptationCallback(trainer, watch))
-            trainer.run()
+    with display or nullcontext():
+        set_seed(seed)
+        pretrained, tokenizer = load_encoder(encoder), load_tokenizer(encoder)
+        if tokenizer.mask_token_id is None:
+            raise InputError("its tokenizer has no mask token; choose another encoder", encoder)
+        maker = LayoutMaker(tokenizer, longest_window(pretrained.config, WIDTH))
+        texts = {"text": lay_out_text(maker, corpus_of(text)), "dev": lay_out_text(maker, corpus_of(dev))}
+        layout = texts["text"].layout
+        if not len(layout.windows):
+            raise InputError("there is no sentence with words in it; check the file", "text")
+        data = {name: content.fingerprint for name, content in texts.items()}
+        claim = {"recipe": {"encoder": encoder, "epochs": epochs}, "seed": seed, "data": data}
+        claimed = claim_folder(folder, claim) if is_first_process() else nullcontext()
+        with claimed, explain_write_errors(folder):
+            if not is_finished(folder):
+                steps = steps_for(len(layout.windows), epochs)
+                model = MaskedLanguageModel(pretrained, tokenizer.mask_token_id)
+                trainer = _trainer(model, layout, folder / CHECKPOINTS, steps, seed, use_cpu)
+                trainer.add_callback(_AdaptationCallback(trainer, display or watch))
+                trainer.run()
+                if is_first_process():
+                    accuracy = _accuracy(trainer, texts["dev"].layout)
+                    _save(folder, pretrained, tokenizer, Adaptation(len(layout.windows), steps, accuracy))
+                wait_for_everyone()
             if is_first_process():
-                accuracy = _accuracy(trainer, texts["dev"].layout)
-                _save(folder, pretrained, tokenizer, Adaptation(len(layout.windows), steps, accuracy))
-            wait_for_everyone()
-        if is_first_process():
-            shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
-        try:
-            return Adaptation(**read_json(folder / ADAPTED))
-        except TypeError as error:
-            raise InputError(f"not a report of an adaptation ({error!s:.100})", str(folder / ADAPTED)) from None
+                shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
+            return from_mapping(Adaptation, read_json(folder / ADAPTED), str(folder / ADAPTED))
 
 
 def _save(folder: Path, encoder: Any, tokenizer: Any, adaptation: Adaptation) -> None:

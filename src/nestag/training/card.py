@@ -71,7 +71,6 @@ def _body(
     splits: Mapping[str, Sequence[Sentence]],
     evaluations: Mapping[str, Evaluation],
 ) -> Iterator[str]:
-    """Yield the sections on data, scores and settings."""
     from nestag import __version__
 
     yield "## Data\n\n| split | sentences | tokens | entities |\n|---|---|---|---|"

@@ -26,9 +26,7 @@ from nestag.training.interruption import ENDING, Interrupted, interruptible
 from nestag.training.plan import Scoring, scorings_from
 from nestag.training.run_folder import COMPLETE, is_first_process, last_checkpoint, process_count
 
-CHECKPOINT_SECONDS = 60.0
-"""Minimum time between two checkpoints."""
-
+CHECKPOINT_SECONDS = 60.0  # minimum time between two checkpoints
 STATE = "nestag.safetensors"
 WEIGHTS_OF_STATE = ("average", "best_weights")
 
@@ -43,15 +41,14 @@ class State:
     loss_sum: float  # of the steps since the last evaluation
     loss_steps: int
     seconds: float  # of training so far
-    average_steps: int
-    average: Weights | None
-    best_weights: Weights | None
+    average: Weights  # with its number of steps; empty if the weights are not averaged
+    best_weights: Weights  # empty before the first evaluation
 
 
 def save_state(checkpoint: Path, state: State) -> None:
     """Add nestag's state to Trainer's checkpoint: weights as tensors, the rest as metadata."""
     values = dict(vars(state))
-    weights = {kind: values.pop(kind) or {} for kind in WEIGHTS_OF_STATE}
+    weights = {kind: values.pop(kind) for kind in WEIGHTS_OF_STATE}
     tensors = {f"{kind}.{name}": tensor.contiguous() for kind in weights for name, tensor in weights[kind].items()}
     save_file(tensors, checkpoint / STATE, {"state": json.dumps(values)})
 
@@ -65,7 +62,7 @@ def load_state(checkpoint: Path, device: torch.device) -> State:
             kind, _, name = key.partition(".")
             weights[kind][name] = file.get_tensor(key)
     values["dev"] = scorings_from(values["dev"])
-    return State(**values, average=weights["average"] or None, best_weights=weights["best_weights"] or None)
+    return State(**values | weights)
 
 
 def mark_complete(checkpoint: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import cycle, islice
@@ -15,14 +15,14 @@ from torch import Tensor
 from torch.utils.data import Sampler
 
 from nestag.data.arrays import Ints
+from nestag.data.crossing import drop_crossing
 from nestag.data.sentence import Sentence
-from nestag.encodings.vocabulary import LabelIds
-from nestag.model.subwords import offsets
+from nestag.encodings.vocabulary import Vocabulary
+from nestag.model.subwords import offsets, ranges
 from nestag.model.tagger import IGNORED
 from nestag.model.windows import Layout, Windows, batches, sentence_batches
 
-COVERAGE, MAX_WIDTH = 0.995, 32
-"""The share of the entities that a span grid holds, and its maximum width; time grows with the width."""
+COVERAGE, MAX_WIDTH = 0.995, 32  # share of the entities that a span grid holds, and its maximum width
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class GoldSpans:
         begin = self.begins[windows.sentence]
         count = self.begins[windows.sentence + 1] - begin
         row = np.repeat(np.arange(len(count)), count)
-        entity = np.repeat(begin - (np.cumsum(count) - count), count) + np.arange(int(count.sum()))
+        entity = ranges(begin, count)
         whole = (self.first[entity] >= windows.first[row]) & (self.last[entity] < windows.last[row])
         return row[whole], entity[whole]
 
@@ -80,17 +80,9 @@ class TrainingSet:
     """A training corpus as arrays."""
 
     layout: Layout
-    labels: NDArray[np.int64]  # words x 3: the numbers of n, c and u
+    labels: Ints  # words x 3: the numbers of n, c and u
     spans: GoldSpans | None = None  # for a span grid
     span_width: int = 0  # of the grid
-
-    @classmethod
-    def of(
-        cls, layout: Layout, labels: Sequence[LabelIds], spans: GoldSpans | None = None, span_width: int = 0
-    ) -> TrainingSet:
-        """Return a corpus with the labels of each sentence and, for a span grid, its entities."""
-        heads = [np.array([number for ids in labels for number in ids[head]], dtype=np.int64) for head in range(3)]
-        return cls(layout, np.stack(heads, axis=1), spans, span_width)
 
     def tensors(self, batch: Sequence[int]) -> dict[str, Tensor]:
         """Return the arguments of `Tagger.forward` for some windows, and the targets of the span grid."""
@@ -104,6 +96,17 @@ class TrainingSet:
             words = arrays.shape.shape[1]
             inputs["spans"] = self.spans.targets(self.layout.windows.take(rows), words, self.span_width)
         return {name: torch.from_numpy(values) for name, values in inputs.items()}
+
+
+def nest(sentences: Iterable[Sentence]) -> list[Sentence]:
+    """Return sentences without their crossing entities, which no label can express."""
+    return [sentence.with_entities(drop_crossing(sentence.annotated).nested) for sentence in sentences]
+
+
+def label_ids(vocabulary: Vocabulary, sentences: Iterable[Sentence]) -> Ints:
+    """Return the numbers of n, c and u of all words of nested sentences: words x 3."""
+    ids = [np.array(vocabulary.ids(vocabulary.encode(sentence)), dtype=np.int64) for sentence in sentences]
+    return np.concatenate(ids, axis=1).T
 
 
 class BatchSampler(Sampler[list[int]]):

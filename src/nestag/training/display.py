@@ -7,14 +7,11 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from html import escape
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
-
-from transformers.utils import logging
 
 from nestag.data.report import Report
 from nestag.errors import either, named, visible
@@ -37,20 +34,6 @@ def is_watched(watch: object, quiet: bool | None) -> bool:
     return quiet is False or in_notebook() or (sys.stderr is not None and sys.stderr.isatty())
 
 
-@contextmanager
-def quiet_transformers() -> Iterator[None]:
-    """Keep transformers' notices and bars off the error stream, where they would be the only lines of a script."""
-    level, has_bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
-    logging.set_verbosity_error()
-    logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        logging.set_verbosity(level)
-        if has_bars:
-            logging.enable_progress_bar()
-
-
 def in_notebook() -> bool:
     """Return whether this is the kernel of a notebook."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
@@ -61,7 +44,6 @@ class Terminal:
     """Lines and a bar on stderr."""
 
     def __init__(self, title: str) -> None:
-        """Show a bar without a total."""
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
         from rich.progress import Progress as Bar
@@ -88,7 +70,6 @@ class Notebook:
     """Lines and a bar in the cell of a notebook."""
 
     def __init__(self, title: str) -> None:
-        """Show the title."""
         from IPython.display import HTML, display
 
         self.html: Any = HTML
@@ -196,8 +177,7 @@ class AdaptationProgress(NamedTuple):
     loss: float | None
 
 
-AdaptationCallback = Callable[[AdaptationProgress], None]
-"""Called after each step."""
+AdaptationCallback = Callable[[AdaptationProgress], None]  # called after each step
 
 
 class AdaptationDisplay(_Display):

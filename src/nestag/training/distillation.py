@@ -93,8 +93,9 @@ class Panel:
         if not paths:
             raise InputError("there is no teacher; give a model folder", named("teacher"))
         folders = [local_folder(str(path)) for path in paths]
+        teachers = [load(folder, device) for folder in folders]  # this checks the folders before anything is read
         digests = [hashlib.sha256((folder / MANIFEST).read_bytes()).hexdigest() for folder in folders]
-        return cls([load(folder, device) for folder in folders], [Path(path).name for path in paths], digests)
+        return cls(teachers, [Path(path).name for path in paths], digests)
 
     def sentences(self, texts: CorpusSource | Iterable[str]) -> Iterator[Sentence]:
         """Stream the sentences of texts; strings are tokenized as by the first teacher."""

@@ -11,16 +11,11 @@ from torch import nn
 from nestag.training.plan import TrainingPlan
 from nestag.training.recipe import Recipe, load_recipe, recipe_for
 
-WIDTH, INNER = 384, 1536
-"""The sizes of a feed-forward layer of MiniLM, whose time is the unit."""
-
-UNITS = {"minilm": 25.0, "light": 3.0}
-"""How many such layers, forward and backward, take as long as a step of a whole model; measured on two cores."""
-
+WIDTH, INNER = 384, 1536  # sizes of a feed-forward layer of MiniLM, whose time is the unit
+UNITS = {"minilm": 25.0, "light": 3.0}  # such layers that take as long as a step of a whole model, on two cores
 TIMES = 5
-
+# The steps between which the speed of a run is measured; the first ones are slower, on a GPU much slower.
 WARM_UP, TIMED = {"cpu": 3, "cuda": 30}, {"cpu": 13, "cuda": 60}
-"""The steps between which the speed of a run is measured; the first ones are slower, on a GPU much slower."""
 
 
 def cpu_estimates(recipe: Recipe, plan: Callable[[Recipe], TrainingPlan]) -> dict[str, float]:

@@ -10,13 +10,12 @@ The loss is the sum of the labels' cross-entropies. A recipe can add more:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from functools import cached_property
+from collections.abc import Sequence
+from copy import deepcopy
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional
 from torch.optim import AdamW
 from torch.optim.lr_scheduler import LambdaLR
@@ -88,7 +87,7 @@ LOWEST = 32.0  # the slanted schedule falls to the highest rate divided by this
 
 def optimizer_of(model: Tagger, recipe: Recipe) -> AdamW:
     """Return AdamW with a parameter group for each learning rate and weight decay, those of the heads last."""
-    groups: dict[tuple[bool, float, float], list[torch.nn.Parameter]] = {}
+    groups: dict[tuple[bool, float, float], list[nn.Parameter]] = {}
     layers = 1 + max((layer_of(name) for name, _ in model.named_parameters()), default=0)
     for name, weight in model.named_parameters():
         is_head = not name.startswith("encoder.")
@@ -142,47 +141,31 @@ def freezes_encoder(recipe: Recipe, plan: TrainingPlan, step: int) -> bool:
     return recipe.lr_scheduler_type == "slanted_triangular" and step < plan.epoch_steps
 
 
-class Average:
-    """The exponential moving average of a model's weights, which starts with the current ones."""
+class Average(nn.Module):
+    """A copy of a model that follows it as an exponential moving average.
 
-    def __init__(self, model: torch.nn.Module, decay: float) -> None:
-        self.decay = decay
-        self.steps = 0
-        self.model = model
-        self.weights = copy_weights(model)
+    AveragedModel of torch does the same, but waits for the GPU in each step.
+    """
+
+    steps: Tensor  # on the CPU
+
+    def __init__(self, model: nn.Module, decay: float) -> None:
+        super().__init__()
+        self.decay, self.module = decay, deepcopy(model)
+        self.register_buffer("steps", torch.tensor(0))
+        self.pairs: tuple[list[Tensor], list[Tensor]] = [*self.module.parameters()], [*model.parameters()]
+        self.buffer_pairs = list(zip(self.module.buffers(), model.buffers(), strict=True))
 
     @torch.no_grad()
     def update(self) -> None:
-        """Move towards the current weights, faster at the beginning."""
+        """Move towards the weights of the model, faster at the beginning."""
         self.steps += 1
-        keep = min(self.decay, (1 + self.steps) / (10 + self.steps))
-        averages, values = self._pairs
-        torch._foreach_lerp_(averages, values, 1 - keep)
-
-    @cached_property
-    def _pairs(self) -> tuple[list[torch.Tensor], list[torch.Tensor]]:
-        """The averages, and the weights that they follow."""
-        state = self.model.state_dict()
-        names = [name for name, value in state.items() if value.dtype.is_floating_point]
-        return [self.weights[name] for name in names], [state[name] for name in names]
-
-    def restore(self, steps: int, weights: dict[str, torch.Tensor]) -> None:
-        """Continue with a saved average."""
-        self.steps, self.weights = steps, weights
-        self.__dict__.pop("_pairs", None)
-
-    @contextmanager
-    def swapped_in(self) -> Iterator[None]:
-        """Let the model have the averaged weights inside the block."""
-        current = copy_weights(self.model)
-        integers = {name: value for name, value in current.items() if not value.dtype.is_floating_point}
-        self.model.load_state_dict(self.weights | integers)
-        try:
-            yield
-        finally:
-            self.model.load_state_dict(current)
+        steps, (averages, weights) = int(self.steps), self.pairs
+        torch._foreach_lerp_(averages, weights, 1 - min(self.decay, (1 + steps) / (10 + steps)))
+        for own, followed in self.buffer_pairs:
+            own.copy_(followed)
 
 
-def copy_weights(model: torch.nn.Module) -> dict[str, torch.Tensor]:
+def copy_weights(model: nn.Module) -> dict[str, torch.Tensor]:
     """Return a copy of a model's weights."""
     return {name: value.detach().clone() for name, value in model.state_dict().items()}

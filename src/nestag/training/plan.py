@@ -215,8 +215,7 @@ class Progress:
         return self.stalled or self.step >= self.plan.steps
 
 
-ProgressCallback = Callable[[Progress], None]
-"""Called at the start, after each step and after each evaluation."""
+ProgressCallback = Callable[[Progress], None]  # called at the start, after each step and after each evaluation
 
 
 def best_of(scorings: Sequence[Scoring]) -> Scoring | None:

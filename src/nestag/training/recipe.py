@@ -9,50 +9,34 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal
 
 from nestag.data.validation import changed, setting
-from nestag.decoding import Decoding
-from nestag.encodings.base import Naming
 from nestag.errors import InputError, SettingError, UnknownNameError
-from nestag.model.encoders import Precision, is_light
-from nestag.model.windows import Cut
+from nestag.model.encoders import is_light
+from nestag.model.settings import LayerSettings, PredictionSettings
 
 Auto = Literal["auto"]
 
 
 @dataclass(frozen=True)
-class Recipe:
-    """The settings of a training run; "auto" means that the corpus decides."""
+class Start:
+    """What is trained."""
 
-    # what is trained
     encoder: str = setting("minilm", help="minilm, light, a folder, or a name on the hub")
     light_size: int = setting(192, minimum=1, maximum=4096, help="vector size of a new light encoder")
     encoding: str = setting("rel", help="abs, rel, dyn or 4tg")
-    pooling: Literal["first", "last", "mean"] = setting("mean", help="how the vectors of a word's subwords are pooled")
-    shape_size: int = setting(0, minimum=0, maximum=4096, help="dimension of the word-shape embedding; 0 for none")
-    conv_size: int = setting(0, minimum=0, maximum=8192, help="channels of the convolutions over words; 0 for none")
-    conv_layers: int = setting(2, minimum=1, maximum=64, help="number of convolutions over words")
-    dropout: float = setting(0.2, minimum=0, below=1, help="dropout before the heads")
     head_init: Literal["normal", "linear"] = setting(
         "normal", help="initial weights of the heads: normal with a standard deviation of 0.02, or nn.Linear's default"
     )
-    max_length: int = setting(512, minimum=8, help="maximum subwords in a window; longer sentences are read in several")
-    windows: Cut = setting("overlapping", help="how windows of longer sentences are laid out; MaChAmp's are disjoint")
-    context: int = setting(0, minimum=0, help="add neighbouring sentences up to this many subwords; 0 for none")
-    decoding: Decoding = setting(
-        "constrained",
-        help="entities of the span grid (spans), the best valid labels (constrained), or greedy labels",
-    )
-    min_node_probability: float = setting(
-        0.0, minimum=0, maximum=1, help="drop spans of the grid that are improbable by the labels; 0 for none"
-    )
-    node_label_strategy: Naming = setting(
-        "first", help="label of a node whose words disagree in greedy decoding: the first or the most frequent"
-    )
+
+
+@dataclass(frozen=True)
+class Recipe(PredictionSettings, LayerSettings, Start):
+    """The settings of a training run; "auto" means that the corpus decides."""
 
     # how long and in what portions
     steps: int | Auto = setting("auto", minimum=1, help="optimizer steps in total")
@@ -87,20 +71,19 @@ class Recipe:
     adam_beta1: float = setting(0.9, minimum=0, below=1, help="of AdamW")
     adam_beta2: float = setting(0.999, minimum=0, below=1, help="of AdamW")
     max_grad_norm: float = setting(1.0, minimum=0, help="maximum gradient norm; 0 for no clipping")
-    precision: Precision = setting(
-        "auto", help="precision on a GPU: bfloat16 if supported, float32, or float32 with TF32 matrix products"
-    )
     span_loss: float = setting(
         0.0, minimum=0, maximum=1e3, help="loss weight of the span grid, which scores all short spans; 0 for no grid"
     )
     span_width: int | Auto = setting("auto", minimum=1, maximum=64, help="maximum words of a span in the grid")
-    span_size: int = setting(128, minimum=1, maximum=1024, help="channels of the span grid")
-    span_layers: int = setting(3, minimum=0, maximum=16, help="convolutions over the span grid")
     rdrop: float = setting(
         0.0, minimum=0, maximum=1e3, help="R-Drop: loss weight of the divergence between two dropout passes; 0 for none"
     )
     masked_subwords: float = setting(0.0, minimum=0, below=1, help="share of subwords masked in training")
     ema_decay: float | Auto = setting("auto", minimum=0, below=1, help="decay of the average of weights; 0 for none")
+
+    def settings_of(self, part: type[LayerSettings | PredictionSettings]) -> dict[str, Any]:
+        """Return those settings that a base class has."""
+        return {field.name: getattr(self, field.name) for field in fields(part)}
 
     def changed(self, values: Mapping[str, Any], where: str = "recipe", *, text: bool = False) -> Recipe:
         """Return a copy with other settings, which are strings if `text`; unknown or wrong ones are errors.
@@ -147,6 +130,7 @@ def load_recipe(name: str) -> Recipe:
     except ValueError as error:  # not UTF-8, or a null character in the name
         raise InputError(f"the recipe cannot be read ({error}); give a .toml file", name) from None
     try:
-        return Recipe().changed(tomllib.loads(text), name)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        table = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:  # also for numbers of thousands of digits
         raise InputError(f"not TOML ({error})", name) from None
+    return Recipe().changed(table, name)

@@ -19,7 +19,6 @@ from typing import Any
 from accelerate.utils import wait_for_everyone
 from transformers import set_seed
 
-from nestag.data.crossing import drop_crossing
 from nestag.data.document import document_of
 from nestag.data.segment import DEFAULT, Options, check_cutting
 from nestag.data.sentence import Sentence
@@ -31,8 +30,9 @@ from nestag.formats.corpus import CorpusSource, in_memory, report_of
 from nestag.formats.files import writing
 from nestag.model.encoders import fetch, longest_window
 from nestag.model.model_folder import CARD, HISTORY, is_finished, read_json
+from nestag.model.pretrained import quiet_transformers
 from nestag.model.recognizer import NestedNER, load_tokenizer
-from nestag.model.settings import Settings
+from nestag.model.settings import LayerSettings, PredictionSettings, Settings
 from nestag.model.subwords import WordTokenizer
 from nestag.model.tagger import Tagger
 from nestag.model.windows import Layout
@@ -40,8 +40,8 @@ from nestag.training.advice import advice
 from nestag.training.calibration import calibrate
 from nestag.training.card import card
 from nestag.training.checkpoints import explain_write_errors
-from nestag.training.dataset import GoldSpans, TrainingSet
-from nestag.training.display import TrainingDisplay, is_watched, quiet_transformers
+from nestag.training.dataset import GoldSpans, TrainingSet, label_ids, nest
+from nestag.training.display import TrainingDisplay, is_watched
 from nestag.training.duration import cpu_estimates
 from nestag.training.plan import ProgressCallback, Scoring, TrainingPlan, best_of, plan_for, scorings_from
 from nestag.training.recipe import Recipe, load_recipe, recipe_for
@@ -146,7 +146,7 @@ def _train(
 ) -> None:
     """Train, and save the model with the best weights and its history."""
     training, dev = splits["train"], splits["dev"]
-    nested = [sentence.with_entities(drop_crossing(sentence.annotated).nested) for sentence in training]
+    nested = nest(training)
     dropped = sum(len(a.entities) - len(b.entities) for a, b in zip(training, nested, strict=True))
     set_seed(seed)
     vocabulary = Vocabulary.learn(nested, recipe.encoding)
@@ -154,7 +154,7 @@ def _train(
     width = (spans.width() if recipe.span_width == "auto" else recipe.span_width) if spans else 1
     recognizer = new_recognizer(recipe, vocabulary, spans.types if spans else 0, width, options)
     layout = _lay_out(recognizer, nested)
-    corpus = TrainingSet.of(layout, [vocabulary.ids(vocabulary.encode(sentence)) for sentence in nested], spans, width)
+    corpus = TrainingSet(layout, label_ids(vocabulary, nested), spans, width)
     windows, dev_subwords = layout.windows, int(_lay_out(recognizer, dev).windows.sizes.sum())
 
     def plan_of(recipe: Recipe) -> TrainingPlan:
@@ -168,7 +168,6 @@ def _train(
     trainer.run()
     if not is_first_process():
         return
-    assert trainer.best_weights is not None
     recognizer.model.load_state_dict(trainer.best_weights)
     recognizer.model.requires_grad_(True)
     recognizer.model.train(False)
@@ -186,7 +185,6 @@ def _lay_out(recognizer: NestedNER, sentences: Sequence[Sentence]) -> Layout:
 
 
 def _load(folder: Path, recipe: Recipe, seed: int, device: str | None) -> Run:
-    """Load a finished run from its folder."""
     recognizer = NestedNER.from_pretrained(folder, device)
     history = read_json(folder / HISTORY)
     try:
@@ -227,27 +225,13 @@ def new_recognizer(
         recipe.encoder,
         recipe.light_size,
         sizes=vocabulary.sizes,
-        pooling=recipe.pooling,
-        shape_size=recipe.shape_size,
-        conv_size=recipe.conv_size,
-        conv_layers=recipe.conv_layers,
-        dropout=recipe.dropout,
         span_types=span_types,
         span_width=span_width,
-        span_size=recipe.span_size,
-        span_layers=recipe.span_layers,
+        **recipe.settings_of(LayerSettings),
     )
     if recipe.head_init == "linear":
         model.reset_heads()
-    settings = Settings(
-        max_length=longest_window(model.encoder.config, recipe.max_length),
-        windows=recipe.windows,
-        context=recipe.context,
-        decoding=recipe.decoding,
-        min_node_probability=recipe.min_node_probability,
-        node_label_strategy=recipe.node_label_strategy,
-        precision=recipe.precision,
-        tokenizer=options.tokenizer,
-        language=options.language,
-    )
-    return NestedNER(model, WordTokenizer.of(load_tokenizer(recipe.encoder)), vocabulary, settings)
+    settings = recipe.settings_of(PredictionSettings)
+    settings["max_length"] = longest_window(model.encoder.config, recipe.max_length)
+    settings |= {"tokenizer": options.tokenizer, "language": options.language}
+    return NestedNER(model, WordTokenizer.of(load_tokenizer(recipe.encoder)), vocabulary, Settings(**settings))

@@ -8,26 +8,23 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
 from accelerate.utils import broadcast_object_list, gather_object
 from torch.utils.data import DataLoader
 
-from nestag.data.arrays import Ints
-from nestag.data.crossing import drop_crossing
 from nestag.data.document import document_of
 from nestag.data.sentence import Sentence
-from nestag.encodings.vocabulary import Vocabulary
 from nestag.evaluation import Score, score
 from nestag.model.recognizer import NestedNER
 from nestag.model.scorer import compute_mode, matmul_mode
+from nestag.model.tagger import Tagger
 from nestag.training.checkpoints import ResumableTrainer, SavingCallback, State, Weights, load_state, save_state
-from nestag.training.dataset import BatchSampler, TrainingSet
+from nestag.training.dataset import BatchSampler, TrainingSet, label_ids, nest
 from nestag.training.duration import Stopwatch
 from nestag.training.graphs import GraphedPass, Padding
 from nestag.training.optimization import Average, copy_weights, freezes_encoder, loss_of, optimizer_of, scheduler_of
@@ -59,7 +56,7 @@ class NestedTrainer(ResumableTrainer):
         )
         self.dev = dev
         by_labels = recipe.metric_for_best_model == "label_accuracy"
-        self.dev_labels = _label_ids(recognizer.vocabulary, dev) if by_labels else None
+        self.dev_labels = label_ids(recognizer.vocabulary, nest(dev)) if by_labels else None
         self.progress = Progress(plan)
         if torch.cuda.is_available() and not use_cpu:
             recognizer.model.to("cuda")  # type: ignore[arg-type]  # before the optimizer, which can do more for weights on a GPU
@@ -88,10 +85,9 @@ class NestedTrainer(ResumableTrainer):
             callbacks=[_RunCallback(self, watch)],
         )
         self.average = Average(recognizer.model, plan.ema_decay) if plan.ema_decay else None
-        self.best_weights: Weights | None = None
+        self.best_weights: Weights = {}
         self.loss_sum = torch.zeros((), device=recognizer.model.device)
         self.loss_steps = 0
-        self.frozen: bool | None = None
         self.mask = _mask_id(recognizer.tokenizer)
         self.start = time.monotonic()  # minus the seconds of training before an interruption
 
@@ -122,19 +118,17 @@ class NestedTrainer(ResumableTrainer):
         self.progress.dev[:] = state.dev
         self.best_weights, self.loss_steps = state.best_weights, state.loss_steps
         self.loss_sum.fill_(state.loss_sum)
-        if self.average and state.average:
-            self.average.restore(state.average_steps, state.average)
+        if self.average:
+            self.average.load_state_dict(state.average)
 
     def save_extra(self, checkpoint: Path) -> None:
         """Save nestag's state."""
-        average = self.average
         state = State(
             dev=self.progress.dev,
             loss_sum=self.loss_sum.item(),
             loss_steps=self.loss_steps,
             seconds=self.seconds,
-            average_steps=average.steps if average else 0,
-            average=average.weights if average else None,
+            average=copy_weights(self.average) if self.average else {},
             best_weights=self.best_weights,
         )
         save_state(checkpoint, state)
@@ -175,13 +169,6 @@ class NestedTrainer(ResumableTrainer):
         """Skip counting, which would visit each weight in each step."""
         return 0
 
-    def freeze(self) -> None:
-        """Freeze or unfreeze the encoder for the next step."""
-        frozen = freezes_encoder(self.recipe, self.progress.plan, self.state.global_step)
-        if frozen is not self.frozen:
-            self.recognizer.model.encoder.requires_grad_(not frozen)
-            self.frozen = frozen
-
     @property
     def seconds(self) -> float:
         """The time spent on training, without interruptions."""
@@ -194,18 +181,20 @@ class NestedTrainer(ResumableTrainer):
             return score(gold, self.recognizer.predict(self.dev)), None
         scores = self.recognizer.scores([s.tokens for s in self.dev], [document_of(s) for s in self.dev])
         entities = self.recognizer.engine().decode(scores).table.to_lists()
-        heads = zip((scores.n, scores.c, scores.u), self.dev_labels, strict=True)
+        heads = zip((scores.n, scores.c, scores.u), self.dev_labels.T, strict=True)
         return score(gold, entities), sum(float(np.mean(head.argmax(axis=1) == labels)) for head, labels in heads)
 
     def evaluate(self, *_: Any, **__: Any) -> dict[str, float]:
         """Score dev with the averaged weights, and copy the weights if they are the best so far."""
         best = self.progress.best_scoring
-        loss = _mean_over_processes(self.loss_sum.item() / self.loss_steps) if self.loss_steps else None
-        with self.average.swapped_in() if self.average else nullcontext():
-            ((dev, labels),) = broadcast_object_list([self._score_dev() if is_first_process() else None])
-            scoring = Scoring(self.state.global_step, loss or 0.0, dev, self.seconds, labels)
-            if is_first_process() and (best is None or scoring.rank > best.rank):
-                self.best_weights = copy_weights(self.recognizer.model)
+        loss = float(np.mean(gather_object([self.loss_sum.item() / self.loss_steps]))) if self.loss_steps else None
+        current, averaged = self.recognizer.model, self.average.module if self.average else self.recognizer.model
+        self.recognizer.model = cast(Tagger, averaged)
+        ((dev, labels),) = broadcast_object_list([self._score_dev() if is_first_process() else None])
+        self.recognizer.model = current
+        scoring = Scoring(self.state.global_step, loss or 0.0, dev, self.seconds, labels)
+        if is_first_process() and (best is None or scoring.rank > best.rank):
+            self.best_weights = copy_weights(averaged)
         self.progress.loss = loss
         self.progress.dev.append(scoring)
         self.loss_sum.zero_()
@@ -230,7 +219,8 @@ class _RunCallback(SavingCallback):
         self._report(state)
 
     def on_step_begin(self, args: Any, state: Any, control: Any, **_: Any) -> None:
-        self.trainer.freeze()
+        frozen = freezes_encoder(self.trainer.recipe, self.trainer.progress.plan, state.global_step)
+        self.trainer.recognizer.model.encoder.requires_grad_(not frozen)
 
     def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         progress = self.trainer.progress
@@ -254,19 +244,7 @@ class _RunCallback(SavingCallback):
             self.watch(self.trainer.progress)
 
 
-def _mean_over_processes(value: float) -> float:
-    values = gather_object([value])
-    return float(sum(values) / len(values))
-
-
 def _mask_id(tokenizer: Any) -> int:
     """Return the mask token, or else the unknown token."""
     ids = (number for number in (tokenizer.mask_token_id, tokenizer.unk_token_id) if number is not None)
     return int(next(ids, 0))
-
-
-def _label_ids(vocabulary: Vocabulary, dev: Sequence[Sentence]) -> list[Ints]:
-    """Return the label ids of all words, an array for each head; crossing entities are dropped."""
-    nested = (sentence.with_entities(drop_crossing(sentence.annotated).nested) for sentence in dev)
-    labels = [vocabulary.ids(vocabulary.encode(sentence)) for sentence in nested]
-    return [np.array([number for ids in labels for number in ids[head]], dtype=np.int64) for head in range(3)]
