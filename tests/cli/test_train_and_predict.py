@@ -54,7 +54,7 @@ def model(files: Files, tiny_encoder: Callable[[str], str], tmp_path_factory: py
     )  # fmt: skip
     assert code == 0, told
     assert "16 sentences of" in told  # the plan
-    assert "dev scored 15 times; stops after 3 without a better one" in told
+    assert "dev scored 15 times; stops after 3 without a better F1" in told
     assert ": loss " in told
     assert "seed 1 dev   precision 100.00  recall 100.00  F1 100.00" in told
     assert "seed 1 test  precision 100.00" in told

@@ -117,9 +117,9 @@ def test_every_field_type_is_accepted() -> None:
         ("points", [[1], ["a"]], "points.1.x is 'a'; it takes a whole number"),
         ("inner", 3, "inner is 3; it takes a table"),
         ("inner", {"share": 1}, "inner.share is 1; it takes a number above 0 and below 1"),
-        ("inner", {"nam": "x"}, "there is no setting 'inner.nam'; did you mean 'name'? there are name, share"),
+        ("inner", {"nam": "x"}, "there is no setting 'inner.nam'; did you mean 'name'?"),
         ("parts", {"a": {"share": "x"}}, "parts.a.share is 'x'; it takes a number"),
-        ("epoch", 3, "there is no setting 'epoch'; did you mean 'epochs'? there are title, epochs, "),
+        ("epoch", 3, "there is no setting 'epoch'; did you mean 'epochs'?"),
         ("zzz", 3, "there is no setting 'zzz'; there are title, epochs, "),
     ],
 )

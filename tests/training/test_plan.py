@@ -70,7 +70,7 @@ def test_plan_as_text() -> None:
     )
     assert str(plan) == (
         "100 sentences of 3,000 subwords: 50 steps of up to 300 subwords (5 epochs), dev scored 5 times;"
-        " stops after 3 without a better one"
+        " stops after 3 without a better F1"
     )
 
 

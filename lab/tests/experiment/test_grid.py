@@ -100,7 +100,7 @@ def test_recipes_may_be_tables_of_changes(corpora: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "tables", "told"),
     [
-        ("seed = 3", None, "there is no setting 'seed'; did you mean 'seeds'? there are corpora, recipes"),
+        ("seed = 3", None, "there is no setting 'seed'; did you mean 'seeds'?"),
         ("seeds = 0", None, "seeds is 0; give their number"),
         ("seeds = [1, 1]", None, "seeds has 1 twice; name it once"),
         ("seeds = true", None, "seeds is True; it takes a whole number of at least 0, or a list"),

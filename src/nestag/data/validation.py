@@ -181,9 +181,8 @@ def _check(cls: type, values: Any, place: _Place) -> dict[str, Any]:
     for name in values:
         if name not in known:
             near = get_close_matches(str(name), known, 1)
-            hint = f"did you mean {near[0]!r}? " if near else ""
-            key = place.inside(name).key
-            raise SettingError(f"there is no setting {key!r}; {hint}there are {', '.join(known)}", place.where)
+            hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known)}"
+            raise SettingError(f"there is no setting {place.inside(name).key!r}; {hint}", place.where)
     return {
         name: _convert(_hints(cls)[name], value, place.inside(name, _limits(known[name])))
         for name, value in values.items()

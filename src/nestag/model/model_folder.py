@@ -21,7 +21,7 @@ from typing import Any
 
 from nestag.data.validation import changed, from_mapping, to_mapping
 from nestag.encodings.vocabulary import Vocabulary
-from nestag.errors import InputError, MissingExtraError, UnknownNameError, as_input_error, either
+from nestag.errors import InputError, MissingExtraError, UnknownNameError, as_input_error, either, named
 from nestag.formats.files import reading, writing
 from nestag.formats.files.sources import refuse_empty
 from nestag.model.encoders import download
@@ -47,7 +47,7 @@ PROBE = ["a", "☃"]  # words that every tokenizer must be able to read
 
 LOADED_BY = {  # a model has one kind of weights
     WEIGHTS: "torch; load it with nestag.load, or convert it for onnxruntime with: nestag export onnx MODEL DIR",
-    GRAPH: "onnxruntime; load it with nestag.load",
+    GRAPH: "onnxruntime; give the folder that it was exported from, which has torch's weights, or use nestag.load",
 }
 
 
@@ -91,11 +91,10 @@ class SavedModel:
         if labels != self.vocabulary.sizes:
             raise InputError(f"its weights score {labels} labels and its vocabulary has {self.vocabulary.sizes}", place)
         if self.settings.decoding == "spans" and span_types != types:
-            raise InputError(
-                f"its span grid scores {span_types} types and its vocabulary has {types};"
-                ' load it with decoding="constrained"',
-                place,
+            grid = (
+                f"a span grid for {span_types} types, and its vocabulary has {types}" if span_types else "no span grid"
             )
+            raise InputError(f"it has {grid}; use {named('decoding', 'constrained')}", place)
 
 
 def load(

@@ -61,7 +61,7 @@ class TrainingPlan:
         return step_seconds * (self.steps + dev_steps / 3)
 
     def __str__(self) -> str:
-        stops = f"; stops after {self.patience} without a better one" if self.patience else ""
+        stops = f"; stops after {self.patience} without a better F1" if self.patience else ""
         return (
             f"{self.sentences:,} sentences of {self.subwords:,} subwords: {self.steps:,} steps of up to"
             f" {self.batch_subwords:,} subwords ({self.epochs:.0f} epochs), dev scored {self.evaluations} times{stops}"

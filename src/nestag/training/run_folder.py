@@ -73,7 +73,7 @@ def claim_folder(folder: Path, claim: RunIdentity) -> Iterator[None]:
     if folder.exists() and not folder.is_dir():
         raise InputError("this is a file; choose another name for the folder", str(folder))
     if not (folder / CLAIM).exists() and _has_files(folder):
-        raise InputError("the folder exists and is not empty; choose another", str(folder))
+        raise InputError("the folder exists and is not empty; choose another folder", str(folder))
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -88,7 +88,7 @@ def claim_folder(folder: Path, claim: RunIdentity) -> Iterator[None]:
             yield
     except Timeout:
         raise InputError(
-            "another process is training in this folder; wait for it, or choose another", str(folder)
+            "another process is training in this folder; wait for it, or choose another folder", str(folder)
         ) from None
 
 
@@ -101,7 +101,7 @@ def _check(folder: Path, claim: RunIdentity) -> None:
             return
         if is_finished(folder) or last_checkpoint(folder / CHECKPOINTS):
             reason = ", ".join(_differences(stored, claim)) or "made by another version of nestag"
-            raise InputError(f"another run is in this folder ({reason}); choose another", str(folder))
+            raise InputError(f"another run is in this folder ({reason}); choose another folder", str(folder))
     with writing(file) as stream:
         stream.write(json.dumps(claim, indent=1) + "\n")
 
