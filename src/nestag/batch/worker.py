@@ -23,7 +23,7 @@ from typing import IO, Any, cast
 
 import nestag
 from nestag.batch.manifest import Done, bad_rows_name, write_done
-from nestag.batch.output import WRITERS, HashingStream
+from nestag.batch.output import WRITERS, HashingStream, output_table
 from nestag.batch.plan import Job, Part
 from nestag.batch.rows import BadFileError, BadRow, RowBatch, read_part
 from nestag.batch.storage import Folder
@@ -137,10 +137,10 @@ class PartTagger:
         bad, types, rows = list[BadRow](), Counter[str](), 0
         with self.out.writing(f"{part.name}.{self.job.form}") as target:
             stream = HashingStream(target)
-            writer = WRITERS[self.job.form](cast(IO[bytes], stream), part.file.name)
+            writer = WRITERS[self.job.form](cast(IO[bytes], stream))
             for batch, entities in self._tag_batches(self._read(part)):
                 with self._timed("writing"):
-                    writer.write(batch, entities)
+                    writer.write(output_table(part.file.name, batch, entities))
                 bad += batch.bad
                 rows += len(batch.values)
                 types.update(entity.type for row in entities for entity in row)

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 import nestag
-from nestag.cli.options import CpuOption, From, Reading, SeedOption
+from nestag.cli.options import CpuOption, From, Reading, SeedOption, file_option, output_option
 from nestag.cli.paths import find_inputs, read_inputs
 from nestag.cli.terminal import log, log_all, progress, silence_libraries
 from nestag.cli.train import SettingsOption, settings_from
@@ -26,10 +26,10 @@ def distill(
         list[str],
         typer.Argument(metavar="TEXT", help="Files, folders or patterns, in any format; their entities are ignored."),
     ],
-    train: Annotated[str, typer.Option(metavar="FILE", help="The annotated training corpus.")],
-    dev: Annotated[str, typer.Option(metavar="FILE", help="The development corpus, which selects the best weights.")],
-    output: Annotated[str, typer.Option("-o", "--output", metavar="DIR", help="The folder to save the student in.")],
-    test: Annotated[str | None, typer.Option(metavar="FILE", help="A corpus to report scores on at the end.")] = None,
+    train: Annotated[str, file_option("The annotated training corpus.")],
+    dev: Annotated[str, file_option("The development corpus, which selects the best weights.")],
+    output: Annotated[str, output_option("DIR", "The folder to save the student in.")],
+    test: Annotated[str | None, file_option("A corpus to report scores on at the end.")] = None,
     encoder: Annotated[
         str, typer.Option(metavar="E", help="The student's encoder: light, minilm, a folder, or a name on the hub.")
     ] = "light",

@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 
 import nestag
-from nestag.cli.options import Forms, Reading, format_option
+from nestag.cli.options import Forms, Reading, file_option, format_option
 from nestag.cli.terminal import echo, log_all, progress, show
 from nestag.data.validation import to_mapping
 from nestag.errors import InputError
@@ -36,11 +36,9 @@ def evaluate(
     ],
     predicted: Annotated[str, typer.Argument(metavar="PRED", help="The same sentences with predicted entities.")],
     *,
-    train: Annotated[
-        str | None, typer.Option(metavar="FILE", help="The training corpus: score seen and unseen entities separately.")
-    ] = None,
+    train: Annotated[str | None, file_option("The training corpus: score seen and unseen entities separately.")] = None,
     against: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Another prediction: test whether the two differ significantly.")
+        str | None, file_option("Another prediction: test whether the two differ significantly.")
     ] = None,
     by: Annotated[
         By, typer.Option(help="How sentences are matched; auto matches in order, or by id if ids differ.")

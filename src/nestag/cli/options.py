@@ -33,6 +33,16 @@ def named(names: Callable[[], Iterable[str]], metavar: str, help: str, *flags: s
     return typer.Option(*flags, metavar=metavar, help=help, autocompletion=complete, rich_help_panel=panel)
 
 
+def file_option(help: str) -> Any:
+    """Return an option that takes the name of a file."""
+    return typer.Option(metavar="FILE", help=help)
+
+
+def output_option(metavar: str, help: str) -> Any:
+    """Return the option -o, which names what a command writes."""
+    return typer.Option("-o", "--output", metavar=metavar, help=help)
+
+
 def reading_option(*flags: str, help: str, metavar: str | None = None) -> Any:
     """Return an option in the part of the help page on reading files."""
     return typer.Option(*flags, metavar=metavar, help=help, rich_help_panel=READING)
@@ -52,7 +62,7 @@ EncoderOption = Annotated[
 ]
 CpuOption = Annotated[bool, typer.Option("--cpu", help="Use the CPU even if there is a GPU.")]
 SeedOption = Annotated[int, typer.Option(help="The random seed.")]
-PlotOption = Annotated[str | None, typer.Option(metavar="FILE", help="Also draw a figure (.png or .svg).")]
+PlotOption = Annotated[str | None, file_option("Also draw a figure (.png or .svg).")]
 From = Annotated[str | None, format_option("The format (default: detected from name and content).", "--from")]
 To = Annotated[str | None, format_option("The output format (default: by the file name).", "--to")]
 TokenizerOption = Annotated[
@@ -126,9 +136,9 @@ class Splits:
     files: Annotated[
         list[str] | None, typer.Argument(metavar="IN", help="Files, or a folder that holds train, dev and test.")
     ] = None
-    train: Annotated[str | None, typer.Option(metavar="FILE", help="The training split.")] = None
-    dev: Annotated[str | None, typer.Option(metavar="FILE", help="The development split.")] = None
-    test: Annotated[str | None, typer.Option(metavar="FILE", help="The test split.")] = None
+    train: Annotated[str | None, file_option("The training split.")] = None
+    dev: Annotated[str | None, file_option("The development split.")] = None
+    test: Annotated[str | None, file_option("The test split.")] = None
 
     def corpora(self, format: str | None, reading: Reading) -> list[Iterable[Sentence]]:
         """Return the splits."""

@@ -23,7 +23,7 @@ from nestag.evaluation.mistakes import Mistake, mistakes_of
 from nestag.evaluation.result import ALL, KINDS, Shown
 from nestag.evaluation.thresholds import Calibration, Candidate, Curve, calibration
 from nestag.inspect import plotting
-from nestag.inspect.rendering import Html, Mark, colours_of, harmless, sentence_html, style
+from nestag.inspect.rendering import Html, Mark, colour_of, harmless, sentence_html, style
 from nestag.inspect.table_forms import to_html
 from nestag.inspect.tables import Figure, Section, Table
 
@@ -82,7 +82,7 @@ def model_page(trial: Trial) -> str:
         trial=trial,
         overall=evaluation.overall,
         bounds=evaluation.intervals[ALL],
-        types=colours_of(trial.types or display.types_of(evaluation)),
+        types={kind: colour_of(kind) for kind in trial.types or display.types_of(evaluation)},
         tables=tables,
         plots=plots,
         examples=examples(trial),
