@@ -40,17 +40,6 @@ class Done:
     entities: dict[str, int] = setting(factory=dict, help="number by type")
 
 
-def bad_rows_name(part: str) -> str:
-    """Return the name of the file with the bad rows of a part."""
-    return f"{RECORDS}/bad_rows/{part}.jsonl"
-
-
-def write_done(out: Folder, part: str, done: Done) -> None:
-    """Mark a part as finished."""
-    record = json.dumps(to_mapping(done), ensure_ascii=False, sort_keys=True)
-    out.write(f"{DONE}/{part}.json", record.encode() + b"\n")
-
-
 def read_done(out: Folder, part: str) -> Done:
     """Return the mark of a finished part."""
     name = f"{DONE}/{part}.json"

@@ -22,11 +22,12 @@ from tempfile import TemporaryDirectory
 from typing import IO, Any, cast
 
 import nestag
-from nestag.batch.manifest import Done, bad_rows_name, write_done
+from nestag.batch.manifest import DONE, RECORDS, Done
 from nestag.batch.output import WRITERS, HashingStream, output_table
 from nestag.batch.plan import Job, Part
 from nestag.batch.rows import BadFileError, BadRow, RowBatch, read_part
 from nestag.batch.storage import Folder
+from nestag.data.validation import to_mapping
 from nestag.errors import MissingExtraError, NestagError, visible
 from nestag.model.model_folder import GRAPH, MANIFEST, load, open_model
 from nestag.model.predictor import Predictor, TextEntities
@@ -152,8 +153,9 @@ class PartTagger:
         )  # fmt: skip
         if bad:
             records = [json.dumps({"file": part.file.name, **row._asdict()}, ensure_ascii=False) for row in bad]
-            self.out.write(bad_rows_name(part.name), "".join(f"{record}\n" for record in records).encode())
-        write_done(self.out, part.name, done)  # last, as it makes the part finished
+            self.out.write(f"{RECORDS}/bad_rows/{part.name}.jsonl", "".join(f"{line}\n" for line in records).encode())
+        mark = json.dumps(to_mapping(done), ensure_ascii=False, sort_keys=True)
+        self.out.write(f"{DONE}/{part.name}.json", mark.encode() + b"\n")  # last, as it makes the part finished
         return done
 
     def _tag_batches(self, batches: Iterable[RowBatch]) -> Iterator[tuple[RowBatch, list[TextEntities[Any]]]]:

@@ -80,7 +80,7 @@ def evaluate(
 def print_result(result: Evaluation, systems: tuple[str, str], form: TableForm, only: TableName | None) -> None:
     """Print all tables or one of them, and in a terminal the worst sentences."""
     console = Console(highlight=False, width=None if sys.stdout.isatty() else WIDTH)
-    detail = Detail.NUMBERS if form in (TableForm.json, TableForm.csv) else Detail.FULL
+    detail: Detail = "numbers" if form in (TableForm.json, TableForm.csv) else "full"
     is_text = form is TableForm.text
     shown = tables_within(result, console.width) if is_text else tables(result, detail)
     if result.comparison:

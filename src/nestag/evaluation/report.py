@@ -35,8 +35,6 @@ EXAMPLES = 5
 WORST = 20
 """Sentences with mistakes to show."""
 
-NARROW = display.Detail.NARROW
-
 
 class Trial(NamedTuple):
     """A model, its test sentences, the predicted entities of each with their confidences, and the model's types."""
@@ -62,9 +60,9 @@ def model_page(trial: Trial) -> str:
     ]
     reliability = calibration(candidates)
     tables = {
-        "types": display.by_type(evaluation, NARROW),
-        "depth": display.by_depth(evaluation, NARROW),
-        "length": display.by_length(evaluation, NARROW),
+        "types": display.by_type(evaluation, "narrow"),
+        "depth": display.by_depth(evaluation, "narrow"),
+        "length": display.by_length(evaluation, "narrow"),
         "confidence": confidence_table(reliability),
         "kinds": display.mistakes(evaluation),
     }

@@ -232,34 +232,23 @@ def by_frequency(types: Mapping[str, int]) -> list[str]:
     return sorted(types, key=lambda kind: (-types[kind], kind))
 
 
-def statistics_sections(columns: Sequence[Statistics], deepest: int = 0, first_depth: int = 0) -> list[Section]:
-    """Return the figures of the paper's table, a column for each of some statistics, down to `deepest` at least.
-
-    The paper counts the mean, median and largest depth from 1: `first_depth` does the same.
-    """
+def statistics_sections(columns: Sequence[Statistics], deepest: int = 0) -> list[Section]:
+    """Return the figures of the paper's table, a column for each of some statistics, down to `deepest` at least."""
     deepest = max([deepest, *(depth for s in columns for depth in s.depths)])
     depths = ((str(depth), *(s.share_at(depth) for s in columns)) for depth in range(deepest + 1))
     lengths = ((span_name(*span), *(s.share_of(*span) for s in columns)) for span in SPANS)
-    sections = {"": _overview(columns, first_depth), AT_DEPTH: tuple(depths), OF_LENGTH: tuple(lengths)}
-    return [Section(title, rows) for title, rows in sections.items()]
-
-
-def _overview(columns: Sequence[Statistics], first_depth: int) -> tuple[Row, ...]:
-    def depth(name: str, depths: Iterable[float | None]) -> Row:
-        start = f"depth from {first_depth}" if first_depth else "depth"
-        return f"{start}, {name}", *(None if depth is None else depth + first_depth for depth in depths)
-
-    return (
+    overview: tuple[Row, ...] = (
         ("sentences", *(s.sentences for s in columns)),
         ("tokens", *(s.tokens for s in columns)),
         ("sentence length, mean", *(s.mean_length for s in columns)),
         ("sentence length, deviation", *(s.length_deviation for s in columns)),
         ("entity types", *(len(s.types) for s in columns)),
         ("entities", *(s.entities for s in columns)),
-        depth("mean", (s.mean_depth for s in columns)),
-        depth("median", (whole(s.median_depth) for s in columns)),
-        depth("largest", (s.largest_depth for s in columns)),
+        ("depth, mean", *(s.mean_depth for s in columns)),
+        ("depth, median", *(whole(s.median_depth) for s in columns)),
+        ("depth, largest", *(s.largest_depth for s in columns)),
     )
+    return [Section("", overview), Section(AT_DEPTH, tuple(depths)), Section(OF_LENGTH, tuple(lengths))]
 
 
 def span_name(least: int, most: int | None) -> str:
