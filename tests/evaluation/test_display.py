@@ -9,10 +9,6 @@ import pytest
 
 from nestag.evaluation.display import (
     Detail,
-    by_depth,
-    by_length,
-    by_nesting,
-    by_type,
     comparison,
     confusion,
     mistakes,
@@ -112,16 +108,16 @@ def test_evaluation_has_a_short_repr_and_html() -> None:
 
 
 def test_types_are_sorted_by_frequency() -> None:
-    table = by_type(evaluation())
+    table = tables(evaluation())["types"]
     assert [cells[0] for cells in table.sections[0].rows] == ["B", "A", "only predicted"]
     assert len(table.sections) == 1
 
 
 def test_share_of_nothing_is_a_dash() -> None:
-    assert row(by_type(evaluation()), "only predicted")[1:] == ["–", "–", "–", "0", "0", "0"]
+    assert row(tables(evaluation())["types"], "only predicted")[1:] == ["–", "–", "–", "0", "0", "0"]
     missed = evaluation(types={"A": Score.of(0, 0, 2)})
-    assert row(by_type(missed), "A")[1:4] == ["–", "0.00 (50.0–60.0)", "0.00 (61.0–69.0)"]
-    assert record(by_type(missed, "numbers"), "A")["precision"] is None
+    assert row(tables(missed)["types"], "A")[1:4] == ["–", "0.00 (50.0–60.0)", "0.00 (61.0–69.0)"]
+    assert record(tables(missed, "numbers")["types"], "A")["precision"] is None
 
 
 def test_mean_over_no_types_is_a_dash() -> None:
@@ -139,7 +135,7 @@ def test_almost_100_is_not_rounded_to_100() -> None:
 
 
 def test_depth_table_has_gold_and_predicted_counts() -> None:
-    table = by_depth(evaluation())
+    table = tables(evaluation())["depths"]
     assert row(table, "0") == [
         "0", "71.43 (70.0–80.0)", "50.00 (50.0–60.0)", "58.82 (61.0–69.0)", "8", "4", "7", "5",
     ]  # fmt: skip
@@ -147,16 +143,16 @@ def test_depth_table_has_gold_and_predicted_counts() -> None:
 
 
 def test_lengths_are_grouped() -> None:
-    table = by_length(evaluation())
+    table = tables(evaluation())["lengths"]
     assert row(table, "1")[1] == "100.00 (70.0–80.0)"
     assert row(table, "2–4")[1:] == row(table, "≥ 2")[1:] == ["50.00", "40.00", "44.44", "5", "4", "2"]
     assert row(table, "≥ 10")[1] == "–"
 
 
 def test_seen_and_unseen_are_shown_with_training_data() -> None:
-    plain = by_nesting(evaluation())
+    plain = tables(evaluation())["nesting"]
     assert [cells[0] for cells in plain.sections[0].rows] == ["flat", "outer", "inner"]
-    known = by_nesting(evaluation(familiar={"seen": Score.of(6, 6, 7), "unseen": Score.of(0, 2, 3)}))
+    known = tables(evaluation(familiar={"seen": Score.of(6, 6, 7), "unseen": Score.of(0, 2, 3)}))["nesting"]
     assert row(known, "unseen")[1:] == ["0.00", "0.00", "0.00", "3", "0", "2", "0"]
 
 

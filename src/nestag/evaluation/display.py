@@ -41,6 +41,8 @@ MEANINGS = {
     "spurious": "predicted, nothing in gold for it",
 }
 NESTING = "correct span and type, another depth"
+NESTING_NOTE = "Outer: holds others and is in none. Inner: in another, or over the same tokens."
+DEPTH_NOTE = "Depth 0: in no other entity. Correct: by depth in the prediction. Found: by depth in gold."
 
 
 Detail = Literal["full", "narrow", "numbers"]
@@ -49,14 +51,23 @@ Detail = Literal["full", "narrow", "numbers"]
 
 def tables(evaluation: Evaluation, detail: Detail = "full") -> dict[str, Table]:
     """Return all tables by name."""
+    types = {kind: f"type {kind}" for kind in types_of(evaluation)}
+    depths = {group.name: f"depth {group.name}" for group in DEPTHS}
+    lengths = {group.name: f"length {group.name}" for group in LENGTHS}
+    nesting = {name: name for name in (*evaluation.nesting, *evaluation.familiar)}
+    nesting_title, nesting_note = "By nesting", NESTING_NOTE
+    if evaluation.familiar:
+        nesting_title += ", and whether train has it"
+        nesting_note += " Seen: train has an entity of that type with the same words."
+    every_confusion = Table("Types over the same span", Confused._fields, _only(evaluation.mistakes.confusion))
     return {
         "overall": overall(evaluation, detail),
-        "types": by_type(evaluation, detail),
-        "depths": by_depth(evaluation, detail),
-        "lengths": by_length(evaluation, detail),
-        "nesting": by_nesting(evaluation, detail),
+        "types": _breakdown(evaluation, "By type", "type", types, detail),
+        "depths": _breakdown(evaluation, "By depth", "depth", depths, detail, DEPTH_NOTE, both_sides=True),
+        "lengths": _breakdown(evaluation, "By length in tokens", "tokens", lengths, detail),
+        "nesting": _breakdown(evaluation, nesting_title, "entities", nesting, detail, nesting_note, both_sides=True),
         "mistakes": mistakes(evaluation),
-        "confusion": all_confusions(evaluation) if detail == "numbers" else confusion(evaluation),
+        "confusion": every_confusion if detail == "numbers" else confusion(evaluation),
     }
 
 
@@ -70,8 +81,8 @@ def tables_within(evaluation: Evaluation, width: int) -> dict[str, Table]:
 
 def summary(evaluation: Evaluation) -> Table:
     """Return the averages and the most frequent types in one table, as an evaluation prints itself."""
-    averages = overall(evaluation, "narrow")
-    types = by_type(evaluation, "narrow").rows
+    narrow = tables(evaluation, "narrow")
+    averages, types = narrow["overall"], narrow["types"].rows
     hidden = len(types) - MOST_TYPES
     note = f"{averages.note} {_counted(hidden, 'rarer type')} not shown." if hidden > 0 else averages.note
     sections = (Section("", averages.rows), Section("by type", types[:MOST_TYPES]))
@@ -95,34 +106,6 @@ def overall(evaluation: Evaluation, detail: Detail = "full") -> Table:
     return Table(title, _columns("average", detail), _only(rows), note)
 
 
-def by_type(evaluation: Evaluation, detail: Detail = "full") -> Table:
-    """Return a row for each type, the most frequent first."""
-    return _breakdown(evaluation, "By type", "type", {kind: f"type {kind}" for kind in types_of(evaluation)}, detail)
-
-
-def by_depth(evaluation: Evaluation, detail: Detail = "full") -> Table:
-    """Return a row for each group of depths."""
-    note = "Depth 0: in no other entity. Correct: by depth in the prediction. Found: by depth in gold."
-    figures = {group.name: f"depth {group.name}" for group in DEPTHS}
-    return _breakdown(evaluation, "By depth", "depth", figures, detail, note, both_sides=True)
-
-
-def by_length(evaluation: Evaluation, detail: Detail = "full") -> Table:
-    """Return a row for each group of lengths."""
-    figures = {group.name: f"length {group.name}" for group in LENGTHS}
-    return _breakdown(evaluation, "By length in tokens", "tokens", figures, detail)
-
-
-def by_nesting(evaluation: Evaluation, detail: Detail = "full") -> Table:
-    """Return flat, outer and inner entities, and seen and unseen ones if the training corpus is known."""
-    title, note = "By nesting", "Outer: holds others and is in none. Inner: in another, or over the same tokens."
-    if evaluation.familiar:
-        title += ", and whether train has it"
-        note += " Seen: train has an entity of that type with the same words."
-    figures = {name: name for name in (*evaluation.nesting, *evaluation.familiar)}
-    return _breakdown(evaluation, title, "entities", figures, detail, note, both_sides=True)
-
-
 def mistakes(evaluation: Evaluation) -> Table:
     """Return how often each kind of mistake occurs."""
     kinds = evaluation.mistakes.kinds
@@ -144,11 +127,6 @@ def confusion(evaluation: Evaluation, most: int = MOST_TYPES) -> Table:
     rows = ((shown(gold), *(times[gold, guess] if gold or guess else None for guess in names)) for gold in names)
     note = "Rows are gold, columns predicted; – means no entity over that span."
     return Table("Types over the same span", ("gold", *map(shown, names)), _only(rows), note)
-
-
-def all_confusions(evaluation: Evaluation) -> Table:
-    """Return the confusion matrix for programs: one row for each pair of types."""
-    return Table("Types over the same span", Confused._fields, _only(evaluation.mistakes.confusion))
 
 
 def comparison(result: Comparison, names: tuple[str, str], detail: Detail = "full") -> Table:

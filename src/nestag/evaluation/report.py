@@ -59,12 +59,13 @@ def model_page(trial: Trial) -> str:
         for entity, confidence in predicted.items()
     ]
     reliability = calibration(candidates)
+    shown = display.tables(evaluation, "narrow")
     tables = {
-        "types": display.by_type(evaluation, "narrow"),
-        "depth": display.by_depth(evaluation, "narrow"),
-        "length": display.by_length(evaluation, "narrow"),
+        "types": shown["types"],
+        "depth": shown["depths"],
+        "length": shown["lengths"],
         "confidence": confidence_table(reliability),
-        "kinds": display.mistakes(evaluation),
+        "kinds": shown["mistakes"],
     }
     plots = {
         "depth": plotting.f1_plot(evaluation),
@@ -72,8 +73,8 @@ def model_page(trial: Trial) -> str:
         "threshold": plotting.threshold_plot(Curve.of(candidates, evaluation.overall.gold)),
     }
     if evaluation.mistakes.confusion:
-        tables["confusion"] = display.confusion(evaluation)
-        plots["confusion"] = plotting.confusion_plot(tables["confusion"])
+        tables["confusion"] = shown["confusion"]
+        plots["confusion"] = plotting.confusion_plot(shown["confusion"])
     origins = {sentence.tokens: sentence.origin for sentence in trial.gold}
     worst = evaluation.mistakes.worst[:WORST]
     return frame.render(
