@@ -21,6 +21,9 @@ RECORDS = "_nestag"
 DONE = f"{RECORDS}/done"
 """The folder with a mark for each finished part."""
 
+BAD_ROWS = f"{RECORDS}/bad_rows"
+"""The folder with the bad rows of each part that has some."""
+
 MANIFEST = f"{RECORDS}/manifest.json"
 FORMAT = 1
 """The layout of an output folder."""

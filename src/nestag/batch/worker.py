@@ -18,17 +18,18 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import gettempdir
 from typing import IO, Any, cast
 
 import nestag
-from nestag.batch.manifest import DONE, RECORDS, Done
+from nestag.batch.manifest import BAD_ROWS, DONE, Done
 from nestag.batch.output import WRITERS, HashingStream, output_table
 from nestag.batch.plan import Job, Part
 from nestag.batch.rows import BadFileError, BadRow, RowBatch, read_part
 from nestag.batch.storage import Folder
 from nestag.data.validation import to_mapping
 from nestag.errors import MissingExtraError, NestagError, visible
+from nestag.formats.files import new_part
 from nestag.model.model_folder import GRAPH, MANIFEST, load, open_model
 from nestag.model.predictor import Predictor, TextEntities
 
@@ -65,8 +66,7 @@ class ModelFiles:
 
     def load(self, device: str, changes: Mapping[str, Any]) -> Predictor:
         """Load the recognizer; on a CPU it uses one thread."""
-        with TemporaryDirectory(prefix="nestag-") as scratch:
-            folder = Path(scratch)
+        with new_part(Path(gettempdir()), is_folder=True) as folder:
             for name, data in self.files.items():
                 (folder / name).write_bytes(data)
             if self.is_onnx:
@@ -153,7 +153,7 @@ class PartTagger:
         )  # fmt: skip
         if bad:
             records = [json.dumps({"file": part.file.name, **row._asdict()}, ensure_ascii=False) for row in bad]
-            self.out.write(f"{RECORDS}/bad_rows/{part.name}.jsonl", "".join(f"{line}\n" for line in records).encode())
+            self.out.write(f"{BAD_ROWS}/{part.name}.jsonl", "".join(f"{line}\n" for line in records).encode())
         mark = json.dumps(to_mapping(done), ensure_ascii=False, sort_keys=True)
         self.out.write(f"{DONE}/{part.name}.json", mark.encode() + b"\n")  # last, as it makes the part finished
         return done

@@ -86,7 +86,9 @@ def load_plugin(name: str) -> Any:
         return plugin_commands()[name].load()
     except Exception as error:  # noqa: BLE001 - other packages may fail in any way
         reason = f"{type(error).__name__}: {error}"
-        raise NestagError(f"the package with the command {name} cannot be loaded ({reason}); install it again") from None
+        raise NestagError(
+            f"the package with the command {name} cannot be loaded ({reason}); install it again"
+        ) from None
 
 
 def load(name: str) -> Any:

@@ -76,7 +76,7 @@ def batch(
     try:
         with _progress() as watch:
             totals = tag_files(source, out, model, job, Cluster(address, workers), verify=verify, watch=watch)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, SystemExit):  # also SIGTERM and SIGHUP
         log("resume with the same command")
         raise
     show(totals.table(), form)
