@@ -24,13 +24,21 @@ PRINTED = "Output form"
 """Parts of a help page, after the options of the command itself."""
 
 
+def completion(names: Callable[[], Iterable[str]]) -> Callable[[str], list[str]]:
+    """Return a function with which shells complete a name."""
+    return lambda incomplete: sorted(name for name in names() if name.startswith(incomplete))
+
+
 def named(names: Callable[[], Iterable[str]], metavar: str, help: str, *flags: str, panel: str | None = None) -> Any:
     """Return an option that takes a name; shells complete it."""
+    return typer.Option(*flags, metavar=metavar, help=help, autocompletion=completion(names), rich_help_panel=panel)
 
-    def complete(incomplete: str) -> list[str]:
-        return sorted(name for name in names() if name.startswith(incomplete))
 
-    return typer.Option(*flags, metavar=metavar, help=help, autocompletion=complete, rich_help_panel=panel)
+def models() -> Iterable[str]:
+    """Return the names of the models that come with nestag."""
+    from nestag.model.model_folder import PACKAGED
+
+    return PACKAGED
 
 
 def file_option(help: str) -> Any:
@@ -53,7 +61,8 @@ def format_option(help: str, *flags: str) -> Any:
     return named(formats, "FORMAT", help, *flags, panel=READING)
 
 
-ModelArgument = Annotated[str, typer.Argument(metavar="MODEL", help="english, a model folder, or a name on the hub.")]
+MODEL = "english, a model folder, or a name on the hub."
+ModelArgument = Annotated[str, typer.Argument(metavar="MODEL", help=MODEL, autocompletion=completion(models))]
 DeviceOption = Annotated[
     str | None, named(lambda: ("cpu", "cuda"), "D", "cpu, cuda or cuda:1 (default: a GPU if there is one).")
 ]

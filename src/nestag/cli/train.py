@@ -21,6 +21,10 @@ from nestag.training.run_folder import is_first_process
 LOGGERS = ("tensorboard", "wandb", "mlflow")
 
 
+RecipeOption = Annotated[
+    str | None,
+    named(recipe_names, "R", "default, accurate, light, paper, or a .toml file (default: what suits the encoder)."),
+]
 SettingsOption = Annotated[
     list[str] | None,
     named(
@@ -40,10 +44,7 @@ def train(
     test: Annotated[str | None, file_option("A corpus to report scores on at the end.")] = None,
     encoder: EncoderOption = None,
     encoding: Annotated[str | None, named(encodings, "E", "abs, rel, dyn or 4tg (default: the recipe's).")] = None,
-    recipe: Annotated[
-        str | None,
-        named(recipe_names, "R", "default, accurate, light, paper, or a .toml file (default: what suits the encoder)."),
-    ] = None,
+    recipe: RecipeOption = None,
     settings: SettingsOption = None,
     list_settings: Annotated[
         bool,
