@@ -11,7 +11,7 @@ from nestag.cli.options import From, Reading, SeedOption, To, output_option
 from nestag.cli.terminal import log, log_all, show
 from nestag.data.report import Report
 from nestag.formats.corpus import OnCrossing
-from nestag.inspect.splitting import check_shares, split_table
+from nestag.inspect.splitting import check_shares
 from nestag.inspect.table_forms import TableForm
 
 
@@ -67,7 +67,7 @@ def split(
     percentages = shares_from(shares)
     done = nestag.split(reading.corpus(source, format), output, shares=percentages, seed=seed, by=by, to=to)
     log_all(done.report.summary())
-    show(split_table(done.splits), TableForm.text)
+    show(done.table(), TableForm.text)
 
 
 def shares_from(text: str) -> list[float]:

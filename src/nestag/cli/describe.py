@@ -10,8 +10,6 @@ import nestag
 from nestag.cli.options import Forms, From, PlotOption, Reading, Splits
 from nestag.cli.terminal import log, log_all, show
 from nestag.formats.corpus import report_of
-from nestag.inspect.coverage import coverage_table
-from nestag.inspect.statistics import TRAIN, corpus_table
 
 
 def stats(
@@ -28,14 +26,14 @@ def stats(
     statistics = nestag.stats(*splits.corpora(format, reading), plot=plot)
     for name, report in statistics.reports.items():
         log_all(f"{name}: {line.removeprefix(f'{name}: ')}" for line in report.summary())
-    show(corpus_table(statistics.splits, types), form)
+    show(statistics.table(types), form)
 
 
 def coverage(*, splits: Splits, forms: Forms, format: From = None, reading: Reading) -> None:
     """Count the labels of a training split in each encoding, and the labels that other splits need in addition."""
     form, corpora = forms.chosen, splits.corpora(format, reading)
     covered = nestag.coverage(*corpora)
-    show(coverage_table(covered, [name for name in covered.crossing if name != TRAIN]), form)
+    show(covered.table(), form)
     for corpus in corpora:
         log_all(report_of(corpus).summary())
     for name, count in covered.crossing.items():

@@ -26,6 +26,7 @@ from nestag.data.crossing import count_crossing
 from nestag.data.report import Report
 from nestag.data.sentence import Entity, Sentence, outermost_first
 from nestag.formats.corpus import CorpusSource, report_of, splits_of
+from nestag.inspect.table_forms import Tabular
 from nestag.inspect.tables import Percent, Row, Section, Table, percentage
 
 TRAIN = "train"  # the name of the split that the others are compared with
@@ -118,17 +119,25 @@ class Statistics:
         return percentage(count, self.entities)
 
 
-@dataclass(frozen=True)
-class CorpusStatistics:
+@dataclass(frozen=True, repr=False)
+class CorpusStatistics(Tabular):
     """The statistics of each split, and what its reader had to change."""
 
     splits: dict[str, Statistics]
     reports: dict[str, Report]
 
-    def __repr__(self) -> str:
-        from nestag.inspect.table_forms import to_text
-
-        return to_text(corpus_table(self.splits)).rstrip("\n")
+    def table(self, types: bool = False) -> Table:
+        """Return a column for each split and one for all of them; `types` adds a row for each type."""
+        columns = dict(self.splits)
+        if len(columns) > 1:
+            columns[ALL] = sum(columns.values(), Statistics())
+        splits = list(columns.values())
+        sections = [*statistics_sections(splits), Section("worth a look", _worth_a_look(columns))]
+        if types:
+            kinds = by_frequency(splits[-1].types)
+            rows: tuple[Row, ...] = tuple((kind, *(split.types[kind] for split in splits)) for kind in kinds)
+            sections.append(Section("entities of type", rows))
+        return Table("Corpus statistics", ("characteristic", *columns), tuple(sections), DEPTH_NOTE)
 
 
 def stats(
@@ -208,19 +217,6 @@ def count_same_span(entities: Iterable[Entity]) -> int:
     """
     counts = Counter((entity.start, entity.end) for entity in entities)
     return sum(count for count in counts.values() if count > 1)
-
-
-def corpus_table(statistics: Mapping[str, Statistics], types: bool = False) -> Table:
-    """Return a column for each split of a corpus and one for all of them."""
-    columns = dict(statistics)
-    if len(statistics) > 1:
-        columns[ALL] = sum(statistics.values(), Statistics())
-    splits = list(columns.values())
-    sections = [*statistics_sections(splits), Section("worth a look", _worth_a_look(columns))]
-    if types:
-        kinds = by_frequency(splits[-1].types)
-        sections.append(Section("entities of type", tuple((kind, *(s.types[kind] for s in splits)) for kind in kinds)))
-    return Table("Corpus statistics", ("characteristic", *columns), tuple(sections), DEPTH_NOTE)
 
 
 def by_frequency(types: Mapping[str, int]) -> list[str]:
