@@ -21,7 +21,6 @@ from nestag.evaluation.mistakes import MOST_KEPT
 from nestag.evaluation.result import Evaluation
 from nestag.formats.corpus import CorpusFile, Watch
 from nestag.inspect.table_forms import TableForm, to_json
-from nestag.inspect.tables import Table
 from nestag.inspect.terminal import draw_mistakes, print_lines
 
 WIDTH = 100
@@ -86,7 +85,12 @@ def print_result(result: Evaluation, systems: tuple[str, str], form: TableForm, 
     if result.comparison:
         shown["comparison"] = comparison(result.comparison, systems, detail)
     if form is TableForm.json and not only:
-        echo(f"{json.dumps(_to_object(result, shown), ensure_ascii=False, indent=1)}\n")
+        record = {
+            "tables": {name: json.loads(to_json(table)) for name, table in shown.items()},
+            "evaluation": {name: value for name, value in to_mapping(result).items() if name != "comparison"},
+            "comparison": result.comparison and result.comparison._asdict(),
+        }
+        echo(f"{json.dumps(record, ensure_ascii=False, indent=1)}\n")
         return
     for place, table in enumerate([shown[only]] if only else shown.values()):
         typer.echo("\n" * (place > 0), nl=False)
@@ -94,12 +98,3 @@ def print_result(result: Evaluation, systems: tuple[str, str], form: TableForm, 
         show(table, form)
     if is_text:
         print_lines(console, draw_mistakes(result.mistakes.worst, console.width))
-
-
-def _to_object(result: Evaluation, shown: dict[str, Table]) -> dict[str, object]:
-    """Return the tables with figures in percent, and the counts behind them."""
-    return {
-        "tables": {name: json.loads(to_json(table)) for name, table in shown.items()},
-        "evaluation": {name: value for name, value in to_mapping(result).items() if name != "comparison"},
-        "comparison": result.comparison and result.comparison._asdict(),
-    }
