@@ -10,6 +10,7 @@ import nestag
 from nestag.cli import load
 from nestag.formats import jsonl
 from nestag.formats.corpus import CorpusFile, corpus_of, in_memory, reread
+from nestag.inspect.table_forms import Tabular, to_text
 from two_sentences import CORPUS, MANY
 
 QUICK = {"steps": 2, "batch_subwords": 64, "evaluations": 1}
@@ -43,6 +44,17 @@ def test_paths_sentences_and_folders_give_equal_counts(file: Path) -> None:
     found = nestag.stats(train=list(CORPUS)).splits["train"]
     assert found == nestag.stats(file).splits["train"] == nestag.stats(file.parent).splits["train"]
     assert nestag.stats(CORPUS, CORPUS).splits.keys() == {"corpus 1", "corpus 2"}
+
+
+def test_results_print_and_draw_as_tables(file: Path, tmp_path: Path) -> None:
+    results: tuple[Tabular, ...] = (
+        nestag.stats(file),
+        nestag.split(MANY, tmp_path / "parts", by="sentence"),
+        nestag.evaluate(CORPUS, CORPUS),
+    )
+    for result in results:
+        assert repr(result).splitlines() == to_text(result.table()).splitlines()
+        assert result._repr_html_().startswith("<table>")
 
 
 def test_doctor_returns_findings_and_plan(file: Path) -> None:

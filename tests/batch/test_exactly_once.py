@@ -85,8 +85,15 @@ def test_killed_worker_does_not_change_the_output(
     assert content(tmp_path / "out") == content(undisturbed)  # without what the worker had begun to write
 
 
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGKILL, -9), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
 def test_killed_driver_resumes_with_other_workers_to_the_same_output(
-    source: Path, undisturbed: Path, model: Path, cluster: Workers, tmp_path: Path
+    number: signal.Signals,
+    code: int,
+    source: Path,
+    undisturbed: Path,
+    model: Path,
+    cluster: Workers,
+    tmp_path: Path,
 ) -> None:
     out = tmp_path / "out"
     words = ["batch", source, out, "--model", model, "--address", cluster.address, "--workers", 2, "--keep", "id",
@@ -94,13 +101,30 @@ def test_killed_driver_resumes_with_other_workers_to_the_same_output(
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     with subprocess.Popen([sys.executable, "-m", "nestag", *map(str, words)], env=environment) as driver:
         wait_until(lambda: driver.poll() is not None or len(done(out)) >= 2)
-        driver.kill()
+        driver.send_signal(number)
+    assert driver.returncode == code
     begun = len(done(out))
     assert begun >= 2
     wait_until(lambda: not cluster.pids())  # Ray ends the workers of a driver that is gone
     totals = run(source, out, model, cluster, 1)
     assert begun <= totals.skipped <= totals.parts
     assert content(out) == content(undisturbed)
+    assert not list(out.rglob(".*"))
+
+
+def test_stopped_run_leaves_no_hidden_files(source: Path, model: Path, tmp_path: Path) -> None:
+    """Ray kills the workers of a run that it started itself in the middle of a part."""
+    out = tmp_path / "out"
+    words = ["batch", source, out, "--model", model, "--workers", 2, "--tokenizer", "whitespace", "--part-size", 0.1]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    command = [sys.executable, "-m", "nestag", *map(str, words)]
+    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as driver:
+        wait_until(lambda: driver.poll() is not None or bool(list(out.glob(".nestag-*.part"))))
+        driver.terminate()
+        errors = driver.communicate()[1]
+    assert driver.returncode == 143
+    assert "resume with the same command" in errors
+    assert not list(out.rglob(".*"))
 
 
 def test_run_resumes_after_a_full_disk_to_the_same_output(

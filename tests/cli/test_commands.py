@@ -56,6 +56,22 @@ def test_other_packages_add_commands(monkeypatch: pytest.MonkeyPatch) -> None:
     assert page.count(" Say hello. ") == 1  # nestag's own commands stay
 
 
+def test_broken_package_breaks_only_its_own_command(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "plugin", SimpleNamespace(hello=hello))
+    entry_points(monkeypatch, hello="plugin:hello", broken="no_such_package.commands:broken")
+    monkeypatch.setattr(sys, "argv", ["nestag", "--help"])
+    assert boundary.run(app) == 0
+    page = capfd.readouterr()
+    assert " Say hello. " in page.out
+    assert page.err.count("\n") == 1
+    assert "no_such_package" in page.err
+    monkeypatch.setattr(sys, "argv", ["nestag", "broken", "--help"])
+    assert boundary.run(app) == 2
+    assert "no_such_package" in capfd.readouterr().err
+
+
 @pytest.mark.parametrize("name", cli.LAB)
 def test_without_the_lab_its_commands_say_what_to_install(
     name: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]

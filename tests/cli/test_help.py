@@ -59,6 +59,10 @@ def test_missing_torch_error_names_the_extra(command: str, tmp_path: Path) -> No
         ("nestag train --set epo", ["epochs="]),
         ("nestag predict --decoding g", ["greedy"]),
         ("nestag encode -e 4", ["4tg"]),
+        ("nestag serve e", ["english"]),
+        ("nestag batch --model e", ["english"]),
+        ("nestag distill --encoder li", ["light"]),
+        ("nestag distill --recipe acc", ["accurate"]),
     ],
 )
 def test_shells_complete_values(words: str, completed: list[str]) -> None:

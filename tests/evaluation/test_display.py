@@ -3,15 +3,12 @@
 import csv
 import io
 import json
+from typing import get_args
 
 import pytest
 
 from nestag.evaluation.display import (
     Detail,
-    by_depth,
-    by_length,
-    by_nesting,
-    by_type,
     comparison,
     confusion,
     mistakes,
@@ -82,10 +79,10 @@ def test_tables_show_intervals() -> None:
 
 
 def test_csv_and_json_have_plain_numbers() -> None:
-    for table in tables(evaluation(), detail=Detail.NUMBERS).values():
+    for table in tables(evaluation(), detail="numbers").values():
         kinds = {type(value) for one in json.loads(to_json(table))["rows"] for value in list(one.values())[2:]}
         assert kinds <= {int, float, type(None), *([str] if table.title == "Mistakes" else [])}
-    table = overall(evaluation(), Detail.NUMBERS)
+    table = overall(evaluation(), "numbers")
     micro = record(table, "micro")
     assert micro["F1"] == pytest.approx(200 / 3)
     assert (micro["precision low"], micro["F1 high"], micro["gold"]) == (70, 69, 10)
@@ -94,8 +91,8 @@ def test_csv_and_json_have_plain_numbers() -> None:
 
 
 def test_terminal_shows_the_interval_of_f1_only() -> None:
-    assert row(overall(evaluation(), Detail.NARROW), "micro")[1:4] == ["75.00", "60.00", "66.67 (61.0–69.0)"]
-    assert tables_within(evaluation(), 78) == tables(evaluation(), Detail.NARROW)
+    assert row(overall(evaluation(), "narrow"), "micro")[1:4] == ["75.00", "60.00", "66.67 (61.0–69.0)"]
+    assert tables_within(evaluation(), 78) == tables(evaluation(), "narrow")
     assert all(len(line.text) <= 78 for table in tables_within(evaluation(), 78).values() for line in lines(table, 78))
 
 
@@ -111,22 +108,22 @@ def test_evaluation_has_a_short_repr_and_html() -> None:
 
 
 def test_types_are_sorted_by_frequency() -> None:
-    table = by_type(evaluation())
+    table = tables(evaluation())["types"]
     assert [cells[0] for cells in table.sections[0].rows] == ["B", "A", "only predicted"]
     assert len(table.sections) == 1
 
 
 def test_share_of_nothing_is_a_dash() -> None:
-    assert row(by_type(evaluation()), "only predicted")[1:] == ["–", "–", "–", "0", "0", "0"]
+    assert row(tables(evaluation())["types"], "only predicted")[1:] == ["–", "–", "–", "0", "0", "0"]
     missed = evaluation(types={"A": Score.of(0, 0, 2)})
-    assert row(by_type(missed), "A")[1:4] == ["–", "0.00 (50.0–60.0)", "0.00 (61.0–69.0)"]
-    assert record(by_type(missed, Detail.NUMBERS), "A")["precision"] is None
+    assert row(tables(missed)["types"], "A")[1:4] == ["–", "0.00 (50.0–60.0)", "0.00 (61.0–69.0)"]
+    assert record(tables(missed, "numbers")["types"], "A")["precision"] is None
 
 
 def test_mean_over_no_types_is_a_dash() -> None:
     nothing = evaluation(sentences=1, overall=Score(), types={}, intervals={})
     assert row(overall(nothing), "macro")[1:] == ["–"] * 6
-    assert record(overall(nothing, Detail.NUMBERS), "macro")["F1"] is None
+    assert record(overall(nothing, "numbers"), "macro")["F1"] is None
     assert overall(nothing).title == "Scores of 1 sentence"
     assert overall(nothing).note.startswith("macro: the mean over 0 types.")
 
@@ -134,11 +131,11 @@ def test_mean_over_no_types_is_a_dash() -> None:
 def test_almost_100_is_not_rounded_to_100() -> None:
     nearly = evaluation(overall=Score.of(99_999, 100_000, 100_000))
     assert row(overall(nearly), "micro")[1].startswith("99.9990 ")
-    assert row(overall(nearly, Detail.NARROW), "micro")[1] == ">99.99"
+    assert row(overall(nearly, "narrow"), "micro")[1] == ">99.99"
 
 
 def test_depth_table_has_gold_and_predicted_counts() -> None:
-    table = by_depth(evaluation())
+    table = tables(evaluation())["depths"]
     assert row(table, "0") == [
         "0", "71.43 (70.0–80.0)", "50.00 (50.0–60.0)", "58.82 (61.0–69.0)", "8", "4", "7", "5",
     ]  # fmt: skip
@@ -146,16 +143,16 @@ def test_depth_table_has_gold_and_predicted_counts() -> None:
 
 
 def test_lengths_are_grouped() -> None:
-    table = by_length(evaluation())
+    table = tables(evaluation())["lengths"]
     assert row(table, "1")[1] == "100.00 (70.0–80.0)"
     assert row(table, "2–4")[1:] == row(table, "≥ 2")[1:] == ["50.00", "40.00", "44.44", "5", "4", "2"]
     assert row(table, "≥ 10")[1] == "–"
 
 
 def test_seen_and_unseen_are_shown_with_training_data() -> None:
-    plain = by_nesting(evaluation())
+    plain = tables(evaluation())["nesting"]
     assert [cells[0] for cells in plain.sections[0].rows] == ["flat", "outer", "inner"]
-    known = by_nesting(evaluation(familiar={"seen": Score.of(6, 6, 7), "unseen": Score.of(0, 2, 3)}))
+    known = tables(evaluation(familiar={"seen": Score.of(6, 6, 7), "unseen": Score.of(0, 2, 3)}))["nesting"]
     assert row(known, "unseen")[1:] == ["0.00", "0.00", "0.00", "3", "0", "2", "0"]
 
 
@@ -194,7 +191,7 @@ def test_json_has_every_confusion() -> None:
     kinds = ("gold", "–", *(f"type number {number}" for number in range(20)))
     times = (Confused("gold", "–", 3), Confused("–", "gold", 2), Confused("type number 7", None, 1))
     full = evaluation(types=dict.fromkeys(kinds, Score.of(1, 1, 1)), mistakes=Mistakes(confusion=times))
-    table = tables(full, detail=Detail.NUMBERS)["confusion"]
+    table = tables(full, detail="numbers")["confusion"]
     assert json.loads(to_json(table))["rows"] == [
         {"gold": "gold", "predicted": "–", "times": 3},
         {"gold": "–", "predicted": "gold", "times": 2},
@@ -216,10 +213,10 @@ def test_comparison_has_a_sentence_and_a_table() -> None:
     assert [shown(cells[1]) for cells in table.sections[0].rows] == [
         "75.00", "72.00", "+3.00 (+1.2 to +4.8)", "0.0010", "0.0001",
     ]  # fmt: skip
-    assert record(comparison(SURE, ("a", "b"), Detail.NUMBERS), "difference") == {
+    assert record(comparison(SURE, ("a", "b"), "numbers"), "difference") == {
         "figure": "difference", "value": pytest.approx(3), "low": 1.2, "high": 4.8,
     }  # fmt: skip
-    assert record(comparison(SURE, ("a", "b"), Detail.NUMBERS), "p by the bootstrap")["value"] == 0.001
+    assert record(comparison(SURE, ("a", "b"), "numbers"), "p by the bootstrap")["value"] == 0.001
 
 
 def test_insignificant_difference_is_reported() -> None:
@@ -231,7 +228,7 @@ def test_insignificant_difference_is_reported() -> None:
 
 
 @pytest.mark.parametrize("form", list(TableForm))
-@pytest.mark.parametrize("detail", list(Detail))
+@pytest.mark.parametrize("detail", get_args(Detail))
 def test_empty_evaluation_can_be_shown(form: TableForm, detail: Detail) -> None:
     nothing = Evaluation(0, Score(), {}, {}, {}, dict.fromkeys(("flat", "outer", "inner"), Score()), {}, {},
                          Mistakes(), {})  # fmt: skip

@@ -12,7 +12,7 @@ import pytest
 
 from capitals import Capitals
 from nestag.formats import brat, jsonl
-from nestag.inspect.rendering import colours_of
+from nestag.inspect.rendering import colour_of
 
 webdriver = pytest.importorskip("selenium.webdriver")
 from selenium.webdriver.common.by import By  # noqa: E402
@@ -293,7 +293,8 @@ def test_examples_describe_what_they_show(page: Any) -> None:
 def test_type_has_the_same_colour_everywhere(page: Any) -> None:
     at(page, "teaching").find_element(By.TAG_NAME, "summary").click()
     wait(page, lambda: page.find_elements(By.CSS_SELECTOR, "#tree b"))
-    for kind, number in colours_of(("RUN", "WORD")).items():
+    for kind in ("RUN", "WORD"):
+        number = colour_of(kind)
         shown = page.find_elements(By.CSS_SELECTOR, f"#drawn .k{number}, #legend .k{number}, #tree .k{number}")
         assert {"RUN" if "RUN" in element.text else "WORD" for element in shown if element.text} >= {kind}
     at(page, "teaching").find_element(By.TAG_NAME, "summary").click()

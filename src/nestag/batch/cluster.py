@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
 import sys
+import threading
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
@@ -20,6 +22,7 @@ from nestag.batch.plan import Device, Job, Part
 from nestag.batch.storage import Folder, library
 from nestag.batch.worker import ModelFiles, PartOutcome, PartTagger
 from nestag.errors import InputError
+from nestag.training.interruption import ENDING, interruptible
 
 MAX_DEATHS = 3
 """Workers that may die over one part before it is given up."""
@@ -29,6 +32,9 @@ WORKERS_PER_GPU = 4
 
 SMALL_MODEL = 256 * 2**20
 """Maximum bytes of a small model."""
+
+LONGEST_WAIT = 0.5
+"""Seconds before a signal to stop is noticed."""
 
 OBJECT_BYTES = 128 * 2**20
 """Memory for objects of a cluster that is started here, without the model."""
@@ -85,20 +91,34 @@ class RayConnection:
         waiting, running = deque(parts), dict[Any, tuple[Any, Part]]()
         lost = ray.exceptions.RayActorError, ray.exceptions.OutOfMemoryError
         try:
-            while waiting or running:
-                while waiting and free:
-                    worker, part = free.pop(), waiting.popleft()
-                    running[worker.tag.remote(part)] = worker, part
-                (done,), _ = ray.wait(list(running))
-                worker, part = running.pop(done)
-                free.append(worker)
-                try:
-                    yield ray.get(done)
-                except lost:
-                    yield PartOutcome(part.name, error=f"its worker died {MAX_DEATHS} times; is there enough memory?")
+            with interruptible(*ENDING) as interrupted:  # Ray may change the exit code of an exception in `wait`
+                while waiting or running:
+                    while waiting and free:
+                        worker, part = free.pop(), waiting.popleft()
+                        running[worker.tag.remote(part)] = worker, part
+                    finished, _ = ray.wait(list(running), timeout=LONGEST_WAIT)
+                    if interrupted:
+                        interrupted.stop()
+                    for done in finished:
+                        worker, part = running.pop(done)
+                        free.append(worker)
+                        try:
+                            yield ray.get(done)
+                        except lost:
+                            problem = f"its worker died {MAX_DEATHS} times; is there enough memory?"
+                            yield PartOutcome(part.name, error=problem)
         finally:
             for worker in (*free, *(worker for worker, _ in running.values())):
                 ray.kill(worker)
+
+
+@contextmanager
+def _same_handler(number: signal.Signals) -> Iterator[None]:
+    """Keep this process's own handler of a signal, which Ray replaces by one that exits with another code."""
+    handler = signal.getsignal(number)
+    yield
+    if callable(handler) and threading.current_thread() is threading.main_thread():
+        signal.signal(number, handler)
 
 
 @contextmanager
@@ -117,7 +137,8 @@ def connect(cluster: Cluster, model: ModelFiles) -> Iterator[RayConnection]:
     with redirect_stdout(sys.stderr):
         try:
             if starts:
-                ray.init(**settings)
+                with _same_handler(signal.SIGTERM):
+                    ray.init(**settings)
         except (ConnectionError, ValueError, RuntimeError) as error:
             reason = " ".join(str(error).split())[:200]
             problem = f"cannot connect to the Ray cluster ({reason}); check it with: ray status"

@@ -21,6 +21,9 @@ RECORDS = "_nestag"
 DONE = f"{RECORDS}/done"
 """The folder with a mark for each finished part."""
 
+BAD_ROWS = f"{RECORDS}/bad_rows"
+"""The folder with the bad rows of each part that has some."""
+
 MANIFEST = f"{RECORDS}/manifest.json"
 FORMAT = 1
 """The layout of an output folder."""
@@ -38,17 +41,6 @@ class Done:
     rows: int
     bad_rows: int = 0
     entities: dict[str, int] = setting(factory=dict, help="number by type")
-
-
-def bad_rows_name(part: str) -> str:
-    """Return the name of the file with the bad rows of a part."""
-    return f"{RECORDS}/bad_rows/{part}.jsonl"
-
-
-def write_done(out: Folder, part: str, done: Done) -> None:
-    """Mark a part as finished."""
-    record = json.dumps(to_mapping(done), ensure_ascii=False, sort_keys=True)
-    out.write(f"{DONE}/{part}.json", record.encode() + b"\n")
 
 
 def read_done(out: Folder, part: str) -> Done:

@@ -35,20 +35,25 @@ def entity_type() -> Any:
     return pa.list_(pa.struct(fields.items()))
 
 
+def output_table(file: str, batch: RowBatch, entities: Sequence[TextEntities[Any]]) -> Any:
+    """Return rows of a file and their entities as an Arrow table."""
+    pa = library("pyarrow")
+    columns = [pa.repeat(file, len(entities)), pa.array(batch.positions), *batch.columns.columns]
+    names = [FILE, POSITION, *batch.columns.schema.names, ENTITIES]
+    return pa.table([*columns, _entity_column(entities)], names=names)
+
+
 class ParquetWriter:
     """Writes Parquet with row groups of a fixed size."""
 
-    def __init__(self, stream: IO[bytes], file: str) -> None:
-        self.stream, self.file = stream, file
+    def __init__(self, stream: IO[bytes]) -> None:
+        self.stream = stream
         self.tables: list[Any] = []
         self.writer: Any = None
 
-    def write(self, batch: RowBatch, entities: Sequence[TextEntities[Any]]) -> None:
-        """Write rows and their entities."""
-        pa = library("pyarrow")
-        columns = [pa.repeat(self.file, len(entities)), pa.array(batch.positions), *batch.columns.columns]
-        names = [FILE, POSITION, *batch.columns.schema.names, ENTITIES]
-        self.tables.append(pa.table([*columns, _entity_column(entities)], names=names))
+    def write(self, table: Any) -> None:
+        """Write a table, or keep it until it fills a row group."""
+        self.tables.append(table)
         if sum(table.num_rows for table in self.tables) >= ROW_GROUP:
             self._flush()
 
@@ -82,14 +87,12 @@ def _entity_column(entities: Sequence[TextEntities[Any]]) -> Any:
 class LinesWriter:
     """Writes JSON Lines."""
 
-    def __init__(self, stream: IO[bytes], file: str) -> None:
-        self.stream, self.file = stream, file
+    def __init__(self, stream: IO[bytes]) -> None:
+        self.stream = stream
 
-    def write(self, batch: RowBatch, entities: Sequence[TextEntities[Any]]) -> None:
-        """Write rows and their entities."""
-        rows = batch.columns.to_pylist() if batch.columns.num_columns else [{}] * len(entities)
-        for position, columns, row in zip(batch.positions.tolist(), rows, entities, strict=True):
-            record = {FILE: self.file, POSITION: position, **columns, ENTITIES: row.records()}
+    def write(self, table: Any) -> None:
+        """Write a table."""
+        for record in table.to_pylist():
             self.stream.write(json.dumps(record, ensure_ascii=False, default=str).encode() + b"\n")
 
     def close(self) -> None:

@@ -102,21 +102,19 @@ def _cells(column: Any, job: Job) -> list[Any]:
     return cast(list[Any], column.to_pylist())
 
 
-class _Row(NamedTuple):
-    value: str | list[str]
-    columns: tuple[str | None, ...] = ()
-
-
 def _line_batches(stream: BinaryIO, part: Part, job: Job) -> Iterator[RowBatch]:
     is_json = part.kind == "jsonl"
-    good: dict[int, _Row] = {}  # by position
+    good: dict[int, list[Any]] = {}  # by position: the value to tag, then the columns to keep
     bad: list[BadRow] = []
     for position, line in _lines(stream, part, LONGEST_LINE if is_json else MAX_BYTES + 2):
         content = line.removeprefix(b"\xef\xbb\xbf") if position == 0 else line
         if is_json and not content.strip():
             continue
         try:
-            good[position] = _parse_json(content, job) if is_json else _parse_text(content)
+            if is_json:
+                good[position] = _parse_json(content, job)
+            else:
+                good[position] = [_decode(content.removesuffix(b"\n").removesuffix(b"\r"), MAX_BYTES)]
         except ValueError as error:
             bad.append(BadRow(position, str(error), _excerpt(line)))
         if len(good) + len(bad) == ROWS:
@@ -151,19 +149,14 @@ def _skip_line(stream: BinaryIO) -> int:
     return size
 
 
-def _line_batch(good: dict[int, _Row], bad: list[BadRow], job: Job) -> RowBatch:
+def _line_batch(good: dict[int, list[Any]], bad: list[BadRow], job: Job) -> RowBatch:
     pa = library("pyarrow")
-    rows = good.values()
-    columns = [pa.array([row.columns[place] for row in rows], pa.string()) for place in range(len(job.keep))]
-    positions = np.array(list(good), dtype=np.int64)
-    return RowBatch(positions, [row.value for row in rows], pa.table(columns, names=list(job.keep)), bad)
+    values, *kept = zip(*good.values(), strict=True) if good else [()] * (1 + len(job.keep))
+    columns = pa.table([pa.array(column, pa.string()) for column in kept], names=list(job.keep))
+    return RowBatch(np.array(list(good), dtype=np.int64), list(values), columns, bad)
 
 
-def _parse_text(line: bytes) -> _Row:
-    return _Row(_decode(line.removesuffix(b"\n").removesuffix(b"\r"), MAX_BYTES))
-
-
-def _parse_json(line: bytes, job: Job) -> _Row:
+def _parse_json(line: bytes, job: Job) -> list[Any]:
     text = _decode(line, LONGEST_LINE)
     try:
         record = json.loads(text)
@@ -173,7 +166,7 @@ def _parse_json(line: bytes, job: Job) -> _Row:
     if not isinstance(record, dict) or column not in record:
         raise ValueError(f"not an object with a field {column!r}")
     value = _check_words(record[column]) if job.tokens else _check_text(record[column])
-    return _Row(value, tuple(_as_text(record.get(name)) for name in job.keep))
+    return [value, *(_as_text(record.get(name)) for name in job.keep)]
 
 
 def _as_text(value: object) -> str | None:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from nestag.batch.cluster import Cluster, connect
-from nestag.batch.manifest import Done, claim, finished_parts
+from nestag.batch.manifest import BAD_ROWS, DONE, RECORDS, Done, claim, finished_parts
 from nestag.batch.plan import Failure, Job, Part, plan_parts
 from nestag.batch.storage import Folder, find_input_files, is_inside
 from nestag.batch.worker import STAGES, PartOutcome, read_model
@@ -117,25 +117,28 @@ def tag(
         files.check_libraries()
     if job.language is not None and not job.tokens:
         segments("a", job.options_for(Options()))  # refuse an unknown language before anything is written
-    with connect(cluster, files) as connection:
-        job = job.on(connection.device(job, files))
-        plan = plan_parts(inputs, job)
-        claim(folder, files.hash, job, inputs, plan.schema)
-        done = finished_parts(plan.parts, folder, job, verify)
-        waiting = {part.name: part for part in plan.parts if part.name not in done}
-        weight = sum(part.weight for part in plan.parts)
-        totals = Totals(len(plan.parts), weight, inputs.ignored, failures=list(plan.failures))
-        for part in plan.parts:
-            if part.name in done:
-                totals.skip(part, done[part.name])
-        if waiting:
-            totals.workers = connection.workers(job, files, len(waiting))
-            for outcome in connection.run(list(waiting.values()), job, files, folder, totals.workers):
-                if outcome.stop:
-                    raise InputError(f"{outcome.stop}; then resume with the same command", "worker")
-                totals.add(waiting[outcome.name], outcome)
-                if watch:
-                    watch(totals)
+    try:
+        with connect(cluster, files) as connection:
+            job = job.on(connection.device(job, files))
+            plan = plan_parts(inputs, job)
+            claim(folder, files.hash, job, inputs, plan.schema)
+            done = finished_parts(plan.parts, folder, job, verify)
+            waiting = {part.name: part for part in plan.parts if part.name not in done}
+            weight = sum(part.weight for part in plan.parts)
+            totals = Totals(len(plan.parts), weight, inputs.ignored, failures=list(plan.failures))
+            for part in plan.parts:
+                if part.name in done:
+                    totals.skip(part, done[part.name])
+            if waiting:
+                totals.workers = connection.workers(job, files, len(waiting))
+                for outcome in connection.run(list(waiting.values()), job, files, folder, totals.workers):
+                    if outcome.stop:
+                        raise InputError(f"{outcome.stop}; then resume with the same command", "worker")
+                    totals.add(waiting[outcome.name], outcome)
+                    if watch:
+                        watch(totals)
+    finally:
+        folder.remove_leftovers("", RECORDS, DONE, BAD_ROWS)  # Ray kills its workers
     return totals
 
 

@@ -19,7 +19,7 @@ from tempfile import gettempdir
 from typing import IO, Any, BinaryIO, Literal, cast
 
 from nestag.errors import InputError, MissingExtraError
-from nestag.formats.files import new_part, reading, writing_bytes
+from nestag.formats.files import new_part, reading, remove_leftovers, writing_bytes
 from nestag.formats.files.sources import SUFFIX, is_packed, read_errors, unpacked
 from nestag.formats.files.targets import write_errors
 
@@ -211,6 +211,11 @@ class Folder:
     def open(self, name: str) -> Any:
         """Open a file, inside a `with`."""
         return open_stream(self.address, self.path(name))
+
+    def remove_leftovers(self, *folders: str) -> None:
+        """Remove the hidden files that killed workers of this machine left in some of its folders."""
+        for inside in folders if is_local(self.address) else ():
+            remove_leftovers(Path(self.path(inside)))
 
     def read(self, name: str) -> bytes:
         """Return the content of a small file."""

@@ -18,16 +18,18 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import gettempdir
 from typing import IO, Any, cast
 
 import nestag
-from nestag.batch.manifest import Done, bad_rows_name, write_done
-from nestag.batch.output import WRITERS, HashingStream
+from nestag.batch.manifest import BAD_ROWS, DONE, Done
+from nestag.batch.output import WRITERS, HashingStream, output_table
 from nestag.batch.plan import Job, Part
 from nestag.batch.rows import BadFileError, BadRow, RowBatch, read_part
 from nestag.batch.storage import Folder
+from nestag.data.validation import to_mapping
 from nestag.errors import MissingExtraError, NestagError, visible
+from nestag.formats.files import new_part
 from nestag.model.model_folder import GRAPH, MANIFEST, load, open_model
 from nestag.model.predictor import Predictor, TextEntities
 
@@ -64,8 +66,7 @@ class ModelFiles:
 
     def load(self, device: str, changes: Mapping[str, Any]) -> Predictor:
         """Load the recognizer; on a CPU it uses one thread."""
-        with TemporaryDirectory(prefix="nestag-") as scratch:
-            folder = Path(scratch)
+        with new_part(Path(gettempdir()), is_folder=True) as folder:
             for name, data in self.files.items():
                 (folder / name).write_bytes(data)
             if self.is_onnx:
@@ -137,10 +138,10 @@ class PartTagger:
         bad, types, rows = list[BadRow](), Counter[str](), 0
         with self.out.writing(f"{part.name}.{self.job.form}") as target:
             stream = HashingStream(target)
-            writer = WRITERS[self.job.form](cast(IO[bytes], stream), part.file.name)
+            writer = WRITERS[self.job.form](cast(IO[bytes], stream))
             for batch, entities in self._tag_batches(self._read(part)):
                 with self._timed("writing"):
-                    writer.write(batch, entities)
+                    writer.write(output_table(part.file.name, batch, entities))
                 bad += batch.bad
                 rows += len(batch.values)
                 types.update(entity.type for row in entities for entity in row)
@@ -152,8 +153,9 @@ class PartTagger:
         )  # fmt: skip
         if bad:
             records = [json.dumps({"file": part.file.name, **row._asdict()}, ensure_ascii=False) for row in bad]
-            self.out.write(bad_rows_name(part.name), "".join(f"{record}\n" for record in records).encode())
-        write_done(self.out, part.name, done)  # last, as it makes the part finished
+            self.out.write(f"{BAD_ROWS}/{part.name}.jsonl", "".join(f"{line}\n" for line in records).encode())
+        mark = json.dumps(to_mapping(done), ensure_ascii=False, sort_keys=True)
+        self.out.write(f"{DONE}/{part.name}.json", mark.encode() + b"\n")  # last, as it makes the part finished
         return done
 
     def _tag_batches(self, batches: Iterable[RowBatch]) -> Iterator[tuple[RowBatch, list[TextEntities[Any]]]]:

@@ -18,7 +18,7 @@ from typing import Annotated, Any
 import typer
 
 import nestag
-from nestag.cli.boundary import run
+from nestag.cli.boundary import log, run
 from nestag.cli.groups import HelpedGroup, add_command, unwrap
 from nestag.errors import NestagError
 
@@ -51,8 +51,15 @@ class Commands(HelpedGroup):
     """The commands, each loaded when it is used."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Return the names of all commands."""
-        return [*COMMANDS, *plugin_commands()]
+        """Return the names of all commands; those of other packages that cannot be loaded are reported."""
+        names = list(COMMANDS)
+        for name in plugin_commands():
+            try:
+                load_plugin(name)
+                names.append(name)
+            except NestagError as error:
+                log(f"nestag: {error}")
+        return names
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return the command of a name, None if there is no such command."""
@@ -72,13 +79,24 @@ def plugin_commands() -> dict[str, EntryPoint]:
     return {name: points[name] for name in sorted(points) if name not in COMMANDS}
 
 
+def load_plugin(name: str) -> Any:
+    """Return the function of another package's command."""
+    try:
+        return plugin_commands()[name].load()
+    except Exception as error:  # noqa: BLE001 - other packages may fail in any way
+        reason = f"{type(error).__name__}: {error}"
+        raise NestagError(
+            f"the package with the command {name} cannot be loaded ({reason}); install it again"
+        ) from None
+
+
 def load(name: str) -> Any:
     """Return a command as typer represents it."""
     if name in COMMANDS:
         module = import_module(COMMANDS[name])
         function = getattr(module, "app", None) or getattr(module, name)
     else:
-        function = plugin_commands()[name].load()
+        function = load_plugin(name)
     app = function
     if not isinstance(app, typer.Typer):
         app = typer.Typer(add_completion=False)

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 import nestag
-from nestag.cli.options import CpuOption, EncoderOption, From, Reading, SeedOption
+from nestag.cli.options import CpuOption, EncoderOption, From, Reading, SeedOption, file_option, output_option
 from nestag.cli.paths import find_inputs, read_inputs
 from nestag.cli.terminal import log, log_all, progress, silence_libraries
 from nestag.data.report import Report
@@ -23,11 +23,9 @@ def adapt(
             metavar="TEXT", help="Files, folders or patterns like notes/*.txt, in any format; entities are ignored."
         ),
     ],
-    output: Annotated[str, typer.Option("-o", "--output", metavar="DIR", help="The folder to save the encoder in.")],
+    output: Annotated[str, output_option("DIR", "The folder to save the encoder in.")],
     encoder: EncoderOption = "minilm",
-    dev: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Text to measure the accuracy on masked subwords.")
-    ] = None,
+    dev: Annotated[str | None, file_option("Text to measure the accuracy on masked subwords.")] = None,
     epochs: Annotated[
         int | None, typer.Option(min=1, help="Epochs (default: 100, or fewer to stay below 5,000 steps).")
     ] = None,

@@ -13,7 +13,7 @@ import typer
 from nestag.batch import Job, Totals
 from nestag.batch.cluster import Cluster
 from nestag.batch.run import tag as tag_files
-from nestag.cli.options import Forms, LanguageOption, Predicting, TokenizerOption
+from nestag.cli.options import MODEL, Forms, LanguageOption, Predicting, TokenizerOption, models, named
 from nestag.cli.terminal import log, show
 
 REPORT_SECONDS = 10.0
@@ -27,7 +27,7 @@ def batch(
     *,
     source: Annotated[str, typer.Argument(metavar="IN", help="A file, folder or glob of Parquet, JSON Lines or text.")],
     out: Annotated[str, typer.Argument(metavar="OUT", help="The folder to write, here or e.g. s3://bucket/folder.")],
-    model: Annotated[str, typer.Option("--model", metavar="M", help="english, a model folder, or a name on the hub.")],
+    model: Annotated[str, named(models, "M", MODEL, "--model")],
     address: Annotated[
         str | None, typer.Option(metavar="RAY", help="A running Ray cluster, or auto (default: start one here).")
     ] = None,
@@ -76,7 +76,7 @@ def batch(
     try:
         with _progress() as watch:
             totals = tag_files(source, out, model, job, Cluster(address, workers), verify=verify, watch=watch)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, SystemExit):  # also SIGTERM and SIGHUP
         log("resume with the same command")
         raise
     show(totals.table(), form)

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 import nestag
-from nestag.cli.options import DeviceOption, From, ModelArgument, Reading
+from nestag.cli.options import DeviceOption, From, ModelArgument, Reading, file_option
 from nestag.cli.terminal import silence_libraries
 
 
@@ -20,9 +20,7 @@ def benchmark(
     device: DeviceOption = None,
     float32: Annotated[bool, typer.Option("--float32", help="Use float32 even if the GPU supports bfloat16.")] = False,
     threads: Annotated[int | None, typer.Option(min=1, help="CPU threads (default: torch's choice).")] = None,
-    write: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Also write the table into a section of a Markdown page.")
-    ] = None,
+    write: Annotated[Path | None, file_option("Also write the table into a section of a Markdown page.")] = None,
     format: From = None,
     reading: Reading,
 ) -> None:

@@ -7,11 +7,11 @@ from typing import Annotated, Literal
 import typer
 
 import nestag
-from nestag.cli.options import From, Reading, SeedOption, To
+from nestag.cli.options import From, Reading, SeedOption, To, output_option
 from nestag.cli.terminal import log, log_all, show
 from nestag.data.report import Report
 from nestag.formats.corpus import OnCrossing
-from nestag.inspect.splitting import check_shares, split_table
+from nestag.inspect.splitting import check_shares
 from nestag.inspect.table_forms import TableForm
 
 
@@ -52,7 +52,7 @@ def convert(
 
 def split(
     source: Annotated[str, typer.Argument(metavar="IN", help="A file or folder, also .gz.")],
-    output: Annotated[str, typer.Option("-o", "--output", metavar="DIR", help="The folder to write into.")],
+    output: Annotated[str, output_option("DIR", "The folder to write into.")],
     *,
     shares: Annotated[str, typer.Option(metavar="A/B/C", help="The percentages of train, dev and test.")] = "70/15/15",
     seed: SeedOption = 0,
@@ -67,7 +67,7 @@ def split(
     percentages = shares_from(shares)
     done = nestag.split(reading.corpus(source, format), output, shares=percentages, seed=seed, by=by, to=to)
     log_all(done.report.summary())
-    show(split_table(done.splits), TableForm.text)
+    show(done.table(), TableForm.text)
 
 
 def shares_from(text: str) -> list[float]:

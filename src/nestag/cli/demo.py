@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 import nestag
+from nestag.cli.options import output_option
 from nestag.cli.predict import draw
 from nestag.cli.terminal import log, silence_libraries
 from nestag.data.sentence import Entity, Sentence
@@ -61,9 +62,7 @@ def demo(
     train: Annotated[
         bool, typer.Option("--train", help="Train a light model on the embedded corpus, score it, and tag with it.")
     ] = False,
-    output: Annotated[
-        str | None, typer.Option("-o", "--output", metavar="DIR", help="Keep the model of --train in this folder.")
-    ] = None,
+    output: Annotated[str | None, output_option("DIR", "Keep the model of --train in this folder.")] = None,
 ) -> None:
     """Find nested entities in example sentences with the English model, then show how it works and what to do next."""
     if output is not None and not train:

@@ -7,10 +7,10 @@ from typing import Annotated
 import typer
 
 import nestag
-from nestag.cli.options import CpuOption, From, Reading, SeedOption
+from nestag.cli.options import CpuOption, EncoderOption, From, Reading, SeedOption, file_option, output_option
 from nestag.cli.paths import find_inputs, read_inputs
 from nestag.cli.terminal import log, log_all, progress, silence_libraries
-from nestag.cli.train import SettingsOption, settings_from
+from nestag.cli.train import RecipeOption, SettingsOption, settings_from
 from nestag.data.report import Report
 
 
@@ -26,16 +26,12 @@ def distill(
         list[str],
         typer.Argument(metavar="TEXT", help="Files, folders or patterns, in any format; their entities are ignored."),
     ],
-    train: Annotated[str, typer.Option(metavar="FILE", help="The annotated training corpus.")],
-    dev: Annotated[str, typer.Option(metavar="FILE", help="The development corpus, which selects the best weights.")],
-    output: Annotated[str, typer.Option("-o", "--output", metavar="DIR", help="The folder to save the student in.")],
-    test: Annotated[str | None, typer.Option(metavar="FILE", help="A corpus to report scores on at the end.")] = None,
-    encoder: Annotated[
-        str, typer.Option(metavar="E", help="The student's encoder: light, minilm, a folder, or a name on the hub.")
-    ] = "light",
-    recipe: Annotated[
-        str | None, typer.Option(metavar="R", help="The student's recipe (default: what suits the encoder).")
-    ] = None,
+    train: Annotated[str, file_option("The annotated training corpus.")],
+    dev: Annotated[str, file_option("The development corpus, which selects the best weights.")],
+    output: Annotated[str, output_option("DIR", "The folder to save the student in.")],
+    test: Annotated[str | None, file_option("A corpus to report scores on at the end.")] = None,
+    encoder: EncoderOption = "light",
+    recipe: RecipeOption = None,
     settings: SettingsOption = None,
     gold_repeats: Annotated[
         int | None,
@@ -55,7 +51,8 @@ def distill(
     report = Report()
     texts = progress(read_inputs(find_inputs(sources, format), reading.options, report), "tagging")
     done = nestag.distill(
-        teacher.split(","), texts, reading.corpus(train), reading.corpus(dev), output, recipe, encoder=encoder,
+        teacher.split(","), texts, reading.corpus(train), reading.corpus(dev), output, recipe,
+        encoder=encoder or "light",
         test=None if test is None else reading.corpus(test),
         gold_repeats=gold_repeats, min_confidence=min_confidence, max_sentences=max_sentences, seed=seed,
         quiet=False, use_cpu=cpu, **settings_from(settings or ()),

@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 
 import nestag
-from nestag.cli.options import Forms, Reading, format_option
+from nestag.cli.options import Forms, Reading, file_option, format_option
 from nestag.cli.terminal import echo, log_all, progress, show
 from nestag.data.validation import to_mapping
 from nestag.errors import InputError
@@ -21,7 +21,6 @@ from nestag.evaluation.mistakes import MOST_KEPT
 from nestag.evaluation.result import Evaluation
 from nestag.formats.corpus import CorpusFile, Watch
 from nestag.inspect.table_forms import TableForm, to_json
-from nestag.inspect.tables import Table
 from nestag.inspect.terminal import draw_mistakes, print_lines
 
 WIDTH = 100
@@ -36,11 +35,9 @@ def evaluate(
     ],
     predicted: Annotated[str, typer.Argument(metavar="PRED", help="The same sentences with predicted entities.")],
     *,
-    train: Annotated[
-        str | None, typer.Option(metavar="FILE", help="The training corpus: score seen and unseen entities separately.")
-    ] = None,
+    train: Annotated[str | None, file_option("The training corpus: score seen and unseen entities separately.")] = None,
     against: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Another prediction: test whether the two differ significantly.")
+        str | None, file_option("Another prediction: test whether the two differ significantly.")
     ] = None,
     by: Annotated[
         By, typer.Option(help="How sentences are matched; auto matches in order, or by id if ids differ.")
@@ -82,13 +79,18 @@ def evaluate(
 def print_result(result: Evaluation, systems: tuple[str, str], form: TableForm, only: TableName | None) -> None:
     """Print all tables or one of them, and in a terminal the worst sentences."""
     console = Console(highlight=False, width=None if sys.stdout.isatty() else WIDTH)
-    detail = Detail.NUMBERS if form in (TableForm.json, TableForm.csv) else Detail.FULL
+    detail: Detail = "numbers" if form in (TableForm.json, TableForm.csv) else "full"
     is_text = form is TableForm.text
     shown = tables_within(result, console.width) if is_text else tables(result, detail)
     if result.comparison:
         shown["comparison"] = comparison(result.comparison, systems, detail)
     if form is TableForm.json and not only:
-        echo(f"{json.dumps(_to_object(result, shown), ensure_ascii=False, indent=1)}\n")
+        record = {
+            "tables": {name: json.loads(to_json(table)) for name, table in shown.items()},
+            "evaluation": {name: value for name, value in to_mapping(result).items() if name != "comparison"},
+            "comparison": result.comparison and result.comparison._asdict(),
+        }
+        echo(f"{json.dumps(record, ensure_ascii=False, indent=1)}\n")
         return
     for place, table in enumerate([shown[only]] if only else shown.values()):
         typer.echo("\n" * (place > 0), nl=False)
@@ -96,12 +98,3 @@ def print_result(result: Evaluation, systems: tuple[str, str], form: TableForm, 
         show(table, form)
     if is_text:
         print_lines(console, draw_mistakes(result.mistakes.worst, console.width))
-
-
-def _to_object(result: Evaluation, shown: dict[str, Table]) -> dict[str, object]:
-    """Return the tables with figures in percent, and the counts behind them."""
-    return {
-        "tables": {name: json.loads(to_json(table)) for name, table in shown.items()},
-        "evaluation": {name: value for name, value in to_mapping(result).items() if name != "comparison"},
-        "comparison": result.comparison and result.comparison._asdict(),
-    }

@@ -11,7 +11,7 @@ import typer
 import nestag
 from nestag.cli.groups import HelpedGroup, add_command
 from nestag.cli.labels import CrossingOption, EncodingOption, Output, StrategyOption
-from nestag.cli.options import From, ModelArgument, Reading, SeedOption, To
+from nestag.cli.options import From, ModelArgument, Reading, SeedOption, To, file_option
 from nestag.cli.terminal import log, log_all, silence_libraries
 from nestag.errors import MissingExtraError
 from nestag.formats.files import PIPE
@@ -32,9 +32,9 @@ TargetFolder = Annotated[str, typer.Argument(metavar="DIR", help="The folder to 
 class Corpora:
     """The splits to export."""
 
-    train: Annotated[str, typer.Option(metavar="FILE", help="The training corpus; its labels are the vocabulary.")]
-    dev: Annotated[str, typer.Option(metavar="FILE", help="The development corpus.")]
-    test: Annotated[str | None, typer.Option(metavar="FILE", help="The test corpus.")] = None
+    train: Annotated[str, file_option("The training corpus; its labels are the vocabulary.")]
+    dev: Annotated[str, file_option("The development corpus.")]
+    test: Annotated[str | None, file_option("The test corpus.")] = None
     crossing: CrossingOption = "error"
     encoding: EncodingOption = "rel"
     format: From = None
@@ -104,9 +104,7 @@ def onnx(
     model: ModelArgument,
     directory: TargetFolder,
     int8: Annotated[bool, typer.Option("--int8", help="Quantize most weights to int8.")] = False,
-    dev: Annotated[
-        str | None, typer.Option(metavar="FILE", help="A gold corpus to score on (default: torch's predictions).")
-    ] = None,
+    dev: Annotated[str | None, file_option("A gold corpus to score on (default: torch's predictions).")] = None,
     max_loss: Annotated[float, typer.Option(min=0, help="The F1 points that --int8 may lose.")] = 1.0,
     format: From = None,
 ) -> None:

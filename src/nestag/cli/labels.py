@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from nestag.cli.options import From, Reading, named
+from nestag.cli.options import From, Reading, file_option, named, output_option
 from nestag.cli.terminal import log, log_all, progress
 from nestag.encodings import available
 from nestag.encodings import encoding as encoding_named
@@ -22,9 +22,7 @@ from nestag.integrations.export import ExportCrossing
 Sentences = Annotated[
     str, typer.Argument(metavar="IN", help="A corpus in any format, also .gz; - reads JSON Lines from standard input.")
 ]
-Output = Annotated[
-    str, typer.Option("-o", "--output", metavar="OUT", help="The output file; .gz is compressed, - is standard output.")
-]
+Output = Annotated[str, output_option("OUT", "The output file; .gz is compressed, - is standard output.")]
 EncodingOption = Annotated[str, named(available, "E", f"One of {', '.join(sorted(available()))}.", "-e", "--encoding")]
 StrategyOption = Annotated[
     Naming, typer.Option(help="Label of a node whose words disagree: the first or the most frequent.")
@@ -42,7 +40,7 @@ def encode(
     crossing: CrossingOption = "error",
     vocabulary: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="A vocabulary that orders same-span types; unseen labels are counted."),
+        file_option("A vocabulary that orders same-span types; unseen labels are counted."),
     ] = None,
     format: From = None,
     reading: Reading,
@@ -97,7 +95,7 @@ def show(
         str | None, named(available, "E", "Show the labels of this encoding too.", "-e", "--encoding")
     ] = None,
     limit: Annotated[int, typer.Option(min=0, help="The number of sentences to show; 0 shows all.")] = 10,
-    html: Annotated[str | None, typer.Option(metavar="FILE", help="Write a page for a browser instead.")] = None,
+    html: Annotated[str | None, file_option("Write a page for a browser instead.")] = None,
     format: From = None,
     reading: Reading,
 ) -> None:

@@ -24,13 +24,31 @@ PRINTED = "Output form"
 """Parts of a help page, after the options of the command itself."""
 
 
+def completion(names: Callable[[], Iterable[str]]) -> Callable[[str], list[str]]:
+    """Return a function with which shells complete a name."""
+    return lambda incomplete: sorted(name for name in names() if name.startswith(incomplete))
+
+
 def named(names: Callable[[], Iterable[str]], metavar: str, help: str, *flags: str, panel: str | None = None) -> Any:
     """Return an option that takes a name; shells complete it."""
+    return typer.Option(*flags, metavar=metavar, help=help, autocompletion=completion(names), rich_help_panel=panel)
 
-    def complete(incomplete: str) -> list[str]:
-        return sorted(name for name in names() if name.startswith(incomplete))
 
-    return typer.Option(*flags, metavar=metavar, help=help, autocompletion=complete, rich_help_panel=panel)
+def models() -> Iterable[str]:
+    """Return the names of the models that come with nestag."""
+    from nestag.model.model_folder import PACKAGED
+
+    return PACKAGED
+
+
+def file_option(help: str) -> Any:
+    """Return an option that takes the name of a file."""
+    return typer.Option(metavar="FILE", help=help)
+
+
+def output_option(metavar: str, help: str) -> Any:
+    """Return the option -o, which names what a command writes."""
+    return typer.Option("-o", "--output", metavar=metavar, help=help)
 
 
 def reading_option(*flags: str, help: str, metavar: str | None = None) -> Any:
@@ -43,7 +61,8 @@ def format_option(help: str, *flags: str) -> Any:
     return named(formats, "FORMAT", help, *flags, panel=READING)
 
 
-ModelArgument = Annotated[str, typer.Argument(metavar="MODEL", help="english, a model folder, or a name on the hub.")]
+MODEL = "english, a model folder, or a name on the hub."
+ModelArgument = Annotated[str, typer.Argument(metavar="MODEL", help=MODEL, autocompletion=completion(models))]
 DeviceOption = Annotated[
     str | None, named(lambda: ("cpu", "cuda"), "D", "cpu, cuda or cuda:1 (default: a GPU if there is one).")
 ]
@@ -52,7 +71,7 @@ EncoderOption = Annotated[
 ]
 CpuOption = Annotated[bool, typer.Option("--cpu", help="Use the CPU even if there is a GPU.")]
 SeedOption = Annotated[int, typer.Option(help="The random seed.")]
-PlotOption = Annotated[str | None, typer.Option(metavar="FILE", help="Also draw a figure (.png or .svg).")]
+PlotOption = Annotated[str | None, file_option("Also draw a figure (.png or .svg).")]
 From = Annotated[str | None, format_option("The format (default: detected from name and content).", "--from")]
 To = Annotated[str | None, format_option("The output format (default: by the file name).", "--to")]
 TokenizerOption = Annotated[
@@ -126,9 +145,9 @@ class Splits:
     files: Annotated[
         list[str] | None, typer.Argument(metavar="IN", help="Files, or a folder that holds train, dev and test.")
     ] = None
-    train: Annotated[str | None, typer.Option(metavar="FILE", help="The training split.")] = None
-    dev: Annotated[str | None, typer.Option(metavar="FILE", help="The development split.")] = None
-    test: Annotated[str | None, typer.Option(metavar="FILE", help="The test split.")] = None
+    train: Annotated[str | None, file_option("The training split.")] = None
+    dev: Annotated[str | None, file_option("The development split.")] = None
+    test: Annotated[str | None, file_option("The test split.")] = None
 
     def corpora(self, format: str | None, reading: Reading) -> list[Iterable[Sentence]]:
         """Return the splits."""

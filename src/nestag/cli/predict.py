@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from nestag.cli.options import DeviceOption, From, ModelArgument, Predicting, Reading, To
+from nestag.cli.options import DeviceOption, From, ModelArgument, Predicting, Reading, To, output_option
 from nestag.cli.paths import Input, find_inputs, read_inputs
 from nestag.cli.terminal import log, log_all, progress
 from nestag.data.report import Report
@@ -32,9 +32,7 @@ def predict(
             metavar="IN", help="Text files or corpora in any format, folders, globs; - is standard input, text or JSON."
         ),
     ],
-    output: Annotated[
-        str | None, typer.Option("-o", "--output", metavar="OUT", help="The output file (default: standard output).")
-    ] = None,
+    output: Annotated[str | None, output_option("OUT", "The output file (default: standard output).")] = None,
     beside: Annotated[
         bool, typer.Option("--beside", help="Write one output next to each input: a.txt gives a.entities.jsonl.")
     ] = False,

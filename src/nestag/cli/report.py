@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 import nestag
-from nestag.cli.options import DeviceOption, From, ModelArgument, Reading
+from nestag.cli.options import DeviceOption, From, ModelArgument, Reading, file_option, output_option
 from nestag.cli.terminal import log, log_all
 
 
 def report(
     *,
     model: ModelArgument,
-    test: Annotated[str, typer.Option(metavar="FILE", help="An annotated corpus to test the model on.")],
-    output: Annotated[
-        str | None, typer.Option("-o", "--output", metavar="FILE", help="The page (default: MODEL/report.html).")
-    ] = None,
+    test: Annotated[str, file_option("An annotated corpus to test the model on.")],
+    output: Annotated[str | None, output_option("FILE", "The page (default: MODEL/report.html).")] = None,
     device: DeviceOption = None,
     format: From = None,
     reading: Reading,

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from nestag.cli.options import DeviceOption, ModelArgument, Predicting
+from nestag.cli.options import DeviceOption, ModelArgument, Predicting, file_option
 from nestag.cli.terminal import log
 from nestag.errors import MissingExtraError
 from nestag.model.model_folder import load
@@ -23,7 +23,7 @@ def serve(
         list[str] | None, typer.Option(metavar="HOST", help="A host name to accept in requests; may be repeated.")
     ] = None,
     token_file: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Require the bearer token in this file (or in NESTAG_TOKEN).")
+        str | None, file_option("Require the bearer token in this file (or in NESTAG_TOKEN).")
     ] = None,
     predicting: Predicting,
     device: DeviceOption = None,

@@ -9,7 +9,6 @@ import typer
 import nestag
 from nestag.cli.options import Forms, From, PlotOption, Reading, Splits
 from nestag.cli.terminal import log_all, show
-from nestag.inspect.statistics import corpus_table
 
 
 def stats(
@@ -26,4 +25,4 @@ def stats(
     statistics = nestag.stats(*splits.corpora(format, reading), plot=plot)
     for name, report in statistics.reports.items():
         log_all(f"{name}: {line.removeprefix(f'{name}: ')}" for line in report.summary())
-    show(corpus_table(statistics.splits, types), form)
+    show(statistics.table(types), form)

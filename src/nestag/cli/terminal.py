@@ -17,7 +17,6 @@ from nestag.inspect.tables import Table
 __all__ = ["echo", "log", "log_all", "progress", "show", "silence_libraries"]
 
 T = TypeVar("T")
-REDRAW_ITEMS = 1_000
 
 
 def log_all(lines: Iterable[str]) -> None:
@@ -49,11 +48,7 @@ def progress(items: Iterable[T], what: str) -> Iterator[T]:
 
     columns = SpinnerColumn(), TextColumn("{task.description}"), MofNCompleteColumn(), TimeElapsedColumn()
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(what, total=None)
-        for count, item in enumerate(items, 1):
-            yield item
-            if count % REDRAW_ITEMS == 0:
-                bar.update(task, completed=count)
+        yield from bar.track(items, description=what)
 
 
 def show(table: Table, form: TableForm) -> None:

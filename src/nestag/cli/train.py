@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 import nestag
-from nestag.cli.options import CpuOption, EncoderOption, From, Reading, named
+from nestag.cli.options import CpuOption, EncoderOption, From, Reading, file_option, named, output_option
 from nestag.cli.terminal import log, silence_libraries
 from nestag.data.validation import changed, described
 from nestag.encodings import available as encodings
@@ -21,6 +21,10 @@ from nestag.training.run_folder import is_first_process
 LOGGERS = ("tensorboard", "wandb", "mlflow")
 
 
+RecipeOption = Annotated[
+    str | None,
+    named(recipe_names, "R", "default, accurate, light, paper, or a .toml file (default: what suits the encoder)."),
+]
 SettingsOption = Annotated[
     list[str] | None,
     named(
@@ -34,18 +38,13 @@ SettingsOption = Annotated[
 
 def train(
     *,
-    train: Annotated[str, typer.Option(metavar="FILE", help="The training corpus, in any format.")],
-    dev: Annotated[
-        str, typer.Option(metavar="FILE", help="The development corpus; the best weights are chosen by its F1.")
-    ],
-    output: Annotated[str, typer.Option("-o", "--output", metavar="DIR", help="The folder to save the model in.")],
-    test: Annotated[str | None, typer.Option(metavar="FILE", help="A corpus to report scores on at the end.")] = None,
+    train: Annotated[str, file_option("The training corpus, in any format.")],
+    dev: Annotated[str, file_option("The development corpus; the best weights are chosen by its F1.")],
+    output: Annotated[str, output_option("DIR", "The folder to save the model in.")],
+    test: Annotated[str | None, file_option("A corpus to report scores on at the end.")] = None,
     encoder: EncoderOption = None,
     encoding: Annotated[str | None, named(encodings, "E", "abs, rel, dyn or 4tg (default: the recipe's).")] = None,
-    recipe: Annotated[
-        str | None,
-        named(recipe_names, "R", "default, accurate, light, paper, or a .toml file (default: what suits the encoder)."),
-    ] = None,
+    recipe: RecipeOption = None,
     settings: SettingsOption = None,
     list_settings: Annotated[
         bool,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from enum import Enum, auto
+from typing import Literal
 
 from rich.cells import cell_len
 
@@ -41,33 +41,33 @@ MEANINGS = {
     "spurious": "predicted, nothing in gold for it",
 }
 NESTING = "correct span and type, another depth"
+NESTING_NOTE = "Outer: holds others and is in none. Inner: in another, or over the same tokens."
+DEPTH_NOTE = "Depth 0: in no other entity. Correct: by depth in the prediction. Found: by depth in gold."
 
 
-class Detail(Enum):
-    """How intervals are shown."""
-
-    FULL = auto()  # behind every figure
-    NARROW = auto()  # behind F1 only, for terminals and notebooks
-    NUMBERS = auto()  # their ends as numbers in separate columns, for programs
+Detail = Literal["full", "narrow", "numbers"]
+"""Intervals behind every figure, or behind F1 only, or (for programs) their ends as numbers in separate columns."""
 
 
-_LEGENDS = {
-    Detail.FULL: "In parentheses: 95% intervals, by drawing {drawn} with replacement.",
-    Detail.NARROW: "In parentheses: the 95% interval of F1, by drawing {drawn} with replacement.",
-    Detail.NUMBERS: "",
-}
-
-
-def tables(evaluation: Evaluation, detail: Detail = Detail.FULL) -> dict[str, Table]:
+def tables(evaluation: Evaluation, detail: Detail = "full") -> dict[str, Table]:
     """Return all tables by name."""
+    types = {kind: f"type {kind}" for kind in types_of(evaluation)}
+    depths = {group.name: f"depth {group.name}" for group in DEPTHS}
+    lengths = {group.name: f"length {group.name}" for group in LENGTHS}
+    nesting = {name: name for name in (*evaluation.nesting, *evaluation.familiar)}
+    nesting_title, nesting_note = "By nesting", NESTING_NOTE
+    if evaluation.familiar:
+        nesting_title += ", and whether train has it"
+        nesting_note += " Seen: train has an entity of that type with the same words."
+    every_confusion = Table("Types over the same span", Confused._fields, _only(evaluation.mistakes.confusion))
     return {
         "overall": overall(evaluation, detail),
-        "types": by_type(evaluation, detail),
-        "depths": by_depth(evaluation, detail),
-        "lengths": by_length(evaluation, detail),
-        "nesting": by_nesting(evaluation, detail),
+        "types": _breakdown(evaluation, "By type", "type", types, detail),
+        "depths": _breakdown(evaluation, "By depth", "depth", depths, detail, DEPTH_NOTE, both_sides=True),
+        "lengths": _breakdown(evaluation, "By length in tokens", "tokens", lengths, detail),
+        "nesting": _breakdown(evaluation, nesting_title, "entities", nesting, detail, nesting_note, both_sides=True),
         "mistakes": mistakes(evaluation),
-        "confusion": all_confusions(evaluation) if detail is Detail.NUMBERS else confusion(evaluation),
+        "confusion": every_confusion if detail == "numbers" else confusion(evaluation),
     }
 
 
@@ -76,20 +76,20 @@ def tables_within(evaluation: Evaluation, width: int) -> dict[str, Table]:
     sizes = (confusion(evaluation, most) for most in range(MOST_TYPES, 1, -1))
     fits = (table for table in sizes if all(cell_len(line.text) <= width for line in lines(table, width)))
     fitting = next(fits, confusion(evaluation, 1))
-    return tables(evaluation, Detail.NARROW) | {"confusion": fitting}
+    return tables(evaluation, "narrow") | {"confusion": fitting}
 
 
 def summary(evaluation: Evaluation) -> Table:
     """Return the averages and the most frequent types in one table, as an evaluation prints itself."""
-    averages = overall(evaluation, Detail.NARROW)
-    types = by_type(evaluation, Detail.NARROW).rows
+    narrow = tables(evaluation, "narrow")
+    averages, types = narrow["overall"], narrow["types"].rows
     hidden = len(types) - MOST_TYPES
     note = f"{averages.note} {_counted(hidden, 'rarer type')} not shown." if hidden > 0 else averages.note
     sections = (Section("", averages.rows), Section("by type", types[:MOST_TYPES]))
     return Table(averages.title, averages.columns, sections, note)
 
 
-def overall(evaluation: Evaluation, detail: Detail = Detail.FULL) -> Table:
+def overall(evaluation: Evaluation, detail: Detail = "full") -> Table:
     """Return the micro average over entities and the macro average over types."""
     bounds = evaluation.intervals
     means = macro(evaluation.types) if evaluation.types else (None,) * 3
@@ -98,38 +98,12 @@ def overall(evaluation: Evaluation, detail: Detail = Detail.FULL) -> Table:
         ("macro", *_figures(means, bounds.get(MACRO), detail), None, None, None),
     )
     title = f"Scores of {_counted(evaluation.sentences, 'sentence')}"
-    drawn = _counted(evaluation.documents, "document") if evaluation.documents else "sentences"
-    legend = _LEGENDS[detail].format(drawn=drawn)
-    note = f"macro: the mean over {_counted(len(evaluation.types), 'type')}. {legend}".rstrip()
+    note = f"macro: the mean over {_counted(len(evaluation.types), 'type')}."
+    if detail != "numbers":
+        which = "95% intervals" if detail == "full" else "the 95% interval of F1"
+        drawn = _counted(evaluation.documents, "document") if evaluation.documents else "sentences"
+        note += f" In parentheses: {which}, by drawing {drawn} with replacement."
     return Table(title, _columns("average", detail), _only(rows), note)
-
-
-def by_type(evaluation: Evaluation, detail: Detail = Detail.FULL) -> Table:
-    """Return a row for each type, the most frequent first."""
-    return _breakdown(evaluation, "By type", "type", {kind: f"type {kind}" for kind in types_of(evaluation)}, detail)
-
-
-def by_depth(evaluation: Evaluation, detail: Detail = Detail.FULL) -> Table:
-    """Return a row for each group of depths."""
-    note = "Depth 0: in no other entity. Correct: by depth in the prediction. Found: by depth in gold."
-    figures = {group.name: f"depth {group.name}" for group in DEPTHS}
-    return _breakdown(evaluation, "By depth", "depth", figures, detail, note, both_sides=True)
-
-
-def by_length(evaluation: Evaluation, detail: Detail = Detail.FULL) -> Table:
-    """Return a row for each group of lengths."""
-    figures = {group.name: f"length {group.name}" for group in LENGTHS}
-    return _breakdown(evaluation, "By length in tokens", "tokens", figures, detail)
-
-
-def by_nesting(evaluation: Evaluation, detail: Detail = Detail.FULL) -> Table:
-    """Return flat, outer and inner entities, and seen and unseen ones if the training corpus is known."""
-    title, note = "By nesting", "Outer: holds others and is in none. Inner: in another, or over the same tokens."
-    if evaluation.familiar:
-        title += ", and whether train has it"
-        note += " Seen: train has an entity of that type with the same words."
-    figures = {name: name for name in (*evaluation.nesting, *evaluation.familiar)}
-    return _breakdown(evaluation, title, "entities", figures, detail, note, both_sides=True)
 
 
 def mistakes(evaluation: Evaluation) -> Table:
@@ -155,12 +129,7 @@ def confusion(evaluation: Evaluation, most: int = MOST_TYPES) -> Table:
     return Table("Types over the same span", ("gold", *map(shown, names)), _only(rows), note)
 
 
-def all_confusions(evaluation: Evaluation) -> Table:
-    """Return the confusion matrix for programs: one row for each pair of types."""
-    return Table("Types over the same span", Confused._fields, _only(evaluation.mistakes.confusion))
-
-
-def comparison(result: Comparison, names: tuple[str, str], detail: Detail = Detail.FULL) -> Table:
+def comparison(result: Comparison, names: tuple[str, str], detail: Detail = "full") -> Table:
     """Return the scores of two systems, and in a sentence whether they differ."""
     first, second, difference, low, high = (
         100 * share for share in (result.first, result.second, result.difference, *result.interval)
@@ -173,7 +142,7 @@ def comparison(result: Comparison, names: tuple[str, str], detail: Detail = Deta
         ("p by randomization", Figure(result.randomization, form=".4f")),
     ]
     columns: tuple[str, ...] = ("figure", "value")
-    if detail is Detail.NUMBERS:
+    if detail == "numbers":
         columns = (*columns, "low", "high")
         rows = [(*row, None, None) for row in rows]
         rows[2] = ("difference", difference, low, high)
@@ -214,7 +183,7 @@ def _counted(number: int, what: str) -> str:
 def _columns(first: str, detail: Detail, both_sides: bool = False) -> tuple[str, ...]:
     """Return the column names of `_score_row`."""
     figures: tuple[str, ...] = ("precision", "recall", "F1")
-    if detail is Detail.NUMBERS:
+    if detail == "numbers":
         figures = tuple(f"{name}{part}" for name in figures for part in ("", " low", " high"))
     return (first, *figures, "gold", *["found"] * both_sides, "predicted", "correct")
 
@@ -250,8 +219,8 @@ def _figures(shares: Sequence[float | None], bounds: Intervals | None, detail: D
     for place, (share, interval) in enumerate(zip(shares, bounds or (None,) * 3, strict=True)):
         value = None if share is None else Percent(100 * share)
         low, high = (None, None) if share is None or interval is None else (100 * bound for bound in interval)
-        is_hidden = detail is Detail.NARROW and place < 2
-        if detail is Detail.NUMBERS:
+        is_hidden = detail == "narrow" and place < 2
+        if detail == "numbers":
             yield from (value, low, high)
         elif value is None or low is None or is_hidden:
             yield value

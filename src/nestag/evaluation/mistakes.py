@@ -19,7 +19,7 @@ from __future__ import annotations
 from bisect import insort
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from nestag.data.sentence import Entity, outermost_first
 from nestag.evaluation.matching import Pair
@@ -39,11 +39,6 @@ class Mistake(NamedTuple):
     predicted: Entity | None
 
 
-_Entities = tuple[Entity, ...]
-_BadSentence = tuple[int, tuple[str, ...], _Entities, _Entities, str]
-"""The number of mistakes, negated, the words, the entities in gold and in the prediction, and the id or ""."""
-
-
 class MistakeCounter:
     """Counts of the mistakes in all sentences seen.
 
@@ -57,7 +52,7 @@ class MistakeCounter:
     def __init__(self) -> None:
         self.kinds: Counter[str] = Counter(dict.fromkeys(KINDS, 0))
         self.confusion: Counter[tuple[str | None, str | None]] = Counter()
-        self._worst: list[_BadSentence] = []  # those with more mistakes first, then by content
+        self._worst: list[tuple[int, Shown]] = []  # with the number of mistakes, as `_rank` orders them
 
     def see(self, pair: Pair) -> None:
         """Count the mistakes of a sentence, and keep it if it is among the worst."""
@@ -71,15 +66,20 @@ class MistakeCounter:
                 self.confusion[gold.type, None] += 1
             if predicted:
                 self.confusion[None, predicted.type] += 1
-        gold_sentence, prediction = pair
-        if mistakes and (len(self._worst) < MOST_KEPT or -len(mistakes) <= self._worst[-1][0]):
-            entities = gold_sentence.entities, prediction.entities
-            insort(self._worst, (-len(mistakes), gold_sentence.tokens, *entities, gold_sentence.id or ""))
+        if mistakes and (len(self._worst) < MOST_KEPT or len(mistakes) >= self._worst[-1][0]):
+            shown = Shown(pair.gold.id or None, pair.gold.tokens, pair.gold.entities, pair.predicted.entities)
+            insort(self._worst, (len(mistakes), shown), key=_rank)
             del self._worst[MOST_KEPT:]
 
     def worst(self) -> tuple[Shown, ...]:
         """Return the sentences with the most mistakes, the worst first."""
-        return tuple(Shown(name or None, tokens, gold, guess) for _, tokens, gold, guess, name in self._worst)
+        return tuple(shown for _, shown in self._worst)
+
+
+def _rank(bad: tuple[int, Shown]) -> tuple[Any, ...]:
+    """Order sentences by their number of mistakes, most first, then by content."""
+    mistakes, shown = bad
+    return -mistakes, shown.tokens, shown.gold, shown.predicted, shown.id or ""
 
 
 def mistakes_of(gold: Collection[Entity], predicted: Collection[Entity]) -> list[Mistake]:

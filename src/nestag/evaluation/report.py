@@ -23,7 +23,7 @@ from nestag.evaluation.mistakes import Mistake, mistakes_of
 from nestag.evaluation.result import ALL, KINDS, Shown
 from nestag.evaluation.thresholds import Calibration, Candidate, Curve, calibration
 from nestag.inspect import plotting
-from nestag.inspect.rendering import Html, Mark, colours_of, harmless, sentence_html, style
+from nestag.inspect.rendering import Html, Mark, colour_of, harmless, sentence_html, style
 from nestag.inspect.table_forms import to_html
 from nestag.inspect.tables import Figure, Section, Table
 
@@ -34,8 +34,6 @@ EXAMPLES = 5
 """Sentences without mistakes to show."""
 WORST = 20
 """Sentences with mistakes to show."""
-
-NARROW = display.Detail.NARROW
 
 
 class Trial(NamedTuple):
@@ -61,12 +59,13 @@ def model_page(trial: Trial) -> str:
         for entity, confidence in predicted.items()
     ]
     reliability = calibration(candidates)
+    shown = display.tables(evaluation, "narrow")
     tables = {
-        "types": display.by_type(evaluation, NARROW),
-        "depth": display.by_depth(evaluation, NARROW),
-        "length": display.by_length(evaluation, NARROW),
+        "types": shown["types"],
+        "depth": shown["depths"],
+        "length": shown["lengths"],
         "confidence": confidence_table(reliability),
-        "kinds": display.mistakes(evaluation),
+        "kinds": shown["mistakes"],
     }
     plots = {
         "depth": plotting.f1_plot(evaluation),
@@ -74,15 +73,15 @@ def model_page(trial: Trial) -> str:
         "threshold": plotting.threshold_plot(Curve.of(candidates, evaluation.overall.gold)),
     }
     if evaluation.mistakes.confusion:
-        tables["confusion"] = display.confusion(evaluation)
-        plots["confusion"] = plotting.confusion_plot(tables["confusion"])
+        tables["confusion"] = shown["confusion"]
+        plots["confusion"] = plotting.confusion_plot(shown["confusion"])
     origins = {sentence.tokens: sentence.origin for sentence in trial.gold}
     worst = evaluation.mistakes.worst[:WORST]
     return frame.render(
         trial=trial,
         overall=evaluation.overall,
         bounds=evaluation.intervals[ALL],
-        types=colours_of(trial.types or display.types_of(evaluation)),
+        types={kind: colour_of(kind) for kind in trial.types or display.types_of(evaluation)},
         tables=tables,
         plots=plots,
         examples=examples(trial),

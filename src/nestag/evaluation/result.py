@@ -20,12 +20,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from html import escape
 from statistics import fmean
 from typing import NamedTuple
 
 from nestag.data.sentence import Entity
-from nestag.inspect.table_forms import to_html, to_text
+from nestag.inspect.table_forms import Tabular
 from nestag.inspect.tables import Table
 
 
@@ -208,8 +207,8 @@ class Mistakes:
 
 
 @dataclass(frozen=True, repr=False)
-class Evaluation:
-    """The result of an evaluation; prints as a short table and draws as HTML in a notebook."""
+class Evaluation(Tabular):
+    """The result of an evaluation."""
 
     sentences: int
     overall: Score
@@ -224,13 +223,8 @@ class Evaluation:
     documents: int = 0  # drawn for the intervals; 0 if sentences were drawn
     comparison: Comparison | None = None  # with another prediction, if there is one
 
-    def __repr__(self) -> str:
-        return to_text(self._summary()).rstrip("\n")
-
-    def _repr_html_(self) -> str:
-        return f"{to_html(self._summary())}\n<p>{escape(self._summary().note)}</p>"
-
-    def _summary(self) -> Table:
+    def table(self) -> Table:
+        """Return the averages and the most frequent types."""
         from nestag.evaluation.display import summary  # which imports this module
 
         return summary(self)

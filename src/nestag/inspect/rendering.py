@@ -55,17 +55,12 @@ def harmless(text: str) -> str:
 
 
 def colour_of(kind: str) -> int:
-    """Return the number of a type's colour, which depends on its name alone: it is the same everywhere."""
-    return crc32(kind.encode("utf-8", "replace"), COMMON_TYPES_DIFFER) % COLOURS
+    """Return the number of a type's colour, which depends on its name alone: it is the same everywhere.
 
-
-def colours_of(types: Iterable[str]) -> dict[str, int]:
-    """Return the number of each type's colour.
-
-    >>> colours_of(["PER", "GPE"])
-    {'PER': 4, 'GPE': 2}
+    >>> colour_of("PER"), colour_of("GPE")
+    (4, 2)
     """
-    return {kind: colour_of(kind) for kind in types}
+    return crc32(kind.encode("utf-8", "replace"), COMMON_TYPES_DIFFER) % COLOURS
 
 
 class Mark(NamedTuple):
@@ -78,10 +73,8 @@ class Mark(NamedTuple):
     wrong: str = ""
 
 
-def boxes(
-    text: str, marks: Iterable[Mark], colours: Mapping[str, int] | None = None, *, numbered: bool = False
-) -> Html:
-    """Return the text in a `p`, with a `span` around each mark; `colours` are those of the types if not the usual ones.
+def boxes(text: str, marks: Iterable[Mark], *, numbered: bool = False) -> Html:
+    """Return the text in a `p`, with a `span` around each mark.
 
     If `numbered`, `data-entity` tells a script which of the marks a box, or a piece of one, belongs to.
 
@@ -89,8 +82,7 @@ def boxes(
     <p class="text high-1" dir="auto">the <span class="e k2" title="GPE, 4 to 7">USA<b> <bdi>GPE</bdi></b></span></p>
     """
     unique = list(dict.fromkeys(marks))
-    colours = colours_of(mark.type for mark in unique) if colours is None else colours
-    writer = _BoxWriter(text, colours, {mark: i for i, mark in enumerate(unique)} if numbered else {})
+    writer = _BoxWriter(text, {mark: i for i, mark in enumerate(unique)} if numbered else {})
     writer.write(sorted(unique, key=lambda mark: (mark.start, -mark.end, mark.type, mark.wrong)))
     high = min(writer.heights[0], HIGHEST)
     return Html(f'<p class="text high-{high}" dir="auto">{"".join(writer.parts)}</p>')
@@ -107,9 +99,8 @@ class _Box(NamedTuple):
 class _BoxWriter:
     """Writes a text with boxes in one walk, from border to border."""
 
-    def __init__(self, text: str, colours: Mapping[str, int], numbers: Mapping[Mark, int]) -> None:
+    def __init__(self, text: str, numbers: Mapping[Mark, int]) -> None:
         self.text = text
-        self.colours = colours
         self.numbers = numbers
         self.parts: list[str] = []
         self.open: list[_Box] = []
@@ -155,7 +146,7 @@ class _BoxWriter:
     def _tag(self, box: _Box, height: int, continues: bool) -> str:
         """Return the beginning of a box, which is open on a side where its span continues."""
         mark = box.mark
-        names = [f"k{self.colours[mark.type] % COLOURS}", *([f"h{min(height, HIGHEST)}"] if height else [])]
+        names = [f"k{colour_of(mark.type)}", *([f"h{min(height, HIGHEST)}"] if height else [])]
         names += ["wrong"] * bool(mark.wrong) + ["from"] * box.is_rest + ["on"] * continues
         confidence = "" if mark.confidence is None else f", confidence {mark.confidence:.2f}"
         number = f' data-entity="{self.numbers[mark]}"' if self.numbers else ""
@@ -191,12 +182,7 @@ class Drawing:
         return self.html
 
 
-def render(
-    text: str | Sequence[str] | Sentence,
-    entities: Iterable[Any] | None = None,
-    *,
-    colours: Mapping[str, int] | None = None,
-) -> Drawing:
+def render(text: str | Sequence[str] | Sentence, entities: Iterable[Any] | None = None) -> Drawing:
     """Draw the nested entities of a text as HTML, for a notebook or a page.
 
     `entities` are those of a recognizer, or tuples of start, end and type. They count the characters of a text, or the
@@ -210,15 +196,10 @@ def render(
         entities = text.entities if entities is None else entities
         text = text.tokens
     marks = [mark_of(entity) for entity in entities or ()]
-    return Drawing(boxes(text, marks, colours) if isinstance(text, str) else sentence_html(text, marks, colours))
+    return Drawing(boxes(text, marks) if isinstance(text, str) else sentence_html(text, marks))
 
 
-def sentence_html(
-    tokens: Sequence[str],
-    marks: Iterable[Mark],
-    colours: Mapping[str, int] | None = None,
-    origin: Origin | None = None,
-) -> Html:
+def sentence_html(tokens: Sequence[str], marks: Iterable[Mark], origin: Origin | None = None) -> Html:
     """Draw tokens as in the text they come from, or with a space between two, and marks that count tokens."""
     starts = accumulate((len(token) + 1 for token in tokens), initial=0)
     text, offsets, first = " ".join(tokens), [(i, i + len(token)) for i, token in zip(starts, tokens, strict=False)], 0
@@ -231,7 +212,7 @@ def sentence_html(
             raise DataError(f"entity {mark[:3]} is not inside the {len(tokens)} tokens; count tokens from 0")
         start, end = offsets[mark.start][0] - first, offsets[mark.end - 1][1] - first
         in_characters.append(mark._replace(start=start, end=end))
-    return boxes(text, in_characters, colours)
+    return boxes(text, in_characters)
 
 
 def mark_of(entity: Any) -> Mark:

@@ -27,6 +27,7 @@ from nestag.formats.files import writing_together
 from nestag.formats.folders import SPLITS, role_of
 from nestag.formats.registry import Format, format_named
 from nestag.inspect.statistics import ALL, by_frequency
+from nestag.inspect.table_forms import Tabular
 from nestag.inspect.tables import Row, Section, Table, percentage
 
 _PIECE = re.compile(r"(?<=.)([@~]\d+)+\Z")
@@ -60,12 +61,25 @@ class Load:
             self.types[kind] += sign * count
 
 
-@dataclass(frozen=True)
-class Division:
+@dataclass(frozen=True, repr=False)
+class Division(Tabular):
     """The contents of each split of a corpus, and what reading and writing changed."""
 
     splits: dict[str, Load]
     report: Report
+
+    def table(self) -> Table:
+        """Return what each split holds, and in percent."""
+        loads, types = list(self.splits.values()), sum_of(self.splits.values()).types
+        overview = (
+            _split_row("documents", [load.documents for load in loads]),
+            _split_row("sentences", [load.sentences for load in loads]),
+            _split_row("tokens", [load.tokens for load in loads]),
+            _split_row("entities", [load.types.total() for load in loads]),
+        )
+        by_type = tuple(_split_row(kind, [load.types[kind] for load in loads]) for kind in by_frequency(types))
+        columns = ("", *self.splits, ALL, *(f"{name} %" for name in self.splits))
+        return Table("Splits", columns, (Section("", overview), Section("entities of type", by_type)))
 
 
 def split(
@@ -240,20 +254,6 @@ def _cost(load: Load, split: Load, total: Load, share: float, sign: int = 1) -> 
 def _chi_square(added: int, count: int, wanted: float) -> float:
     """Return by how much (count - wanted)² / wanted grows when something is added."""
     return added * (added + 2 * (count - wanted)) / wanted if added else 0.0
-
-
-def split_table(splits: Mapping[str, Load]) -> Table:
-    """Return what each split holds, and in percent."""
-    loads, total = list(splits.values()), sum_of(splits.values())
-    overview = (
-        _split_row("documents", [load.documents for load in loads]),
-        _split_row("sentences", [load.sentences for load in loads]),
-        _split_row("tokens", [load.tokens for load in loads]),
-        _split_row("entities", [load.types.total() for load in loads]),
-    )
-    by_type = tuple(_split_row(kind, [load.types[kind] for load in loads]) for kind in by_frequency(total.types))
-    columns = ("", *splits, ALL, *(f"{name} %" for name in splits))
-    return Table("Splits", columns, (Section("", overview), Section("entities of type", by_type)))
 
 
 def _split_row(name: str, counts: Sequence[int]) -> Row:

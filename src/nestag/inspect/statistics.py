@@ -26,6 +26,7 @@ from nestag.data.crossing import count_crossing
 from nestag.data.report import Report
 from nestag.data.sentence import Entity, Sentence, outermost_first
 from nestag.formats.corpus import CorpusSource, report_of, splits_of
+from nestag.inspect.table_forms import Tabular
 from nestag.inspect.tables import Percent, Row, Section, Table, percentage
 
 TRAIN = "train"  # the name of the split that the others are compared with
@@ -118,17 +119,25 @@ class Statistics:
         return percentage(count, self.entities)
 
 
-@dataclass(frozen=True)
-class CorpusStatistics:
+@dataclass(frozen=True, repr=False)
+class CorpusStatistics(Tabular):
     """The statistics of each split, and what its reader had to change."""
 
     splits: dict[str, Statistics]
     reports: dict[str, Report]
 
-    def __repr__(self) -> str:
-        from nestag.inspect.table_forms import to_text
-
-        return to_text(corpus_table(self.splits)).rstrip("\n")
+    def table(self, types: bool = False) -> Table:
+        """Return a column for each split and one for all of them; `types` adds a row for each type."""
+        columns = dict(self.splits)
+        if len(columns) > 1:
+            columns[ALL] = sum(columns.values(), Statistics())
+        splits = list(columns.values())
+        sections = [*statistics_sections(splits), Section("worth a look", _worth_a_look(columns))]
+        if types:
+            kinds = by_frequency(splits[-1].types)
+            rows: tuple[Row, ...] = tuple((kind, *(split.types[kind] for split in splits)) for kind in kinds)
+            sections.append(Section("entities of type", rows))
+        return Table("Corpus statistics", ("characteristic", *columns), tuple(sections), DEPTH_NOTE)
 
 
 def stats(
@@ -210,19 +219,6 @@ def count_same_span(entities: Iterable[Entity]) -> int:
     return sum(count for count in counts.values() if count > 1)
 
 
-def corpus_table(statistics: Mapping[str, Statistics], types: bool = False) -> Table:
-    """Return a column for each split of a corpus and one for all of them."""
-    columns = dict(statistics)
-    if len(statistics) > 1:
-        columns[ALL] = sum(statistics.values(), Statistics())
-    splits = list(columns.values())
-    sections = [*statistics_sections(splits), Section("worth a look", _worth_a_look(columns))]
-    if types:
-        kinds = by_frequency(splits[-1].types)
-        sections.append(Section("entities of type", tuple((kind, *(s.types[kind] for s in splits)) for kind in kinds)))
-    return Table("Corpus statistics", ("characteristic", *columns), tuple(sections), DEPTH_NOTE)
-
-
 def by_frequency(types: Mapping[str, int]) -> list[str]:
     """Return the types, the most frequent first.
 
@@ -232,34 +228,23 @@ def by_frequency(types: Mapping[str, int]) -> list[str]:
     return sorted(types, key=lambda kind: (-types[kind], kind))
 
 
-def statistics_sections(columns: Sequence[Statistics], deepest: int = 0, first_depth: int = 0) -> list[Section]:
-    """Return the figures of the paper's table, a column for each of some statistics, down to `deepest` at least.
-
-    The paper counts the mean, median and largest depth from 1: `first_depth` does the same.
-    """
+def statistics_sections(columns: Sequence[Statistics], deepest: int = 0) -> list[Section]:
+    """Return the figures of the paper's table, a column for each of some statistics, down to `deepest` at least."""
     deepest = max([deepest, *(depth for s in columns for depth in s.depths)])
     depths = ((str(depth), *(s.share_at(depth) for s in columns)) for depth in range(deepest + 1))
     lengths = ((span_name(*span), *(s.share_of(*span) for s in columns)) for span in SPANS)
-    sections = {"": _overview(columns, first_depth), AT_DEPTH: tuple(depths), OF_LENGTH: tuple(lengths)}
-    return [Section(title, rows) for title, rows in sections.items()]
-
-
-def _overview(columns: Sequence[Statistics], first_depth: int) -> tuple[Row, ...]:
-    def depth(name: str, depths: Iterable[float | None]) -> Row:
-        start = f"depth from {first_depth}" if first_depth else "depth"
-        return f"{start}, {name}", *(None if depth is None else depth + first_depth for depth in depths)
-
-    return (
+    overview: tuple[Row, ...] = (
         ("sentences", *(s.sentences for s in columns)),
         ("tokens", *(s.tokens for s in columns)),
         ("sentence length, mean", *(s.mean_length for s in columns)),
         ("sentence length, deviation", *(s.length_deviation for s in columns)),
         ("entity types", *(len(s.types) for s in columns)),
         ("entities", *(s.entities for s in columns)),
-        depth("mean", (s.mean_depth for s in columns)),
-        depth("median", (whole(s.median_depth) for s in columns)),
-        depth("largest", (s.largest_depth for s in columns)),
+        ("depth, mean", *(s.mean_depth for s in columns)),
+        ("depth, median", *(whole(s.median_depth) for s in columns)),
+        ("depth, largest", *(s.largest_depth for s in columns)),
     )
+    return [Section("", overview), Section(AT_DEPTH, tuple(depths)), Section(OF_LENGTH, tuple(lengths))]
 
 
 def span_name(least: int, most: int | None) -> str:

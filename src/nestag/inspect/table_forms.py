@@ -205,6 +205,20 @@ def to_html(table: Table) -> str:
     return "\n".join([*lines, "</table>"])
 
 
+class Tabular:
+    """A result that prints as a table, and that notebooks draw as one."""
+
+    def table(self) -> Table:
+        """Return the table."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return to_text(self.table()).rstrip("\n")
+
+    def _repr_html_(self) -> str:
+        return f"{to_html(self.table())}\n<p>{escape(self.table().note)}</p>"
+
+
 def _texts(row: Row, escaped: Callable[[str], str], bold: str, minus: str = "-") -> list[str]:
     """Return the cells of a row as people read them, with bold figures in the template `bold`."""
     texts = []

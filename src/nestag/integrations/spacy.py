@@ -112,7 +112,8 @@ class Recognizer(Pipe):
     def predict(self, docs: Sequence[Doc]) -> list[Sequence[TextEntity]]:
         """Return the entities of each Doc without writing them."""
         options = self.predictor.settings.reading
-        if self._takes_words_of_docs(options):
+        same = options.tokenizer == "spacy" and options.language == self.language
+        if self.words == "doc" or (self.words == "auto" and same):
             return list(self.predictor.pipe(document_from(doc, options, number) for number, doc in enumerate(docs)))
         return list(self.predictor.pipe(doc.text for doc in docs))
 
@@ -144,10 +145,6 @@ class Recognizer(Pipe):
         """Use the model of a folder instead of the configured one."""
         self.model, self.loaded = str(path), None
         return self
-
-    def _takes_words_of_docs(self, options: Options) -> bool:
-        same = options.tokenizer == "spacy" and options.language == self.language
-        return self.words == "doc" or (self.words == "auto" and same)
 
 
 def document_from(doc: Doc, options: Options, number: int) -> Document:

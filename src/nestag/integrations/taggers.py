@@ -144,28 +144,19 @@ class MaChAmp(Target):
             for split in splits
             if split != "train"
         )
-        values = {"encoder": self.encoder, "epochs": str(self.epochs), "seed": str(self.seed), "predict": predict}
-        names = {"title": title, "name": shlex.quote(title), "encoding": vocabulary.encoding}
-        return {
-            "dataset.json": to_json({title: self.dataset()}, indent=2),
-            "params.json": to_json(self.parameters(), indent=2),
-            "README.md": fill("machamp.md", **values, **names, commands=commands),
-        }
-
-    def dataset(self) -> dict[str, object]:
-        """Return the dataset configuration; paths are relative to the folder where train.py runs."""
-        return {
-            "train_data_path": self.files["train"],
+        dataset = {
+            "train_data_path": self.files["train"],  # relative to the folder where train.py runs
             "dev_data_path": self.files["dev"],
             "word_idx": 0,
             "tasks": {head: {"task_type": "seq", "column_idx": column} for column, head in enumerate(HEADS, 1)},
         }
-
-    def parameters(self) -> dict[str, Any]:
-        """Return the parameter configuration: MaChAmp's defaults for the task type seq."""
-        values = {"encoder": json.dumps(self.encoder), "epochs": str(self.epochs), "seed": str(self.seed)}
-        settings: dict[str, Any] = json.loads(fill("machamp.json", **values))
-        return settings
+        settings = {"epochs": str(self.epochs), "seed": str(self.seed)}
+        names = {"title": title, "name": shlex.quote(title), "encoding": vocabulary.encoding, "encoder": self.encoder}
+        return {
+            "dataset.json": to_json({title: dataset}, indent=2),
+            "params.json": fill("machamp.json", encoder=json.dumps(self.encoder, ensure_ascii=False), **settings),
+            "README.md": fill("machamp.md", **settings, **names, predict=predict, commands=commands),
+        }
 
 
 _UNFIT = re.compile(r"[\s|]")

@@ -9,7 +9,7 @@ from importlib.metadata import version
 from typing import Any
 
 from nestag.data.sentence import Entity, Sentence
-from nestag.evaluation.display import by_depth, by_type, overall
+from nestag.evaluation.display import tables
 from nestag.evaluation.evaluator import evaluate_pairs
 from nestag.evaluation.matching import Pair
 from nestag.evaluation.result import Evaluation
@@ -79,7 +79,7 @@ def _body(
         yield f"| {split} | {len(sentences):,} | {tokens:,} | {entities:,} |"
     for split, evaluation in evaluations.items():
         yield f"\n## Scores on {split}\n"
-        yield from (write(table(evaluation), TableForm.markdown) for table in (overall, by_type, by_depth))
+        yield from (write(tables(evaluation)[name], TableForm.markdown) for name in ("overall", "types", "depths"))
     yield f"\n## Settings\n\nSeed {seed}.\n\n| setting | value |\n|---|---|"
     yield from (f"| {key} | {value} |" for key, value in asdict(recipe).items())
     versions = [f"{package} {version(package)}" for package in PACKAGES]

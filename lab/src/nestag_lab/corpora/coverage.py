@@ -30,6 +30,7 @@ from nestag.encodings.vocabulary import Vocabulary
 from nestag.errors import InputError
 from nestag.formats.corpus import CorpusSource, reread, splits_of
 from nestag.inspect.statistics import TRAIN, count_same_span
+from nestag.inspect.table_forms import Tabular
 from nestag.inspect.tables import Percent, Row, Section, Table, percentage
 
 ENCODINGS = ("abs", "rel", "dyn", "4tg")
@@ -66,12 +67,17 @@ class Coverage:
     absolute_sentences: float | None  # percentage of all sentences with such labels
 
 
-@dataclass(frozen=True)
-class Covered:
+@dataclass(frozen=True, repr=False)
+class Covered(Tabular):
     """The whole table, and what could not be counted in it."""
 
     rows: tuple[Coverage, ...]
     crossing: dict[str, int]  # entities of each split that were dropped because they cross others
+
+    def table(self) -> Table:
+        """Return the coverage, with both orders of types over the same tokens."""
+        others = [split for split in self.crossing if split != TRAIN]
+        return Table("Label coverage", coverage_columns(others), tuple(coverage_sections(self, others)))
 
 
 def coverage_of(*files: CorpusSource) -> Covered:
@@ -171,11 +177,6 @@ class _LabelCounter:
             percentage(counts["absolute labels"], counts["labels"]) if chooses else None,
             percentage(counts["absolute sentences"], counts["sentences"]) if chooses else None,
         )
-
-
-def coverage_table(coverage: Covered, others: Sequence[str]) -> Table:
-    """Return the table of one corpus, with both orders of types over the same tokens."""
-    return Table("Label coverage", coverage_columns(others), tuple(coverage_sections(coverage, others)))
 
 
 def coverage_columns(others: Sequence[str]) -> tuple[str, ...]:
