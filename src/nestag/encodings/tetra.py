@@ -27,7 +27,7 @@ from functools import cache
 from typing import NamedTuple
 
 from nestag.data.tree import Name, Tree
-from nestag.encodings.base import Encoding, Label, N, Naming, at, check
+from nestag.encodings.base import Encoding, Label, N, Naming
 from nestag.errors import LabelError
 
 MARKS = ("rR", "rL", "lR", "lL", "r", "l")
@@ -68,15 +68,9 @@ class TetraTagging(Encoding):
 
     def decode(self, labels: Sequence[Label], naming: Naming = "first") -> Tree:
         """Return the tree that the labels describe, repaired where they describe none."""
-        labels = [check(label, position) for position, label in enumerate(labels)]
-        marks: list[str] = []
-        for position, label in enumerate(labels):
-            try:
-                marks.append(self.write_n(label.n))
-            except LabelError as error:
-                raise at(position, error) from None
+        labels = self.check(labels)
         chains = {(i, i + 1): label.u for i, label in enumerate(labels) if label.u}
-        for label, start, end in zip(labels, *run(marks), strict=True):
+        for label, start, end in zip(labels, *run([str(label.n) for label in labels]), strict=True):
             if end and (types := label.c.entities):
                 chains[start, end] = types
         return Tree.from_chains(len(labels), chains)
