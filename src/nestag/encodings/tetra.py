@@ -124,8 +124,11 @@ def run(marks: Sequence[str]) -> NodeSpans:
             stack.append(_Subtree(i, len(opened)))
         elif stack and stack[-1].has_slot:
             stack[-1].has_slot = False
-        else:
-            _attach(stack, len(opened))
+        else:  # the word becomes a child of the right branch, with any words before it that are in no node
+            while stack and stack[-1].branch == len(opened):
+                stack.pop()
+            if stack:
+                stack[-1].has_slot = False
         if i == last or len(mark) == 1 or not stack:
             continue
         start, branch = stack[-1].start, stack[-1].branch
@@ -148,11 +151,3 @@ def _close(opened: list[int], branch: int, nodes: NodeSpans, end: int) -> None:
     for gap in opened[branch:]:
         nodes.end[gap] = end
     del opened[branch:]
-
-
-def _attach(stack: list[_Subtree], opened: int) -> None:
-    """Make a word a child of the lowest node of the right branch, with any words before it that are in no node."""
-    while stack and stack[-1].branch == opened:
-        stack.pop()
-    if stack:
-        stack[-1].has_slot = False

@@ -46,7 +46,11 @@ def read(path: str | Path, options: Options, report: Report) -> Iterator[Sentenc
     vocabulary = _vocabulary()
     with _loading(path):
         packed = _load(path)
-        key = _group(_count_spans(packed.get_docs(vocabulary)), path, options.field, report)
+        counts: Counter[str] = Counter()
+        for doc in packed.get_docs(vocabulary):
+            counts[ENTS] += len(doc.ents)
+            counts.update({str(key): len(group) for key, group in doc.spans.items()})
+        key = _group(counts, path, options.field, report)
         documents = enumerate(packed.get_docs(vocabulary), 1)
     while True:
         with _loading(path):
@@ -127,16 +131,6 @@ def _document(doc: Doc, key: str, name: str, options: Options, report: Report) -
     else:
         segments = group_words(words, doc.text, options)
     return Document(name, doc.text, spans, tuple(segments))
-
-
-def _count_spans(docs: Iterable[Doc]) -> Counter[str]:
-    """Count the spans of each group of a file, and of `doc.ents`."""
-    counts: Counter[str] = Counter()
-    for doc in docs:
-        counts[ENTS] += len(doc.ents)
-        for key, group in doc.spans.items():
-            counts[str(key)] += len(group)
-    return counts
 
 
 def _group(counts: Counter[str], path: str | Path, field: str | None, report: Report) -> str:

@@ -14,7 +14,7 @@ import os
 import stat
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from encodings import utf_8
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, TextIO, cast
@@ -38,9 +38,13 @@ def writing(path: str | Path) -> Iterator[TextIO]:
 
 @contextmanager
 def writing_bytes(path: str | Path) -> Iterator[IO[bytes]]:
-    """Do the same for bytes; `.gz` packs them."""
-    with write_errors(path), _open_bytes(path) as file, _packing(file, path) as stream:
-        yield stream
+    """Do the same for bytes; `.gz` packs them, without the time, so that equal content gives equal bytes."""
+    with write_errors(path), _open_bytes(path) as file:
+        if not is_packed(str(path)):
+            yield file
+            return
+        with gzip.GzipFile(fileobj=file, mode="wb", filename="", mtime=0) as stream:
+            yield cast(IO[bytes], stream)
 
 
 @contextmanager
@@ -101,13 +105,6 @@ def write_errors(path: str | Path) -> Iterator[None]:
         raise InputError(
             f"cannot be written ({error.strerror or error}); check the folder, its rights and its space", str(path)
         ) from None
-
-
-def _packing(file: IO[bytes], path: str | Path) -> AbstractContextManager[IO[bytes]]:
-    """Pack what is written if the path ends in `.gz`, without the time, so that equal content gives equal bytes."""
-    if not is_packed(str(path)):
-        return nullcontext(file)
-    return cast(AbstractContextManager[IO[bytes]], gzip.GzipFile(fileobj=file, mode="wb", filename="", mtime=0))
 
 
 def sync_tree(folder: Path) -> None:

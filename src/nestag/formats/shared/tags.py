@@ -15,14 +15,13 @@ from typing import NamedTuple
 
 from nestag.data.report import Report
 from nestag.data.sentence import Entity, Sentence
+from nestag.encodings.notation import BREAKS
 from nestag.errors import InputError
 
 JOINT = "|"  # between the tags of one cell
 PHRASES = {"ADJP", "ADVP", "CONJP", "INTJ", "LST", "NP", "PP", "PRT", "SBAR", "UCP", "VP"}
 """Types of phrases, which many files have in a column next to entities."""
 MOST_LEVELS = 100  # the largest number of entities over one token in formats that repeat each token for each entity
-_BREAKS = "\t\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029\ufeff"
-"""Characters that end a line or a column in some program, and the byte order mark."""
 _ESCAPE = re.compile(r"\\u([0-9a-f]{4})")
 _TAG = re.compile(r"(O)|([BIMESWLU])-(.+)", re.DOTALL)
 _SAME = {"M": "I", "W": "S"}  # marks of BMES and BMEWO
@@ -42,13 +41,13 @@ def read_word(text: str, marks: str = "") -> str:
     """Invert `write_word`; an escape that it never writes is ordinary text."""
     if "\\u" not in text:
         return text
-    escaped = "\\" + _BREAKS + marks
+    escaped = "\\" + BREAKS + marks
     return _ESCAPE.sub(lambda match: char if (char := chr(int(match[1], 16))) in escaped else match[0], text)
 
 
 @cache
 def _misread(marks: str) -> re.Pattern[str]:
-    return re.compile(rf"[{re.escape(_BREAKS + marks)}]|\\(?=u[0-9a-f]{{4}})")
+    return re.compile(rf"[{re.escape(BREAKS + marks)}]|\\(?=u[0-9a-f]{{4}})")
 
 
 def writable(
