@@ -57,11 +57,6 @@ class _Row(NamedTuple):
     number: int
     columns: list[str]
 
-    @property
-    def is_comment(self) -> bool:
-        """Return whether the line begins with `#` and has other columns than tags."""
-        return self.columns[0].startswith("#") and not (self.columns[1:] and all(map(parse_tags, self.columns[1:])))
-
     def tags(self, column: int) -> tuple[Tag, ...]:
         """Return the tags in a column, if there are any."""
         return parse_tags(self.columns[column]) or () if self.has(column) else ()
@@ -177,9 +172,12 @@ def tag_columns(sentence: Sentence, place: str) -> list[list[str]]:
 
 
 def _rows(block: list[Line], tabs: bool) -> list[_Row]:
-    split = ((line, line.text.split("\t") if tabs else _BLANKS.split(line.text.strip(" \t"))) for line in block)
-    rows = (_Row(line.number, columns) for line, columns in split)
-    return [row for row in rows if not row.is_comment]
+    rows = []
+    for number, line in block:
+        token, *others = columns = line.split("\t") if tabs else _BLANKS.split(line.strip(" \t"))
+        if not token.startswith("#") or (others and all(map(parse_tags, others))):  # else a comment
+            rows.append(_Row(number, columns))
+    return rows
 
 
 def _layout(head: Sequence[list[_Row]], options: Options, source: str, report: Report) -> _Layout:

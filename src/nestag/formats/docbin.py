@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 GROUP = "sc"  # the group of spans that spaCy's own span categorizer uses
 ENTS = "ents"
 LARGEST = 2**30  # the largest number of bytes, unpacked
-BLOCK = 2**20  # bytes unpacked at once
 _BROKEN = (
     ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError, struct.error, zlib.error
 )  # fmt: skip
@@ -87,23 +86,11 @@ def _load(path: str | Path) -> DocBin:
 
     with reading(path) as stream:
         data = stream.read(LARGEST + 1)
-    if not _is_small(data):
+    if len(zlib.decompressobj().decompress(data, LARGEST + 1)) > LARGEST:
         raise InputError(f"more than {LARGEST} bytes when unpacked; split it into several", str(path))
     packed = DocBin().from_bytes(data)
     packed.user_data = []
     return packed
-
-
-def _is_small(data: bytes) -> bool:
-    """Unpack data block by block to find out whether it is too large."""
-    unpacking = zlib.decompressobj()
-    size = 0
-    for start in range(0, len(data), BLOCK):
-        rest = data[start : start + BLOCK]
-        while rest and size <= LARGEST:
-            size += len(unpacking.decompress(rest, BLOCK))
-            rest = unpacking.unconsumed_tail
-    return size <= LARGEST
 
 
 @contextmanager
