@@ -46,9 +46,9 @@ def read(path: str | Path, options: Options, report: Report) -> Iterator[Sentenc
     with _loading(path):
         packed = _load(path)
         counts: Counter[str] = Counter()
-        for doc in packed.get_docs(vocabulary):
-            counts[ENTS] += len(doc.ents)
-            counts.update({str(key): len(group) for key, group in doc.spans.items()})
+        for example in packed.get_docs(vocabulary):
+            counts[ENTS] += len(example.ents)
+            counts.update({str(key): len(group) for key, group in example.spans.items()})
         key = _group(counts, path, options.field, report)
         documents = enumerate(packed.get_docs(vocabulary), 1)
     while True:
