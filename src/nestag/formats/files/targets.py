@@ -21,7 +21,7 @@ from typing import IO, TYPE_CHECKING, TextIO, cast
 
 from nestag.errors import InputError
 from nestag.formats.files.parts import REPLACED, new_part, remove_leftovers
-from nestag.formats.files.sources import PIPE, descriptor_of, is_packed, refuse_empty
+from nestag.formats.files.sources import PIPE, descriptor_of, is_packed, refuse_impossible
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
@@ -77,7 +77,7 @@ def writing_together(folder: str | Path, stale: Iterable[str] = ()) -> Iterator[
     Files replace files of the same name, folders only what is empty or missing. `stale` names files of `folder` to
     remove unless they were written again. If anything fails, all old files are put back.
     """
-    refuse_empty(folder)
+    refuse_impossible(folder)
     target = Path(os.path.realpath(folder))
     with write_errors(folder), _make_folder(target), new_part(target, is_folder=True) as part:
         new, old = part / "new", part / REPLACED
