@@ -19,7 +19,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from heapq import heappop, heappush
 from itertools import chain, islice
 from pathlib import Path
-from tempfile import TemporaryFile
 from typing import NamedTuple
 
 from nestag.data.report import Report
@@ -28,6 +27,7 @@ from nestag.data.sentence import Entity, Sentence
 from nestag.errors import InputError, named
 from nestag.formats import webanno
 from nestag.formats.files import Line, read_lines, writing
+from nestag.formats.files.targets import temporary_text
 from nestag.formats.folders import stem_of
 from nestag.formats.registry import Format, Remedy, skipping
 from nestag.formats.shared.tags import (
@@ -113,7 +113,7 @@ def read(path: str | Path, options: Options, report: Report) -> Iterator[Sentenc
 def write(sentences: Iterable[Sentence], path: str | Path, options: Options, report: Report) -> None:
     """Write a line for each token, by way of a temporary file until the number of columns is known."""
     width = 1
-    with writing(path) as stream, TemporaryFile("w+", encoding="utf-8", newline="\n") as spool:
+    with writing(path) as stream, temporary_text() as spool:
         for place, sentence in writable(sentences, path, report):
             columns = tag_columns(sentence, place)
             width = max(width, len(columns))

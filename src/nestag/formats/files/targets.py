@@ -13,6 +13,7 @@ import io
 import os
 import stat
 import sys
+import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from encodings import utf_8
@@ -92,6 +93,13 @@ def writing_together(folder: str | Path, stale: Iterable[str] = ()) -> Iterator[
             replaced = [name for name in {*names, *stale} if os.path.lexists(target / name)]
             with _move(replaced, target, old), _move(names, new, target):
                 pass
+
+
+@contextmanager
+def temporary_text() -> Iterator[TextIO]:
+    """Open a text file to write and read again; it has no name, so it is gone at the end of the block."""
+    with write_errors(tempfile.gettempdir()), tempfile.TemporaryFile("w+", encoding="utf-8", newline="\n") as file:
+        yield file
 
 
 @contextmanager
