@@ -298,6 +298,12 @@ def _has_korean() -> bool:
     return True
 
 
+@pytest.mark.parametrize("tokenizer", TOKENIZERS)
+def test_lone_surrogate_in_a_text_is_refused(tokenizer: TokenizerName) -> None:
+    with pytest.raises(DataError, match="half of a character"):
+        list(sentences_of(Document("d", "a\ud800 b"), Options(tokenizer), Report()))
+
+
 def test_missing_spacy_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     import sys
 

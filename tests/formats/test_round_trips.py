@@ -92,6 +92,8 @@ def test_hundred_levels_can_be_written(entry: Format, tmp_path: Path) -> None:
 def test_lone_surrogate_in_an_option_is_an_error(entry: Format, tmp_path: Path) -> None:
     with pytest.raises(DataError, match="half of a character"):
         entry.write([Sentence(["w"], [Entity(0, 1, "X")])], tmp_path / "f", Options(field="x\ud800"))
+    with pytest.raises(InputError, match="no file name can have"):
+        entry.write([Sentence(["w"])], tmp_path / f"x\ud800{entry.suffixes[0]}")
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 
 import pytest
 
+from full_disk import full_disk
 from nestag.data.crossing import drop_crossing
 from nestag.data.segment import Options
 from nestag.data.sentence import Entity, Origin, Sentence
@@ -22,6 +24,17 @@ OURS = [entry for entry in TEXTS if entry != jsonl.FORMAT]
 
 def place_in(folder: Path, entry: Format, packed: str = "") -> Path:
     return folder / f"f{entry.suffixes[0]}{packed}"
+
+
+@pytest.mark.parametrize("entry", [columns.FORMAT, parquet.FORMAT], ids=lambda entry: entry.name)
+def test_full_temporary_folder_is_named(entry: Format, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    with pytest.raises(InputError) as caught, full_disk():
+        entry.write([Sentence(["word"] * 10_000)], tmp_path / "f")
+    assert caught.value.source == str(temporary)
+    assert list(tmp_path.rglob("*")) == [temporary]
 
 
 HOLD_NO_IDS = (brackets.FORMAT, columns.FORMAT, nner.FORMAT)

@@ -18,6 +18,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from nestag.data.report import Report
+from nestag.data.sentence import refuse_half_characters
 from nestag.errors import MissingExtraError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -152,6 +153,7 @@ def _missing(text: str, start: int, end: int, place: str, report: Report) -> lis
 
 def _by_rules(text: str, words: Sequence[Offsets] | None, language: str) -> list[Segment]:
     """Split into sentences by spaCy's rules, over its own words or other ones."""
+    refuse_half_characters(text)
     with _ONE_AT_A_TIME:
         pipeline = _pipeline(language)
         words = _words_in_parts(text, pipeline) if words is None and _ENDLESS.search(text) else words

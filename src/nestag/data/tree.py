@@ -96,7 +96,11 @@ class Tree:
             while opened[-1].end <= start:
                 at = _close(opened, at)
             if end > opened[-1].end:
-                raise CrossingError(_crossing(opened[-1], start, end, chains[start, end]))
+                above = opened[-1]
+                raise CrossingError(
+                    f"entities [{above.start}, {above.end}) {'+'.join(above.name.types)} and [{start}, {end})"
+                    f" {'+'.join(chains[start, end])} cross, so no tree can have both; remove one of them"
+                )
             opened[-1].children.extend(range(at, start))
             at = start
             opened.append(_OpenNode(start, end, Name(chains[start, end]), []))
@@ -164,13 +168,6 @@ def _close(opened: list[_OpenNode], at: int) -> int:
     node = opened.pop()
     opened[-1].children.append(Tree(node.name, (*node.children, *range(at, node.end))))
     return node.end
-
-
-def _crossing(above: _OpenNode, start: int, end: int, types: tuple[str, ...]) -> str:
-    return (
-        f"entities [{above.start}, {above.end}) {'+'.join(above.name.types)} and [{start}, {end}) {'+'.join(types)}"
-        " cross, so no tree can have both; remove one of them"
-    )
 
 
 def in_order(types: Iterable[str], order: Sequence[str] = ()) -> tuple[str, ...]:

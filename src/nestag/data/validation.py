@@ -129,13 +129,14 @@ class Described(NamedTuple):
 
 def described(cls: type) -> tuple[Described, ...]:
     """Return every setting of a dataclass that has a line of help."""
-    return tuple(
-        Described(
-            field.name, describe(_hints(cls)[field.name], _limits(field)), _default(field), field.metadata["help"]
-        )
-        for field in fields(cls)
-        if "help" in field.metadata
-    )
+    settings = []
+    for known in fields(cls):
+        if "help" in known.metadata:
+            default = known.default if known.default_factory is MISSING else known.default_factory()
+            takes = describe(_hints(cls)[known.name], _limits(known))
+            default = None if default is MISSING else default
+            settings.append(Described(known.name, takes, default, known.metadata["help"]))
+    return tuple(settings)
 
 
 @dataclass(frozen=True)
@@ -289,9 +290,3 @@ def _hints(cls: Any) -> dict[str, Any]:
 def _limits(field: Field[Any]) -> Bounds:
     limits: Bounds = field.metadata.get("limits", ANY)
     return limits
-
-
-def _default(field: Field[Any]) -> Any:
-    if field.default_factory is not MISSING:
-        return field.default_factory()
-    return None if field.default is MISSING else field.default

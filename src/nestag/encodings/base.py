@@ -66,6 +66,22 @@ class Encoding(ABC):
     def read_n(self, text: str) -> N:
         """Return the `n` of a text, the inverse of `write_n`."""
 
+    def check(self, labels: Sequence[Label]) -> list[Label]:
+        """Return the labels, or raise a LabelError that names the first that is not well formed."""
+        for position, label in enumerate(labels):
+            if not isinstance(label, tuple) or len(label) != 3:
+                raise LabelError(f"label {position} is {label!r}; make it a Label(n, c, u)")
+            n, c, u = label
+            if not isinstance(c, Name) or not _is_chain(c.types):
+                raise LabelError(f"label {position}: c is {c!r}; make it a Name(types, root, prime)")
+            if not _is_chain(u):
+                raise LabelError(f"label {position}: u is {u!r}; make it a tuple of type names")
+            try:
+                self.write_n(n)
+            except LabelError as error:
+                raise LabelError(f"label {position}: {error}") from None
+        return [Label(*label) for label in labels]
+
 
 def number(n: object) -> int:
     """Return `n` as an integer within bounds, or raise a LabelError.
@@ -82,22 +98,5 @@ def number(n: object) -> int:
     return depth
 
 
-def check(label: object, position: int) -> Label:
-    """Return the label if its c and u are well formed; its encoding checks n."""
-    if not isinstance(label, tuple) or len(label) != 3:
-        raise LabelError(f"label {position} is {label!r}; make it a Label(n, c, u)")
-    _, c, u = label
-    if not isinstance(c, Name) or not isinstance(c.types, tuple) or not all(map(_is_type, c.types)):
-        raise LabelError(f"label {position}: c is {c!r}; make it a Name(types, root, prime)")
-    if not isinstance(u, tuple) or not all(map(_is_type, u)):
-        raise LabelError(f"label {position}: u is {u!r}; make it a tuple of type names")
-    return label if isinstance(label, Label) else Label(*label)
-
-
-def at(position: int, error: LabelError) -> LabelError:
-    """Return the same error with the position of the label."""
-    return LabelError(f"label {position}: {error}")
-
-
-def _is_type(kind: object) -> bool:
-    return isinstance(kind, str) and kind != ""
+def _is_chain(types: object) -> bool:
+    return isinstance(types, tuple) and all(isinstance(kind, str) and kind for kind in types)

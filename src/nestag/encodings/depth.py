@@ -25,7 +25,7 @@ from itertools import pairwise
 from typing import ClassVar
 
 from nestag.data.tree import Name, Span, Tree
-from nestag.encodings.base import Absolute, Encoding, Label, N, Naming, at, check, number
+from nestag.encodings.base import Absolute, Encoding, Label, N, Naming, number
 from nestag.errors import LabelError
 
 
@@ -50,11 +50,8 @@ class DepthEncoding(Encoding):
         """Return the depth of each gap, the inverse of `to_ns`; a gap above the root gets the root's depth."""
         depths: list[int] = []
         depth = 0
-        for position, n in enumerate(ns):
-            try:
-                depth = max(1, self.to_depth(depth, n))
-            except LabelError as error:
-                raise at(position, error) from None
+        for n in ns:
+            depth = max(1, self.to_depth(depth, n))
             depths.append(depth)
         return depths
 
@@ -88,11 +85,12 @@ class DepthEncoding(Encoding):
 
     def decode(self, labels: Sequence[Label], naming: Naming = "first") -> Tree:
         """Return the tree that the labels describe, repaired where they describe none."""
-        labels = [check(label, position) for position, label in enumerate(labels)]
+        labels = self.check(labels)
         depths = self.to_depths(label.n for label in labels)
         chains = {(i, i + 1): label.u for i, label in enumerate(labels) if label.u}
         for span, names in runs(depths[:-1], [label.c for label in labels]):
-            if types := pick(names, naming).entities:
+            name = names[0] if naming == "first" else Counter(names).most_common(1)[0][0]
+            if types := name.entities:
                 chains[span] = types
         return Tree.from_chains(len(labels), chains)
 
@@ -118,11 +116,6 @@ def runs(depths: list[int], names: Sequence[Name]) -> list[tuple[Span, list[Name
     closed.extend(((start, end), own) for _, start, own in reversed(opened[1:]))
     marked = [name for name in root if name.root]
     return closed + ([((0, end), marked)] if marked else [])
-
-
-def pick(names: list[Name], naming: Naming) -> Name:
-    """Return the name that a node keeps; Counter puts the first of equals first."""
-    return names[0] if naming == "first" else Counter(names).most_common(1)[0][0]
 
 
 class AbsoluteDepth(DepthEncoding):

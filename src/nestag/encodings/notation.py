@@ -15,10 +15,11 @@ import re
 from nestag.data.tree import Name
 from nestag.errors import LabelError
 
-_BREAKS = "\t\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029\ufeff"
-_WRITTEN = {char: f"\\u{ord(char):04x}" for char in _BREAKS} | {"\t": r"\t", "\n": r"\n", "\r": r"\r", "\\": r"\\"}
-_FIELD = re.compile(rf"[\\{_BREAKS}]")
-_TYPE = re.compile(rf"[\\+'{_BREAKS}]")
+BREAKS = "\t\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029\ufeff"
+"""Characters that end a line or a column in some program, and the byte order mark."""
+_WRITTEN = {char: f"\\u{ord(char):04x}" for char in BREAKS} | {"\t": r"\t", "\n": r"\n", "\r": r"\r", "\\": r"\\"}
+_FIELD = re.compile(rf"[\\{BREAKS}]")
+_TYPE = re.compile(rf"[\\+'{BREAKS}]")
 _ESCAPE = re.compile(r"\\(u[0-9a-f]{4}|.|$)", re.DOTALL)
 _READ = {"t": "\t", "n": "\n", "r": "\r"}
 _PRIME = re.compile(r"(?<!\\)(?:\\\\)*'\Z")  # not escaped

@@ -27,7 +27,7 @@ from functools import cache
 from typing import NamedTuple
 
 from nestag.data.tree import Name, Tree
-from nestag.encodings.base import Encoding, Label, N, Naming, at, check
+from nestag.encodings.base import Encoding, Label, N, Naming
 from nestag.errors import LabelError
 
 MARKS = ("rR", "rL", "lR", "lL", "r", "l")
@@ -68,15 +68,9 @@ class TetraTagging(Encoding):
 
     def decode(self, labels: Sequence[Label], naming: Naming = "first") -> Tree:
         """Return the tree that the labels describe, repaired where they describe none."""
-        labels = [check(label, position) for position, label in enumerate(labels)]
-        marks: list[str] = []
-        for position, label in enumerate(labels):
-            try:
-                marks.append(self.write_n(label.n))
-            except LabelError as error:
-                raise at(position, error) from None
+        labels = self.check(labels)
         chains = {(i, i + 1): label.u for i, label in enumerate(labels) if label.u}
-        for label, start, end in zip(labels, *run(marks), strict=True):
+        for label, start, end in zip(labels, *run([str(label.n) for label in labels]), strict=True):
             if end and (types := label.c.entities):
                 chains[start, end] = types
         return Tree.from_chains(len(labels), chains)
@@ -130,8 +124,11 @@ def run(marks: Sequence[str]) -> NodeSpans:
             stack.append(_Subtree(i, len(opened)))
         elif stack and stack[-1].has_slot:
             stack[-1].has_slot = False
-        else:
-            _attach(stack, len(opened))
+        else:  # the word becomes a child of the right branch, with any words before it that are in no node
+            while stack and stack[-1].branch == len(opened):
+                stack.pop()
+            if stack:
+                stack[-1].has_slot = False
         if i == last or len(mark) == 1 or not stack:
             continue
         start, branch = stack[-1].start, stack[-1].branch
@@ -154,11 +151,3 @@ def _close(opened: list[int], branch: int, nodes: NodeSpans, end: int) -> None:
     for gap in opened[branch:]:
         nodes.end[gap] = end
     del opened[branch:]
-
-
-def _attach(stack: list[_Subtree], opened: int) -> None:
-    """Make a word a child of the lowest node of the right branch, with any words before it that are in no node."""
-    while stack and stack[-1].branch == opened:
-        stack.pop()
-    if stack:
-        stack[-1].has_slot = False

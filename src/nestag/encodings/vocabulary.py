@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from nestag.data.sentence import Entity, Sentence
 from nestag.data.tree import Name, in_order
@@ -103,8 +103,8 @@ class Vocabulary:
         return tuple(sorted({kind for types in (*self.u, *(name.types for name in self.c)) for kind in types}))
 
     @cached_property
-    def _numbers(self) -> tuple[dict[N, int], dict[Name, int], dict[tuple[str, ...], int]]:
-        return _number(self.n), _number(self.c), _number(self.u)
+    def _numbers(self) -> tuple[dict[Any, int], ...]:
+        return tuple({part: number for number, part in enumerate(table)} for table in (self.n, self.c, self.u))
 
     def encode(self, sentence: Sentence) -> list[Label]:
         """Return the sentence's labels in this vocabulary's encoding and order."""
@@ -196,10 +196,6 @@ class _NestingCounts:
 def _by_frequency(counts: Counter[T], text: Callable[[T], str]) -> tuple[T, ...]:
     """Return the frequent parts first, equally frequent ones by their text, so that corpus order does not matter."""
     return tuple(sorted(counts, key=lambda part: (-counts[part], text(part))))
-
-
-def _number(parts: Sequence[T]) -> dict[T, int]:
-    return {part: number for number, part in enumerate(parts)}
 
 
 def _part(table: Sequence[T], number: int, head: str, position: int) -> T:

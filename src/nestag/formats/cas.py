@@ -45,9 +45,9 @@ _BROKEN = (AttributeError, LookupError, RuntimeError, SyntaxError, TypeError, Us
 
 
 class _Xmi(NamedTuple):
-    """The bytes of a document and of its type system, both safe to parse."""
+    """A document's path below the folder or zip, its place for messages, its bytes and those of its type system."""
 
-    name: str
+    path: str
     place: str
     data: bytes
     type_system: bytes
@@ -109,8 +109,7 @@ def _xmi_files(path: Path) -> Iterator[_Xmi]:
         if file.suffix.lower() == ".zip":
             yield from _in_zip(file, f"{PurePosixPath(name).with_suffix('')}/" if path.is_dir() else "")
         else:
-            data = _bytes_of(file)
-            yield _xmi(name, str(file), data, _bytes_of(types[_nearest(name, types, str(file))]))
+            yield _Xmi(name, str(file), _bytes_of(file), _bytes_of(types[_nearest(name, types, str(file))]))
 
 
 def _in_zip(path: Path, prefix: str) -> Iterator[_Xmi]:
@@ -131,8 +130,8 @@ def _in_zip(path: Path, prefix: str) -> Iterator[_Xmi]:
                 return _read_limited(stream, f"{path}/{name}")
 
         for name in documents:
-            types = content(_nearest(name, members, f"{path}/{name}"))
-            yield _xmi(prefix + name, f"{path}/{name}", content(name), types)
+            place = f"{path}/{name}"
+            yield _Xmi(prefix + name, place, content(name), content(_nearest(name, members, place)))
 
 
 def _nearest(name: str, paths: Container[str], place: str) -> str:
@@ -154,12 +153,6 @@ def _read_limited(stream: IO[bytes], place: str) -> bytes:
 def _bytes_of(path: Path) -> bytes:
     with reading(path) as stream:
         return _read_limited(stream, str(path))
-
-
-def _xmi(name: str, place: str, data: bytes, types: bytes) -> _Xmi:
-    _refuse_definitions(data, place)
-    _refuse_definitions(types, f"{place} ({TYPE_SYSTEM})")
-    return _Xmi(document_name(str(PurePosixPath(name).with_suffix(""))), place, data, types)
 
 
 def _refuse_definitions(data: bytes, place: str) -> None:
@@ -188,6 +181,8 @@ def _type_system(data: bytes) -> Any:
 
 def _load(xmi: _Xmi) -> Any:
     """Return the CAS; an offset outside the text, of which cassis only warns, is an error."""
+    _refuse_definitions(xmi.data, xmi.place)
+    _refuse_definitions(xmi.type_system, f"{xmi.place} ({TYPE_SYSTEM})")
     with catch_warnings():
         simplefilter("ignore")
         types = _type_system(xmi.type_system)
@@ -204,7 +199,8 @@ def _document(xmi: _Xmi, options: Options, report: Report) -> Document:
         raise ValueError("no text, which should be the sofaString")
     spans = tuple(_spans(cas, layer, xmi.place, report))
     _count_others(cas, layer, xmi.place, report)
-    return Document(xmi.name, text, spans, tuple(_words(cas, text, xmi.place, options, report)))
+    name = document_name(str(PurePosixPath(xmi.path).with_suffix("")))
+    return Document(name, text, spans, tuple(_words(cas, text, xmi.place, options, report)))
 
 
 def _spans(cas: Any, layer: _Layer, place: str, report: Report) -> Iterator[TextSpan]:

@@ -19,7 +19,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from heapq import heappop, heappush
 from itertools import chain, islice
 from pathlib import Path
-from tempfile import TemporaryFile
 from typing import NamedTuple
 
 from nestag.data.report import Report
@@ -28,6 +27,7 @@ from nestag.data.sentence import Entity, Sentence
 from nestag.errors import InputError, named
 from nestag.formats import webanno
 from nestag.formats.files import Line, read_lines, writing
+from nestag.formats.files.targets import temporary_text
 from nestag.formats.folders import stem_of
 from nestag.formats.registry import Format, Remedy, skipping
 from nestag.formats.shared.tags import (
@@ -56,11 +56,6 @@ class _Row(NamedTuple):
 
     number: int
     columns: list[str]
-
-    @property
-    def is_comment(self) -> bool:
-        """Return whether the line begins with `#` and has other columns than tags."""
-        return self.columns[0].startswith("#") and not (self.columns[1:] and all(map(parse_tags, self.columns[1:])))
 
     def tags(self, column: int) -> tuple[Tag, ...]:
         """Return the tags in a column, if there are any."""
@@ -118,7 +113,7 @@ def read(path: str | Path, options: Options, report: Report) -> Iterator[Sentenc
 def write(sentences: Iterable[Sentence], path: str | Path, options: Options, report: Report) -> None:
     """Write a line for each token, by way of a temporary file until the number of columns is known."""
     width = 1
-    with writing(path) as stream, TemporaryFile("w+", encoding="utf-8", newline="\n") as spool:
+    with writing(path) as stream, temporary_text() as spool:
         for place, sentence in writable(sentences, path, report):
             columns = tag_columns(sentence, place)
             width = max(width, len(columns))
@@ -177,9 +172,12 @@ def tag_columns(sentence: Sentence, place: str) -> list[list[str]]:
 
 
 def _rows(block: list[Line], tabs: bool) -> list[_Row]:
-    split = ((line, line.text.split("\t") if tabs else _BLANKS.split(line.text.strip(" \t"))) for line in block)
-    rows = (_Row(line.number, columns) for line, columns in split)
-    return [row for row in rows if not row.is_comment]
+    rows = []
+    for number, line in block:
+        token, *others = columns = line.split("\t") if tabs else _BLANKS.split(line.strip(" \t"))
+        if not token.startswith("#") or (others and all(map(parse_tags, others))):  # else a comment
+            rows.append(_Row(number, columns))
+    return rows
 
 
 def _layout(head: Sequence[list[_Row]], options: Options, source: str, report: Report) -> _Layout:

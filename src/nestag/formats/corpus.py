@@ -14,7 +14,7 @@ from nestag.data.crossing import count_crossing, crossing_pairs, drop_crossing
 from nestag.data.document import document_of
 from nestag.data.report import MOST_LISTED, Report, describe, place_of
 from nestag.data.segment import DEFAULT, Boundaries, Options, TokenizerName
-from nestag.data.sentence import Origin, Sentence
+from nestag.data.sentence import Sentence
 from nestag.data.validation import from_mapping
 from nestag.errors import InputError, either, named
 from nestag.formats import parquet
@@ -293,17 +293,13 @@ def join_corpora(corpora: Iterable[Iterable[Sentence]], report: Report) -> Itera
         documents: set[str] = set()
         for sentence in corpus:
             name = document_of(sentence)
-            number = taken[name] + 1
-            if name and name not in documents:
+            if number := taken[name]:
+                mark = f"@{number + 1}"
+                if name not in documents:
+                    report.add("document renamed because another has its name", name, name + mark)
+                origin = sentence.origin and sentence.origin._replace(document=sentence.origin.document + mark)
+                sentence = Sentence(sentence.tokens, sentence.annotated, sentence.id and sentence.id + mark, origin)
+            if name:
                 documents.add(name)
-                if number > 1:
-                    report.add("document renamed because another has its name", name, f"{name}@{number}")
-            yield _numbered(sentence, number) if number > 1 else sentence
+            yield sentence
         taken.update(documents)
-
-
-def _numbered(sentence: Sentence, number: int) -> Sentence:
-    """Return the sentence as one of the `number`th document of its name."""
-    origin = sentence.origin
-    renamed = Origin(f"{origin.document}@{number}", *origin[1:]) if origin else None
-    return Sentence(sentence.tokens, sentence.annotated, sentence.id and f"{sentence.id}@{number}", renamed)

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 GROUP = "sc"  # the group of spans that spaCy's own span categorizer uses
 ENTS = "ents"
 LARGEST = 2**30  # the largest number of bytes, unpacked
-BLOCK = 2**20  # bytes unpacked at once
 _BROKEN = (
     ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError, struct.error, zlib.error
 )  # fmt: skip
@@ -46,7 +45,11 @@ def read(path: str | Path, options: Options, report: Report) -> Iterator[Sentenc
     vocabulary = _vocabulary()
     with _loading(path):
         packed = _load(path)
-        key = _group(_count_spans(packed.get_docs(vocabulary)), path, options.field, report)
+        counts: Counter[str] = Counter()
+        for example in packed.get_docs(vocabulary):
+            counts[ENTS] += len(example.ents)
+            counts.update({str(key): len(group) for key, group in example.spans.items()})
+        key = _group(counts, path, options.field, report)
         documents = enumerate(packed.get_docs(vocabulary), 1)
     while True:
         with _loading(path):
@@ -83,23 +86,11 @@ def _load(path: str | Path) -> DocBin:
 
     with reading(path) as stream:
         data = stream.read(LARGEST + 1)
-    if not _is_small(data):
+    if len(zlib.decompressobj().decompress(data, LARGEST + 1)) > LARGEST:
         raise InputError(f"more than {LARGEST} bytes when unpacked; split it into several", str(path))
     packed = DocBin().from_bytes(data)
     packed.user_data = []
     return packed
-
-
-def _is_small(data: bytes) -> bool:
-    """Unpack data block by block to find out whether it is too large."""
-    unpacking = zlib.decompressobj()
-    size = 0
-    for start in range(0, len(data), BLOCK):
-        rest = data[start : start + BLOCK]
-        while rest and size <= LARGEST:
-            size += len(unpacking.decompress(rest, BLOCK))
-            rest = unpacking.unconsumed_tail
-    return size <= LARGEST
 
 
 @contextmanager
@@ -127,16 +118,6 @@ def _document(doc: Doc, key: str, name: str, options: Options, report: Report) -
     else:
         segments = group_words(words, doc.text, options)
     return Document(name, doc.text, spans, tuple(segments))
-
-
-def _count_spans(docs: Iterable[Doc]) -> Counter[str]:
-    """Count the spans of each group of a file, and of `doc.ents`."""
-    counts: Counter[str] = Counter()
-    for doc in docs:
-        counts[ENTS] += len(doc.ents)
-        for key, group in doc.spans.items():
-            counts[str(key)] += len(group)
-    return counts
 
 
 def _group(counts: Counter[str], path: str | Path, field: str | None, report: Report) -> str:

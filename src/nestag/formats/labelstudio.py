@@ -30,11 +30,6 @@ _LINK = re.compile(r"(https?|s3|gs|azure-blob|data):\S+|/\S+\.\w{2,4}")
 _DATES = {"created_at", "updated_at"}
 
 
-def looks_like(head: str) -> bool:
-    """Say whether one of the first objects of a file is a task."""
-    return any_object(head, _is_task)
-
-
 def document_from(record: Record, options: Options, report: Report) -> Document | None:
     """Return the document of a parsed task, or None if it was skipped."""
     fields, place = record.fields, record.place
@@ -175,6 +170,6 @@ def _covers(text: str, covered: str) -> bool:
 
 FORMAT = Format(
     "labelstudio", "Label Studio's JSON", (".labelstudio.json",), document_reader(document_from),
-    document_writer(_task), looks_like, raw_text=True,
+    document_writer(_task), lambda head: any_object(head, _is_task), raw_text=True,
     remedy=Remedy("field", "names the part of the data that is the text"), shared=JSON,
 )  # fmt: skip

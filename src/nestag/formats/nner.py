@@ -62,15 +62,12 @@ def write(sentences: Iterable[Sentence], path: str | Path, options: Options, rep
 def looks_like(head: str) -> bool:
     """Say whether a line at the beginning of a file has the entities of one of the two lines before it."""
     lines = [line.removesuffix("\r").strip(" ") for line in head.split("\n")]
-    return any(
-        _is_entities(line)
-        and any(_last_token(line) < len(before.split(" ")) for before in lines[max(0, at - 2) : at] if before)
-        for at, line in enumerate(lines)
-    )
-
-
-def _last_token(entities: str) -> int:
-    return max(int(match[2]) for match in map(_ENTITY.fullmatch, entities.split("|")) if match)
+    for at, line in enumerate(lines):
+        matches = list(map(_ENTITY.fullmatch, line.split("|")))
+        lengths = [len(before.split(" ")) for before in lines[max(0, at - 2) : at] if before]
+        if lengths and all(match and int(match[2]) < max(lengths) for match in matches):
+            return True
+    return False
 
 
 def _blocks(path: str | Path) -> Iterator[_Block]:

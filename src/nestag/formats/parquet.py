@@ -14,7 +14,6 @@ import json
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
-from tempfile import TemporaryFile
 from typing import Any
 
 from nestag.data.report import Report
@@ -22,6 +21,7 @@ from nestag.data.segment import Options
 from nestag.data.sentence import Sentence
 from nestag.formats.columns import tag_columns
 from nestag.formats.files import writing_bytes, writing_folder
+from nestag.formats.files.targets import temporary_text
 from nestag.formats.folders import has_suffix
 from nestag.formats.registry import Format, Remedy, skipping
 from nestag.formats.shared.table import (
@@ -58,7 +58,7 @@ def read(source: Any, options: Options, report: Report) -> Iterator[Sentence]:
 def write(sentences: Iterable[Sentence], path: str | Path, options: Options, report: Report) -> None:
     """Write one table, by way of a temporary file until the tags and columns are known."""
     pa = pyarrow()
-    with TemporaryFile("w+", encoding="utf-8", newline="\n") as spool:
+    with temporary_text() as spool:
         width, tags = 1, {"O"}
         for place, sentence in writable(sentences, path, report, ids=True):
             tagged = tag_columns(sentence, place)

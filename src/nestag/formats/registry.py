@@ -18,7 +18,7 @@ from nestag.data.segment import DEFAULT, Options
 from nestag.data.sentence import Sentence, refuse_half_characters
 from nestag.errors import DataError, InputError, UnknownNameError, either, named
 from nestag.formats.files import PIPE, is_stream, peek
-from nestag.formats.files.sources import refuse_empty
+from nestag.formats.files.sources import read_errors, refuse_empty, refuse_impossible
 from nestag.formats.folders import files_of_one_format, has_suffix, visible_files
 
 JSON = (".json", ".jsonl")  # suffixes that JSON formats share
@@ -78,6 +78,7 @@ class Format:
         self, sentences: Iterable[Sentence], path: str | Path, options: Options = DEFAULT, report: Report | None = None
     ) -> None:
         """Write sentences, all or nothing, and report what the format cannot hold."""
+        refuse_impossible(path)
         refuse_half_characters(options.field or "")
         self.writer(sentences, path, options, Report() if report is None else report)
 
@@ -173,10 +174,12 @@ def format_of(path: str | Path, name: str | None = None) -> Format:
     """
     if name is not None:
         return format_named(name)
-    if not is_stream(path) and Path(path).is_dir():
-        return _of_folder(Path(path))
-    if not is_stream(path) and not Path(path).exists():
-        raise InputError("there is no such file; check the path", str(path))
+    if not is_stream(path):
+        with read_errors(str(path)):
+            if Path(path).is_dir():
+                return _of_folder(Path(path))
+            if not Path(path).exists():
+                raise FileNotFoundError
     return _with_hint(_only(_candidates(path), path, named("format")), [path])
 
 

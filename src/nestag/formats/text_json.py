@@ -72,12 +72,10 @@ def _to_doccano(document: Document) -> dict[str, Any]:
 
 
 def _is_doccano(fields: dict[str, Any]) -> bool:
-    if not fields.keys().isdisjoint(_NOT_DOCCANO) or not any(
-        isinstance(fields.get(key, 0), str | None) for key in _TEXT
-    ):
-        return False
+    has_text = any(isinstance(fields.get(key, 0), str | None) for key in _TEXT)
     lists = [fields[key] for key in _LABELS if key in fields]
-    return any(value is None or (isinstance(value, list) and all(map(_is_doccano_span, value))) for value in lists)
+    are_spans = (value is None or (isinstance(value, list) and all(map(_is_doccano_span, value))) for value in lists)
+    return has_text and fields.keys().isdisjoint(_NOT_DOCCANO) and any(are_spans)
 
 
 def _is_doccano_span(member: Any) -> bool:
@@ -197,25 +195,18 @@ def _write_spacy2(sentences: Iterable[Sentence], path: str | Path, options: Opti
 
 
 def _looks_like_spacy2(head: str) -> bool:
-    """Say whether one of the first values of a file is an example, or holds some."""
+    """Say whether the first values of a file are an example, or one of them is or holds one."""
     values = records.sample(head)
-    pair = len(values) > 1 and _is_example(list(values[:2]))
-    return pair or any(_is_example(value) or _holds_examples(value) for value in values)
+    return any(map(_is_spacy2, [*values, list(values[:2])]))
 
 
-def _is_example(value: object) -> bool:
-    if not isinstance(value, list) or len(value) != 2:
-        return False
-    text, entities = value
-    return isinstance(text, str) and isinstance(entities, dict) and "entities" in entities
-
-
-def _holds_examples(value: object) -> bool:
-    if not isinstance(value, dict) or "paragraphs" in value:
-        return isinstance(value, dict)
-    members = value.get("annotations", 0)
-    has_examples = isinstance(members, list) and any(map(_is_example, members))
-    return has_examples or ("classes" in value and isinstance(members, list | None))
+def _is_spacy2(value: object) -> bool:
+    match value:
+        case [str(), {"entities": _}] | {"paragraphs": _} | {"classes": _, "annotations": list() | None}:
+            return True
+        case {"annotations": [*members]}:
+            return any(map(_is_spacy2, members))
+    return False
 
 
 FORMATS = (

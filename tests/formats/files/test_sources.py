@@ -14,7 +14,17 @@ from threading import Thread
 import pytest
 
 from nestag.errors import InputError
-from nestag.formats.files import is_stream, peek, read_lines, read_text, reading, sources
+from nestag.formats.files import (
+    is_stream,
+    peek,
+    read_lines,
+    read_text,
+    reading,
+    sources,
+    writing,
+    writing_together,
+)
+from nestag.formats.registry import format_of
 from raw_texts import saved
 
 
@@ -104,9 +114,19 @@ def test_decompression_bomb_is_refused(tmp_path: Path, monkeypatch: pytest.Monke
         read_text(path)
 
 
-def test_impossible_path_is_an_input_error() -> None:
+@pytest.mark.parametrize("path", ["a\0b", "a\ud800b"])
+def test_impossible_path_is_an_input_error(path: str) -> None:
+    with pytest.raises(InputError, match="no file name can have"):
+        list(read_lines(path))
+    with pytest.raises(InputError, match="no file name can have"), writing(path):
+        pass
+    with pytest.raises(InputError, match="no file name can have"), writing_together(path):
+        pass
+
+
+def test_path_that_is_too_long_is_an_input_error() -> None:
     with pytest.raises(InputError, match="cannot be read"):
-        list(read_lines("a\0b"))
+        format_of("a" * 1_000)
 
 
 def test_pipe_is_read_as_it_is_written() -> None:

@@ -52,6 +52,17 @@ def refuse_empty(path: str | Path) -> None:
         raise InputError("the path is empty; is a variable unset?", "''")
 
 
+def refuse_impossible(path: str | Path) -> None:
+    """Refuse a path that no file can have: an empty one, or one with a null character or half of a character."""
+    refuse_empty(path)
+    try:
+        impossible = b"\0" in os.fsencode(path)
+    except UnicodeEncodeError:
+        impossible = True
+    if impossible:
+        raise InputError("the path has a character that no file name can have; rename it", str(path))
+
+
 def is_stream(path: str | Path) -> bool:
     """Say whether a path can be read only once: `-`, an open descriptor, a pipe, a socket or a device."""
     if str(path) == PIPE or descriptor_of(path) is not None:
@@ -71,7 +82,7 @@ def descriptor_of(path: str | Path) -> int | None:
     >>> descriptor_of("/dev/fd/3"), descriptor_of("corpus.jsonl")
     (3, None)
     """
-    refuse_empty(path)
+    refuse_impossible(path)
     at = Path(path)
     try:
         for _ in range(_MOST_LINKS):
@@ -188,7 +199,7 @@ def unpacked(file: BinaryIO, source: str) -> io.BufferedReader:
 @contextmanager
 def _opened(source: str) -> Iterator[BinaryIO]:
     if not is_stream(source):
-        with _open(source) as file:
+        with open(source, "rb") as file:
             yield unpacked(file, source) if is_packed(source) else file
         return
     stream = _stream(source)
@@ -208,20 +219,13 @@ def _stream(source: str) -> io.BufferedReader:
             raise OSError(errno.EBADF, "the standard input is closed")
         return cast(io.BufferedReader, sys.stdin.buffer)
     number = descriptor_of(source)
-    file = _open(source) if number is None else os.fdopen(os.dup(number), "rb")
+    file = open(source if number is None else os.dup(number), "rb")  # noqa: SIM115 - readers close it
     return unpacked(file, source) if is_packed(source) else file
 
 
 def _key(source: str) -> tuple[str, object]:
     """Identify a stream; the standard input may be replaced by another."""
     return source, sys.stdin if source == PIPE else None
-
-
-def _open(source: str) -> io.BufferedReader:
-    try:
-        return open(source, "rb")
-    except ValueError as error:  # a null character in the path
-        raise OSError(errno.EINVAL, str(error)) from None
 
 
 def _not_utf8(error: UnicodeDecodeError, at: int, source: str, line: int | None = None) -> InputError:

@@ -13,15 +13,16 @@ import io
 import os
 import stat
 import sys
+import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from encodings import utf_8
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, TextIO, cast
 
 from nestag.errors import InputError
 from nestag.formats.files.parts import REPLACED, new_part, remove_leftovers
-from nestag.formats.files.sources import PIPE, descriptor_of, is_packed, refuse_empty
+from nestag.formats.files.sources import PIPE, descriptor_of, is_packed, refuse_impossible
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
@@ -38,9 +39,13 @@ def writing(path: str | Path) -> Iterator[TextIO]:
 
 @contextmanager
 def writing_bytes(path: str | Path) -> Iterator[IO[bytes]]:
-    """Do the same for bytes; `.gz` packs them."""
-    with write_errors(path), _open_bytes(path) as file, _packing(file, path) as stream:
-        yield stream
+    """Do the same for bytes; `.gz` packs them, without the time, so that equal content gives equal bytes."""
+    with write_errors(path), _open_bytes(path) as file:
+        if not is_packed(str(path)):
+            yield file
+            return
+        with gzip.GzipFile(fileobj=file, mode="wb", filename="", mtime=0) as stream:
+            yield cast(IO[bytes], stream)
 
 
 @contextmanager
@@ -73,7 +78,7 @@ def writing_together(folder: str | Path, stale: Iterable[str] = ()) -> Iterator[
     Files replace files of the same name, folders only what is empty or missing. `stale` names files of `folder` to
     remove unless they were written again. If anything fails, all old files are put back.
     """
-    refuse_empty(folder)
+    refuse_impossible(folder)
     target = Path(os.path.realpath(folder))
     with write_errors(folder), _make_folder(target), new_part(target, is_folder=True) as part:
         new, old = part / "new", part / REPLACED
@@ -91,6 +96,13 @@ def writing_together(folder: str | Path, stale: Iterable[str] = ()) -> Iterator[
 
 
 @contextmanager
+def temporary_text() -> Iterator[TextIO]:
+    """Open a text file to write and read again; it has no name, so it is gone at the end of the block."""
+    with write_errors(tempfile.gettempdir()), tempfile.TemporaryFile("w+", encoding="utf-8", newline="\n") as file:
+        yield file
+
+
+@contextmanager
 def write_errors(path: str | Path) -> Iterator[None]:
     """Turn write errors into an InputError, except a broken pipe: its reader wants no more."""
     try:
@@ -101,13 +113,6 @@ def write_errors(path: str | Path) -> Iterator[None]:
         raise InputError(
             f"cannot be written ({error.strerror or error}); check the folder, its rights and its space", str(path)
         ) from None
-
-
-def _packing(file: IO[bytes], path: str | Path) -> AbstractContextManager[IO[bytes]]:
-    """Pack what is written if the path ends in `.gz`, without the time, so that equal content gives equal bytes."""
-    if not is_packed(str(path)):
-        return nullcontext(file)
-    return cast(AbstractContextManager[IO[bytes]], gzip.GzipFile(fileobj=file, mode="wb", filename="", mtime=0))
 
 
 def sync_tree(folder: Path) -> None:

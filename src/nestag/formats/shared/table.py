@@ -16,7 +16,7 @@ from nestag.data.report import Report
 from nestag.data.sentence import Entity, Sentence
 from nestag.errors import DataError, InputError, MissingExtraError, named
 from nestag.formats.files import is_stream, reading
-from nestag.formats.folders import ROLES, files_in
+from nestag.formats.folders import files_in, role_of
 from nestag.formats.registry import library_errors
 from nestag.formats.shared.records import Fields
 from nestag.formats.shared.tags import OUTSIDE, PHRASES, Tag, entities_of, parse_tags
@@ -27,7 +27,6 @@ INFO = "dataset_info.json"
 TOKENS = ("tokens", "words", "tokenized_text", "sentence")  # names of the column of tokens, the likeliest first
 OWN = b"nestag"  # the metadata of a table of ours: the names of its columns of tags
 _LARGEST = 2**31
-_SPLITS = {name for names in ROLES.values() for name in names}
 
 
 class ArrowTable(NamedTuple):
@@ -59,7 +58,9 @@ def pyarrow() -> Any:
 def tables_in(path: str | Path) -> list[ArrowTable]:
     """Return the tables of a file or folder, which must be of one split."""
     files = [(Path(path), "")] if is_stream(path) else files_in(Path(path), (".parquet", ".arrow"))
-    splits = {_split_of(name): file for file, name in files}
+    splits: dict[str | None, Path] = {}
+    for file, name in files:  # a split is in the name of a file or folder, as in data/train-00000-of-00002.parquet
+        splits[next(filter(None, (role_of(Path(part.split("-")[0])) for part in Path(name).parts)), None)] = file
     if len(splits) > 1:
         names = ", ".join(str(file.parent if file.suffix == ".arrow" else file) for file in splits.values())
         raise InputError(f"it holds several splits; name one, such as {names}", str(path))
@@ -85,11 +86,6 @@ def table_of(dataset: Any) -> ArrowTable:
     arrow = dataset.with_format("arrow")
     name = f"dataset {dataset.split}" if dataset.split else "dataset"
     return ArrowTable(name, classes, lambda: (part for table in arrow.iter(ROWS) for part in table.to_batches()))
-
-
-def _split_of(name: str) -> str:
-    words = [part.lower().split(".")[0].split("-")[0] for part in Path(name).parts]
-    return next((word for word in words if word in _SPLITS), "")
 
 
 def _table(file: Path) -> ArrowTable:

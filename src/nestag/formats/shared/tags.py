@@ -7,7 +7,7 @@ backslash before what looks like such an escape. Every other backslash is itself
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache, lru_cache
 from heapq import heappop, heappush
 from pathlib import Path
@@ -15,18 +15,16 @@ from typing import NamedTuple
 
 from nestag.data.report import Report
 from nestag.data.sentence import Entity, Sentence
+from nestag.encodings.notation import BREAKS
 from nestag.errors import InputError
 
 JOINT = "|"  # between the tags of one cell
 PHRASES = {"ADJP", "ADVP", "CONJP", "INTJ", "LST", "NP", "PP", "PRT", "SBAR", "UCP", "VP"}
 """Types of phrases, which many files have in a column next to entities."""
 MOST_LEVELS = 100  # the largest number of entities over one token in formats that repeat each token for each entity
-_BREAKS = "\t\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029\ufeff"
-"""Characters that end a line or a column in some program, and the byte order mark."""
 _ESCAPE = re.compile(r"\\u([0-9a-f]{4})")
 _TAG = re.compile(r"(O)|([BIMESWLU])-(.+)", re.DOTALL)
 _SAME = {"M": "I", "W": "S"}  # marks of BMES and BMEWO
-_REPAIRED = "tag repaired to begin an entity"
 
 
 def write_word(text: str, marks: str = "") -> str:
@@ -42,13 +40,13 @@ def read_word(text: str, marks: str = "") -> str:
     """Invert `write_word`; an escape that it never writes is ordinary text."""
     if "\\u" not in text:
         return text
-    escaped = "\\" + _BREAKS + marks
+    escaped = "\\" + BREAKS + marks
     return _ESCAPE.sub(lambda match: char if (char := chr(int(match[1], 16))) in escaped else match[0], text)
 
 
 @cache
 def _misread(marks: str) -> re.Pattern[str]:
-    return re.compile(rf"[{re.escape(_BREAKS + marks)}]|\\(?=u[0-9a-f]{{4}})")
+    return re.compile(rf"[{re.escape(BREAKS + marks)}]|\\(?=u[0-9a-f]{{4}})")
 
 
 def writable(
@@ -113,40 +111,18 @@ def _parse_tag(text: str) -> Tag | None:
 
 
 def entities_of(
-    cells: Sequence[Sequence[Tag]], place: Callable[[int], str], report: Report, iob1: bool = False
+    cells: Iterable[Iterable[Tag]], place: Callable[[int], str], report: Report, iob1: bool = False
 ) -> Iterator[Entity]:
-    """Yield the entities of a column, and report those that lack their first tag."""
-    if any(len(cell) > 1 for cell in cells):
-        return _joined_entities(cells, place, report)
-    return _level_entities([cell[0] if cell else OUTSIDE for cell in cells], place, report, iob1)
+    """Yield the entities of a column, and report those that lack their first tag.
 
-
-def _level_entities(tags: Sequence[Tag], place: Callable[[int], str], report: Report, iob1: bool) -> Iterator[Entity]:
-    entity: Entity | None = None
-    for position, (mark, kind) in enumerate(tags):
-        if entity and (mark in "OBSU" or kind != entity.type):
-            yield entity
-            entity = None
-        if mark == "O":
-            continue
-        if not entity and mark in "IEL" and not (iob1 and mark == "I"):
-            report.add(_REPAIRED, place(position), f"{mark}-{kind}")
-        entity = Entity(entity.start if entity else position, position + 1, kind)
-        if mark in "ESLU":
-            yield entity
-            entity = None
-    if entity:
-        yield entity
-
-
-def _joined_entities(cells: Sequence[Sequence[Tag]], place: Callable[[int], str], report: Report) -> Iterator[Entity]:
-    """Yield the entities of cells with several tags, where an entity may change its level from token to token.
-
-    A tag continues the entity of its type on its own level, or else the one begun last.
+    A cell has a tag for each level, and an entity may change its level from token to token. A tag continues the entity
+    of its type on its own level, or else the one begun last.
     """
     opened: dict[str, dict[int, int]] = {}  # where the entities of each type began, by level
+    position = -1
     for position, cell in enumerate(cells):
         previous, opened = opened, {}
+        complete = []
         for level, (mark, kind) in enumerate(cell):
             if mark == "O":
                 continue
@@ -155,14 +131,15 @@ def _joined_entities(cells: Sequence[Sequence[Tag]], place: Callable[[int], str]
                 start = starts.pop(level) if level in starts else starts.popitem()[1]
             else:
                 start = position
-                if mark in "IEL":
-                    report.add(_REPAIRED, place(position), f"{mark}-{kind}")
+                if mark in "EL" or (mark == "I" and not iob1):
+                    report.add("tag repaired to begin an entity", place(position), f"{mark}-{kind}")
             if mark in "ESLU":
-                yield Entity(start, position + 1, kind)
+                complete.append(Entity(start, position + 1, kind))
             else:
                 opened.setdefault(kind, {})[level] = start
         yield from _close(previous, position)
-    yield from _close(opened, len(cells))
+        yield from complete
+    yield from _close(opened, position + 1)
 
 
 def _close(opened: dict[str, dict[int, int]], end: int) -> Iterator[Entity]:
