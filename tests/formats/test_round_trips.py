@@ -18,6 +18,7 @@ from nestag.data.segment import Options
 from nestag.data.sentence import Entity, Sentence
 from nestag.errors import DataError, InputError, NestagError
 from nestag.formats import bioc, webanno
+from nestag.formats.files.parts import HERE
 from nestag.formats.registry import Format, available, format_of
 from nestag.formats.shared.tags import MOST_LEVELS
 from raw_texts import saved
@@ -86,6 +87,15 @@ def test_hundred_levels_can_be_written(entry: Format, tmp_path: Path) -> None:
             entry.write(corpus, path)
             found = [sentence.entities for sentence in entry.read(path, Options("whitespace"))]
             assert found == [sentence.entities for sentence in corpus]
+
+
+@pytest.mark.parametrize("entry", FORMATS, ids=lambda entry: entry.name)
+def test_reading_changes_no_file(entry: Format, tmp_path: Path) -> None:
+    entry.write([Sentence(["w"], id="f-1")], tmp_path / f"f{entry.suffixes[0]}")
+    (tmp_path / f".nestag-{HERE}-00000000.part").write_text("of a killed process")
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")}
+    assert list(format_of(tmp_path / f"f{entry.suffixes[0]}").read(tmp_path / f"f{entry.suffixes[0]}"))
+    assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")} == before
 
 
 @pytest.mark.parametrize("entry", FORMATS, ids=lambda entry: entry.name)
