@@ -62,6 +62,8 @@ def test_doctor_returns_findings_and_plan(file: Path) -> None:
     assert found.plan
     assert found.plan.steps == 600
     assert not nestag.doctor(dev=file).can_train
+    assert repr(found) == found.text()
+    assert repr(found).endswith("; training can start")
 
 
 def test_sentences_can_be_converted_and_split(tmp_path: Path) -> None:

@@ -106,6 +106,7 @@ def test_predict_tags_a_corpus(model: Path, files: Files, tmp_path: Path) -> Non
     assert code == 0, told
     assert [sentence.entities for sentence in jsonl.read(tmp_path / "out.jsonl")] == GOLD
     assert [sentence.id for sentence in jsonl.read(tmp_path / "out.jsonl")] == ["a-1", "a-2"]
+    assert f"out.jsonl (sentences: 2, entities: {sum(map(len, GOLD))})" in told
 
 
 def test_predict_reads_text_and_writes_other_formats(model: Path, tmp_path: Path) -> None:

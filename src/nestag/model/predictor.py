@@ -91,6 +91,10 @@ class TextEntities(list[TextEntity], Generic[InputT]):
 class SeveralTexts(list[TextEntities[InputT]]):
     """The entities of several texts. Notebooks draw the first of them."""
 
+    def __repr__(self) -> str:
+        more = f", ... {len(self) - SHOWN_TEXTS:,} more" if len(self) > SHOWN_TEXTS else ""
+        return f"[{', '.join(map(repr, self[:SHOWN_TEXTS]))}{more}]"
+
     def _repr_html_(self) -> str:
         more = f"<p>and {len(self) - SHOWN_TEXTS:,} more</p>" if len(self) > SHOWN_TEXTS else ""
         return Drawing(Html("".join(part.drawing().html for part in self[:SHOWN_TEXTS]) + more))._repr_html_()

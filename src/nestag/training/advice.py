@@ -6,11 +6,12 @@ The rules for corpora are in `inspect/doctor.py`. With an encoder, the length of
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from nestag.errors import InputError, MissingExtraError, either, named
+from nestag.errors import InputError, MissingExtraError, either, named, visible
 from nestag.evaluation import Score
 from nestag.formats.corpus import CorpusSource, report_of, reread, splits_of
 from nestag.inspect.doctor import Diagnosis, Severity, examine
@@ -22,9 +23,9 @@ UNBOUNDED = 10**6  # tokenizers without a maximum length report a much larger nu
 RISING = 0.01  # F1 gained in the last quarter of a run that counts as still rising
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Checkup:
-    """The result of the doctor."""
+    """The result of the doctor, which prints as text."""
 
     findings: tuple[Diagnosis, ...]  # the worst first
     notes: tuple[str, ...]  # about the files: the detected formats, and warnings
@@ -38,6 +39,40 @@ class Checkup:
     def can_train(self) -> bool:
         """Whether there is no error."""
         return not self.count(Severity.ERROR)
+
+    def __repr__(self) -> str:
+        return self.text()
+
+    def text(self, style: Callable[[Severity], str] = "{:<8}".format) -> str:
+        """Return the findings and a summary; `style` writes the severity of a finding."""
+        lines = [line for finding in self.findings for line in (*_lines(finding, style(finding.severity)), "")]
+        counts = {severity: self.count(severity) for severity in Severity}
+        summary = ", ".join(f"{count} {severity}{'s' * (count != 1)}" for severity, count in counts.items() if count)
+        if plan := self.plan:
+            size = f"{plan.steps:,} steps of up to {plan.batch_subwords:,} subwords ({plan.epochs:.0f} epochs)"
+            lines.append(f"nestag train would take about {size}")
+        verdict = "training can start" if self.can_train else "training should not start"
+        return "\n".join([*lines, f"{summary or 'nothing found'}; {verdict}"])
+
+    def record(self) -> dict[str, Any]:
+        """Return the findings as JSON."""
+        plan = self.plan
+        training = plan and {"steps": plan.steps, "batch_subwords": plan.batch_subwords, "epochs": round(plan.epochs)}
+        findings = [
+            finding._asdict() | {"examples": [example._asdict() for example in finding.examples]}
+            for finding in self.findings
+        ]
+        counts = {severity.value: self.count(severity) for severity in Severity}
+        return {**counts, "training": training, "findings": findings}
+
+
+def _lines(finding: Diagnosis, severity: str) -> list[str]:
+    space = " " * 9
+    return [
+        f"{severity} {visible(f'{finding.split}: {finding.what}')}",
+        f"{space}→ {visible(finding.remedy)}",
+        *(f"{space}{visible(f'{example.place}: {example.text}')}" for example in finding.examples),
+    ]
 
 
 def doctor(
