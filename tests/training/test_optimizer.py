@@ -90,7 +90,7 @@ def test_slanted_run_freezes_the_encoder_for_one_epoch(step: int, frozen: bool) 
 
 def test_parameter_groups_of_the_paper_match_machamp(tiny_encoder: Callable[[str], str]) -> None:
     """Two groups, all of it decayed, the heads at 1e-4 and the encoder at 0.38 of that."""
-    groups = optimizer_of(Tagger.around(tiny_encoder("bert"), sizes=(3, 4, 5)), load_recipe("paper")).param_groups
+    groups = optimizer_of(Tagger.around(tiny_encoder("bert"), sizes=(3, 4, 5)), load_recipe("paper"), 100).param_groups
     assert [(group["is_head"], group["weight_decay"], group["betas"], group["eps"]) for group in groups] == [
         (False, 0.01, (0.9, 0.99), 1e-8),
         (True, 0.01, (0.9, 0.99), 1e-8),
@@ -138,7 +138,9 @@ def test_layers_are_read_from_names(name: str, layer: int) -> None:
 def test_learning_rate_and_weight_decay_of_each_weight(tiny_encoder: Callable[[str], str]) -> None:
     recipe = Recipe(learning_rate=0.1, head_learning_rate=0.5, layer_decay=0.5, weight_decay=0.01)
     model = Tagger.around(tiny_encoder("bert"), sizes=(3, 4, 5), shape_size=4)
-    groups = {id(weight): group for group in optimizer_of(model, recipe).param_groups for weight in group["params"]}
+    groups = {
+        id(weight): group for group in optimizer_of(model, recipe, 100).param_groups for weight in group["params"]
+    }
     names = dict(model.named_parameters())
     assert len(groups) == len(names)
 
@@ -157,11 +159,39 @@ def test_learning_rate_and_weight_decay_of_each_weight(tiny_encoder: Callable[[s
 
 def test_groups_of_heads_come_last_and_betas_match_the_recipe(tiny_encoder: Callable[[str], str]) -> None:
     recipe = Recipe(learning_rate=0.9, head_learning_rate=0.1, adam_beta1=0.7, adam_beta2=0.8)
-    optimizer = optimizer_of(Tagger.around(tiny_encoder("bert"), sizes=(3, 4, 5), shape_size=4), recipe)
+    optimizer = optimizer_of(Tagger.around(tiny_encoder("bert"), sizes=(3, 4, 5), shape_size=4), recipe, 100)
     is_head = [group["is_head"] for group in optimizer.param_groups]
     assert is_head == sorted(is_head)
     assert set(is_head) == {False, True}
     assert all(group["betas"] == (0.7, 0.8) and group["fused"] for group in optimizer.param_groups)
+
+
+@pytest.mark.parametrize(
+    ("encoder", "sentences", "pretrained", "new"),
+    [("light", 400, 1e-4, 3e-3), ("light", 2_000, 1e-4, 3e-3), ("light", 2_001, 1e-3, 1e-3), (None, 400, None, 1e-3)],
+)
+def test_new_layers_of_a_light_encoder_learn_faster_in_small_corpora(
+    encoder: str | None, sentences: int, pretrained: float | None, new: float, tiny_encoder: Callable[[str], str]
+) -> None:
+    recipe = load_recipe("light")
+    model = Tagger.around(
+        encoder or f"light:{tiny_encoder('bert')}", recipe.light_size if encoder else 8, sizes=(3, 4, 5), span_types=2,
+        shape_size=recipe.shape_size, conv_size=recipe.conv_size, conv_layers=recipe.conv_layers,
+    )  # fmt: skip
+    names = {id(weight): name for name, weight in model.named_parameters()}
+    groups = optimizer_of(model, recipe, sentences).param_groups
+    rates = {names[id(weight)]: group["lr"] for group in groups for weight in group["params"]}
+    body = {rate for name, rate in rates.items() if name.startswith(("shapes.", "narrow.", "convolutions."))}
+    assert rates.pop("encoder.embeddings.weight") == 3e-3
+    assert {rate for name, rate in rates.items() if name.startswith(("heads.", "spans."))} == {new}
+    assert body == {pretrained or new}
+
+
+def test_given_learning_rate_applies_to_pretrained_layers_too() -> None:
+    recipe = load_recipe("light").changed({"head_learning_rate": 0.5})
+    model = Tagger.around("light", sizes=(3, 4, 5), shape_size=recipe.shape_size, conv_size=recipe.conv_size)
+    assert model.pretrained_layers
+    assert {group["lr"] for group in optimizer_of(model, recipe, 400).param_groups} == {recipe.learning_rate, 0.5}
 
 
 def test_lower_layers_have_lower_learning_rates() -> None:
@@ -170,14 +200,15 @@ def test_lower_layers_have_lower_learning_rates() -> None:
     weights = {f"encoder.{name}.weight": torch.nn.Parameter(torch.zeros(2, 2)) for name in names}
     model.named_parameters = weights.items  # type: ignore[assignment,method-assign]
     model.parameters = weights.values  # type: ignore[assignment,method-assign]
-    groups = optimizer_of(model, Recipe(learning_rate=1.0, layer_decay=0.5)).param_groups  # type: ignore[arg-type]
+    model.pretrained_layers = frozenset()  # type: ignore[assignment]
+    groups = optimizer_of(model, Recipe(learning_rate=1.0, layer_decay=0.5), 100).param_groups  # type: ignore[arg-type]
     rates = {id(weight): group["lr"] for group in groups for weight in group["params"]}
     assert [rates[id(weight)] for weight in weights.values()] == [0.5**below for below in (5, 4, 3, 2, 1, 0)]
 
 
 def test_optimizer_is_not_fused_on_other_devices(tiny_encoder: Callable[[str], str]) -> None:
     model = Tagger.around(tiny_encoder("bert"), sizes=(3, 4, 5)).to("meta")
-    assert not any(group["fused"] for group in optimizer_of(model, Recipe()).param_groups)
+    assert not any(group["fused"] for group in optimizer_of(model, Recipe(), 100).param_groups)
 
 
 @given(st.lists(st.floats(-10, 10, width=32), min_size=1, max_size=30), st.floats(0, 1))

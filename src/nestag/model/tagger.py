@@ -118,6 +118,7 @@ class Tagger(PreTrainedModel):
             if config.span_types
             else None
         )
+        self.pretrained_layers: frozenset[str] = frozenset()  # names of weights above the encoder
         self.mask_whole = takes_whole_masks(self.encoder.config)
         self.post_init()  # type: ignore[no-untyped-call]
         super().train(self.training)  # a loaded encoder has its dropout switched off
@@ -152,6 +153,7 @@ class Tagger(PreTrainedModel):
         own = tagger.state_dict()
         fitting = {name: layer for name, layer in layers.items() if name in own and own[name].shape == layer.shape}
         tagger.load_state_dict(fitting, strict=False)
+        tagger.pretrained_layers = frozenset(fitting)
         return tagger
 
     @classmethod

@@ -21,7 +21,7 @@ from torch.optim import AdamW
 from torch.optim.lr_scheduler import LambdaLR
 
 from nestag.model.tagger import IGNORED, Tagger, TaggerOutput
-from nestag.training.plan import TrainingPlan
+from nestag.training.plan import TrainingPlan, head_rates
 from nestag.training.recipe import Recipe
 
 
@@ -85,14 +85,17 @@ FUSED = ("cpu", "cuda")
 LOWEST = 32.0  # the slanted schedule falls to the highest rate divided by this
 
 
-def optimizer_of(model: Tagger, recipe: Recipe) -> AdamW:
+def optimizer_of(model: Tagger, recipe: Recipe, sentences: int) -> AdamW:
     """Return AdamW with a parameter group for each learning rate and weight decay, those of the heads last."""
+    heads = head_rates(recipe, sentences, pretrained=bool(model.pretrained_layers))
     groups: dict[tuple[bool, float, float], list[nn.Parameter]] = {}
     layers = 1 + max((layer_of(name) for name, _ in model.named_parameters()), default=0)
     for name, weight in model.named_parameters():
         is_head = not name.startswith("encoder.")
         below = 0 if is_head else layers - 1 - layer_of(name)
-        rate = recipe.head_learning_rate if is_head else recipe.learning_rate * recipe.layer_decay**below
+        rate = recipe.learning_rate * recipe.layer_decay**below
+        if is_head:
+            rate = heads.pretrained if name in model.pretrained_layers else heads.new
         decay = recipe.weight_decay if recipe.decay_all_parameters or weight.ndim > 1 else 0.0
         groups.setdefault((is_head, rate, decay), []).append(weight)
     settings = [

@@ -27,7 +27,19 @@ SPLIT_WORD = 3  # subwords of a word that the encoder hardly knows
 KNOWN_SPLITS = 1 / 3  # the largest share of such words in a language that the encoder knows
 UNKNOWN_LANGUAGE_FACTOR = 2  # multiplies the steps for any other language
 
+SMALL_CORPUS = 2_000  # sentences, up to which new layers learn faster than the pretrained ones of a light encoder
+
 Number = TypeVar("Number", int, float)
+
+
+class HeadRates(NamedTuple):
+    """The learning rates of the layers above the encoder."""
+
+    new: float
+    pretrained: float
+
+
+SMALL_CORPUS_RATES, OTHER_RATES = HeadRates(new=3e-3, pretrained=1e-4), HeadRates(new=1e-3, pretrained=1e-3)
 
 
 @dataclass(frozen=True)
@@ -146,6 +158,20 @@ def steps_for(epoch_steps: int, factor: float = 1.0) -> int:
     [600, 900, 1500, 2100]
     """
     return max(MIN_STEPS, round(factor * max(min(ENOUGH_STEPS, 30 * epoch_steps), 7 * epoch_steps)))
+
+
+def head_rates(recipe: Recipe, sentences: int, *, pretrained: bool) -> HeadRates:
+    """Return the learning rates of the layers above the encoder, some of which may be pretrained.
+
+    >>> head_rates(Recipe(head_learning_rate="auto"), sentences=400, pretrained=True)
+    HeadRates(new=0.003, pretrained=0.0001)
+    >>> head_rates(Recipe(head_learning_rate=0.1), sentences=400, pretrained=True)
+    HeadRates(new=0.1, pretrained=0.1)
+    """
+    rate = unless_auto(recipe.head_learning_rate)
+    if rate is not None:
+        return HeadRates(rate, rate)
+    return SMALL_CORPUS_RATES if pretrained and sentences <= SMALL_CORPUS else OTHER_RATES
 
 
 def knows_language(word_sizes: Ints) -> bool:

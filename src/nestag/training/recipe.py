@@ -60,7 +60,13 @@ class Recipe(PredictionSettings, LayerSettings, Start):
 
     # how it learns
     learning_rate: float = setting(2e-4, minimum=0, maximum=1, help="learning rate of the encoder")
-    head_learning_rate: float = setting(1e-3, minimum=0, maximum=1, help="learning rate of everything else")
+    head_learning_rate: float | Auto = setting(
+        1e-3,
+        minimum=0,
+        maximum=1,
+        help="learning rate of everything else; auto is 1e-3, but with light and a small corpus 3e-3, and 1e-4 for its"
+        " pretrained layers",
+    )
     layer_decay: float = setting(1.0, above=0, maximum=1, help="factor on the learning rate for each lower layer")
     lr_scheduler_type: Literal["linear", "slanted_triangular", "constant_with_warmup"] = setting(
         "linear", help="learning rate schedule; MaChAmp's slanted_triangular freezes the encoder in epoch 1"

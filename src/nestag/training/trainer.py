@@ -62,7 +62,7 @@ class NestedTrainer(ResumableTrainer):
             recognizer.model.to("cuda")  # type: ignore[arg-type]  # before the optimizer, which can do more for weights on a GPU
         self.weights = list(recognizer.model.parameters())
         self.padding, self.graphed = self._graphs(plan)
-        optimizer = optimizer_of(recognizer.model, recipe)
+        optimizer = optimizer_of(recognizer.model, recipe, plan.sentences)
         super().__init__(
             recognizer.model,
             folder / CHECKPOINTS,

@@ -32,7 +32,7 @@ from nestag.formats.corpus import read_corpus
 from nestag.model.encoders import locate, longest_window
 from nestag.model.pretrained import load_encoder
 from nestag.model.windows import Layout, LayoutMaker, batches
-from nestag.training.plan import TrainingPlan, plan_for
+from nestag.training.plan import TrainingPlan, head_rates, plan_for
 from nestag.training.recipe import Recipe, load_recipe
 from nestag_lab.baseline.inference import CHUNK, Ints, Recognizer, computing, moved
 from nestag_lab.baseline.model import CnnNer, Sizes, cells, loss_of
@@ -141,7 +141,7 @@ def steps(
 ) -> Iterator[Tensor]:
     """Take the steps of a plan and return the loss of each; `average` follows the weights of the model."""
     device = next(model.parameters()).device
-    optimizer = optimizer_of(model, recipe)
+    optimizer = optimizer_of(model, recipe, plan.sentences)
     scheduler = LambdaLR(optimizer, lambda step: linear(step, plan))
     weights: list[Tensor] = [*model.parameters()]
     averages: list[Tensor] = [*average.parameters()]
@@ -172,11 +172,12 @@ def stream(sizes: Ints, plan: TrainingPlan, seed: int) -> Iterator[Ints]:
         yield from batches(sizes, plan.batch_subwords, rng=rng)
 
 
-def optimizer_of(model: CnnNer, recipe: Recipe) -> AdamW:
+def optimizer_of(model: CnnNer, recipe: Recipe, sentences: int) -> AdamW:
     """Return AdamW with the rates of encoder and head, and no weight decay on vectors."""
     groups: dict[tuple[float, float], list[Tensor]] = {}
+    head_rate = head_rates(recipe, sentences, pretrained=False).new
     for name, weight in model.named_parameters():
-        rate = recipe.learning_rate if name.startswith("encoder.") else recipe.head_learning_rate
+        rate = recipe.learning_rate if name.startswith("encoder.") else head_rate
         groups.setdefault((rate, recipe.weight_decay if weight.ndim > 1 else 0.0), []).append(weight)
     return AdamW([{"params": weights, "lr": rate, "weight_decay": decay} for (rate, decay), weights in groups.items()])
 

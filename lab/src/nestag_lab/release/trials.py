@@ -46,7 +46,7 @@ class Job:
     size: int = 0  # training sentences; 0 is all
     seed: int = 1
     recipe: str | None = None
-    encoder: str = "light"  # minilm, untrained (the light encoder), or the name of a pretraining job
+    encoder: str = "light"  # the packaged one, minilm, untrained (the light encoder), or the name of a pretraining job
     settings: Mapping[str, Any] = field(default_factory=dict)
     teachers: tuple[str, ...] = ()  # names of jobs
     text: tuple[str, ...] = ()
@@ -60,7 +60,7 @@ class Job:
         """The jobs that come first."""
         return (
             *self.teachers,
-            *(() if self.encoder in ("minilm", "untrained") or self.pretraining else (self.encoder,)),
+            *(() if self.encoder in ("light", "minilm", "untrained") or self.pretraining else (self.encoder,)),
         )
 
 
@@ -75,6 +75,8 @@ class Places:
 
     def encoder(self, name: str) -> str:
         """Return the name of an encoder for nestag."""
+        if name == "light":
+            return name
         if name == "minilm":
             return self.minilm
         return f"light:{self.minilm}" if name == "untrained" else f"light:{self.work / name}"
@@ -153,9 +155,20 @@ def released() -> Iterator[Job]:
     for encoder in ("untrained", "base"):
         for size in (400, 1_200, 0):
             for corpus in ("litbank", "gum", "genia"):
-                yield Job(f"{corpus}-{size}-{encoder}", corpus, size, encoder=encoder)
+                yield Job(
+                    f"{corpus}-{size}-{encoder}", corpus, size, encoder=encoder,
+                    settings={"head_learning_rate": 1e-3},  # also for few sentences
+                )  # fmt: skip
     yield from distilled("litbank", "base", 15_000)
     yield from distilled("litbank", "minilm", 60_000, {"steps": 3_000})
+
+
+def small() -> Iterator[Job]:
+    """Yield the jobs that train the packaged encoder on a part of each corpus, with three seeds."""
+    for size in (400, 1_200):
+        for seed in (1, 2, 3):
+            for corpus in ("litbank", "gum", "genia"):
+                yield Job(f"{corpus}-{size}-seed-{seed}", corpus, size, seed)
 
 
 def distilled(corpus: str, encoder: str, sentences: int, settings: Mapping[str, Any] = {}) -> Iterator[Job]:
@@ -177,7 +190,7 @@ def smoke() -> Iterator[Job]:
         yield from distilled(corpus, "tiny", 300, quick)
 
 
-PLANS = {"released": released, "smoke": smoke}
+PLANS = {"released": released, "small": small, "smoke": smoke}
 
 
 def main() -> None:
