@@ -8,6 +8,7 @@ import signal
 import socket
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from types import FrameType
 
 import uvicorn
 from fastapi import FastAPI
@@ -61,11 +62,20 @@ def listen(host: str, port: int) -> socket.socket:
     return listening
 
 
+class _Server(uvicorn.Server):
+    """A server that does not wait for connections and threads after a second Ctrl-C, on any version of Python."""
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        super().handle_exit(sig, frame)
+        if self.force_exit:
+            os._exit(0)
+
+
 def serve(app: FastAPI, service: Service, listening: socket.socket, on_start: Callable[[str], None]) -> None:
     """Serve until SIGINT, SIGTERM or SIGHUP; then accept no more requests, and answer the accepted ones."""
     if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # ignored under nohup
         signal.signal(signal.SIGHUP, lambda *_: signal.raise_signal(signal.SIGTERM))  # which uvicorn handles
-    server = uvicorn.Server(ServerConfig(app, service.limits, service.metrics))
+    server = _Server(ServerConfig(app, service.limits, service.metrics))
     listening.listen()  # so that clients can connect as soon as `on_start` is called
     host, port = listening.getsockname()[:2]
     on_start(f"http://{f'[{host}]' if ':' in host else host}:{port}/")
@@ -77,8 +87,6 @@ def serve(app: FastAPI, service: Service, listening: socket.socket, on_start: Ca
     finally:
         with suppress(OSError):
             listening.close()
-    if server.force_exit:
-        os._exit(0)  # a second Ctrl-C does not wait for the thread that tags
     service.close()
 
 
