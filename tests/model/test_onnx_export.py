@@ -15,6 +15,7 @@ import pytest
 import torch
 from typer.testing import CliRunner, Result
 
+import nestag
 from nestag.cli import app
 from nestag.errors import InputError, MissingExtraError, UnknownNameError
 from nestag.formats import jsonl
@@ -51,6 +52,14 @@ def exported(trained_model: Path, tmp_path_factory: pytest.TempPathFactory) -> P
     assert result.exit_code == 0, result.stderr
     assert "on the entities of float32 in the sample" in result.stderr
     return folder
+
+
+@pytest.mark.parametrize("name", ["plain", "small", "english"])
+def test_graph_has_no_paths_of_the_machine_that_made_it(name: str, exported: Path) -> None:
+    folder = Path(nestag.__file__).parent / "model" / name if name == "english" else exported / name
+    content = (folder / GRAPH).read_bytes()
+    assert b"name_scopes" in content
+    assert not any(sign in content for sign in (b"stack_trace", b"site-packages"))
 
 
 def command(*arguments: object) -> Result:

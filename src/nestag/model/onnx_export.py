@@ -162,7 +162,17 @@ def write_graph(tagger: Tagger, path: Path, spans: bool = False) -> None:
         )
         assert program is not None
         limits = {"input_size_limit": 2**40, "output_size_limit": 2**40}  # weights too, or they stay in float32
-        onnx.save(optimizer.optimize(program.model_proto, **limits), path)
+        model = optimizer.optimize(program.model_proto, **limits)
+        drop_stack_traces(model.graph)
+        onnx.save(model, path)
+
+
+def drop_stack_traces(graph: Any) -> None:
+    """Remove the stack traces that torch adds, because they contain paths of this machine."""
+    for part in (graph, *graph.node, *graph.value_info, *graph.input, *graph.output, *graph.initializer):
+        kept = [entry for entry in part.metadata_props if not entry.key.endswith("stack_trace")]
+        del part.metadata_props[:]
+        part.metadata_props.extend(kept)
 
 
 def quantize(path: Path, samples: Iterable[Mapping[str, Ints]]) -> None:
