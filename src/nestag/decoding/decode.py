@@ -240,10 +240,9 @@ def node_probabilities(vocabulary: Vocabulary, scores: Scores, table: EntityTabl
     probability = np.ones(len(table.start))
     longer = np.flatnonzero(table.end - table.start > 1)
     sentence, first = table.sentence[longer], scores.first
-    chosen = np.zeros(len(scores.lengths), dtype=bool)
-    chosen[sentence] = True
+    chosen = np.isin(np.arange(len(scores.lengths)), sentence)
     posterior = decoder_of(vocabulary).posterior(scores.divide_by(search.temperature), chosen, search)
-    if posterior is None or not longer.size:
+    if posterior is None:
         return probability
     start, end = table.start[longer] + first[sentence], table.end[longer] + first[sentence]
     whole = end - start == scores.lengths[sentence]
